@@ -1,0 +1,427 @@
+//! Counting documents into a tally, on several threads, in bounded memory.
+//!
+//! Documents of a batch are taken class by class, so that a word's slot in the hash table holds the
+//! counts of one class at a time and the table costs the same for two classes or ten thousand. When
+//! a word turns up in another class its slot is written to a log; the log becomes the tally.
+//! A weight is handled as a kind of class: counts stay whole, and are multiplied when written.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::analyse::{Analyser, Scratch};
+use crate::error::Error;
+use crate::table::{Entry, Table};
+use crate::tally::{Cell, FRACTION, Tally};
+
+/// Below this many bytes of text a batch is counted on the calling thread.
+const WORTH_A_THREAD: usize = 1 << 16;
+
+/// What was dropped to stay within the memory budget.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Words dropped, counting a word again each time.
+    pub words: u64,
+    /// Words in at most this many documents (of one thread, at that time) were dropped.
+    pub most_documents: u64,
+}
+
+/// Counts batches of labelled texts.
+#[derive(Debug)]
+pub struct Counter {
+    analyser: Arc<Analyser>,
+    parts: Vec<Part>,
+    budget: usize,
+    fraction: u32,
+    classes: HashMap<String, u32>,
+    class_documents: Vec<i64>,
+    groups: Groups,
+}
+
+/// Classes with a weight; the unit in which documents are grouped.
+#[derive(Debug, Default)]
+struct Groups {
+    numbers: HashMap<(u32, i64), u32>,
+    members: Vec<(u32, i64)>, // class, weight in units of 2^-fraction
+}
+
+impl Groups {
+    fn number(&mut self, class: u32, weight: i64) -> u32 {
+        *self.numbers.entry((class, weight)).or_insert_with(|| {
+            self.members.push((class, weight));
+            self.members.len() as u32 - 1
+        })
+    }
+}
+
+impl Counter {
+    /// A counter on `threads` threads whose tables and logs stay within `budget` bytes.
+    #[must_use]
+    pub fn new(analyser: Arc<Analyser>, threads: usize, budget: usize) -> Self {
+        Self {
+            analyser,
+            parts: (0..threads.max(1)).map(|_| Part::new()).collect(),
+            budget,
+            fraction: 0,
+            classes: HashMap::new(),
+            class_documents: Vec::new(),
+            groups: Groups::default(),
+        }
+    }
+
+    /// Count a batch. Linear in its bytes.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] where lengths differ or a weight is negative, not finite or above 2^32;
+    /// [`Error::DocumentTooLong`]; [`Error::Overflow`]. The batch is then not to be relied on.
+    pub fn add(&mut self, texts: &[&str], labels: &[&str], weights: Option<&[f64]>) -> Result<(), Error> {
+        if labels.len() != texts.len() || weights.is_some_and(|weights| weights.len() != texts.len()) {
+            return Err(Error::Malformed("texts, labels and weights differ in number".into()));
+        }
+        if let Some(weights) = weights
+            && let Some(bad) = weights.iter().find(|w| !(0.0..=4_294_967_296.0).contains(*w))
+        {
+            return Err(Error::Malformed(format!("a weight is {bad}; it must be from 0 to 2^32")));
+        }
+        if self.fraction == 0 && weights.is_some_and(|weights| weights.iter().any(|w| w.fract() != 0.0)) {
+            self.switch_to_fractions()?;
+        }
+        let mut by_group = self.grouped(labels, weights)?;
+        by_group.sort_unstable(); // by group, then by row
+        self.count(texts, &by_group)?;
+        if self.groups.members.len() > 1 << 20 {
+            for part in &mut self.parts {
+                part.settle(&self.groups.members)?;
+            }
+            self.groups = Groups::default();
+        }
+        let share = self.budget / self.parts.len();
+        for part in &mut self.parts {
+            part.stay_within(share, &self.groups.members)?;
+        }
+        Ok(())
+    }
+
+    /// Group and row of each document, and the document counts of the classes.
+    fn grouped(&mut self, labels: &[&str], weights: Option<&[f64]>) -> Result<Vec<(u32, u32)>, Error> {
+        let unit = f64::from(1u32 << self.fraction);
+        let mut last: Option<(&str, u32)> = None;
+        let mut groups = Vec::with_capacity(labels.len());
+        for (row, label) in labels.iter().enumerate() {
+            let class = match last {
+                Some((name, class)) if name == *label => class,
+                _ => self.class(label),
+            };
+            last = Some((label, class));
+            let weight = weights.map_or(1 << self.fraction, |weights| (weights[row] * unit).round() as i64);
+            let total = &mut self.class_documents[class as usize];
+            *total = total.checked_add(weight).ok_or(Error::Overflow)?;
+            groups.push((self.groups.number(class, weight), row as u32));
+        }
+        Ok(groups)
+    }
+
+    fn class(&mut self, label: &str) -> u32 {
+        if let Some(class) = self.classes.get(label) {
+            return *class;
+        }
+        let class = self.class_documents.len() as u32;
+        self.classes.insert(label.to_owned(), class);
+        self.class_documents.push(0);
+        class
+    }
+
+    fn count(&mut self, texts: &[&str], by_group: &[(u32, u32)]) -> Result<(), Error> {
+        let total: usize = texts.iter().map(|text| text.len()).sum();
+        let analyser = &*self.analyser;
+        let threads = if total < WORTH_A_THREAD { 1 } else { self.parts.len() };
+        let shares = shares(by_group, threads, |(_, row)| texts[*row as usize].len());
+        std::thread::scope(|scope| {
+            let mut work: Vec<_> = self.parts.iter_mut().zip(shares).collect();
+            let first = work.remove(0);
+            let others: Vec<_> = work
+                .into_iter()
+                .map(|(part, share)| scope.spawn(move || part.count(analyser, texts, share)))
+                .collect();
+            let mut result = first.0.count(analyser, texts, first.1);
+            for other in others {
+                let outcome = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                result = result.and(outcome);
+            }
+            result
+        })
+    }
+
+    /// From here on weights are not whole: all counts become multiples of `2^-FRACTION`.
+    fn switch_to_fractions(&mut self) -> Result<(), Error> {
+        for part in &mut self.parts {
+            part.settle(&self.groups.members)?;
+            for cell in &mut part.settled.cells {
+                for count in [&mut cell.occurrences, &mut cell.documents] {
+                    *count = count.checked_mul(1 << FRACTION).ok_or(Error::Overflow)?;
+                }
+            }
+        }
+        for count in &mut self.class_documents {
+            *count = count.checked_mul(1 << FRACTION).ok_or(Error::Overflow)?;
+        }
+        self.groups = Groups::default();
+        self.fraction = FRACTION;
+        Ok(())
+    }
+
+    /// Memory held by tables and logs, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(Part::bytes).sum()
+    }
+
+    /// The tally of everything counted, and what had to be dropped. Linear, plus a sort of the words.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if a count no longer fits.
+    pub fn finish(self) -> Result<(Tally, Pruned), Error> {
+        let mut names: Vec<(String, u32)> = self.classes.into_iter().collect();
+        names.sort_unstable();
+        let mut numbers = vec![0; names.len()];
+        for (new, (_, old)) in names.iter().enumerate() {
+            numbers[*old as usize] = new as u32;
+        }
+        let classes: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
+        let class_documents = names.iter().map(|(_, old)| self.class_documents[*old as usize]).collect();
+
+        let members = &self.groups.members;
+        let mut pruned = Pruned::default();
+        let mut tallies: Vec<Result<Tally, Error>> = Vec::new();
+        for part in &self.parts {
+            pruned.words += part.pruned.words;
+            pruned.most_documents = pruned.most_documents.max(part.pruned.most_documents);
+        }
+        std::thread::scope(|scope| {
+            let numbers = &numbers;
+            let handles: Vec<_> = self
+                .parts
+                .into_iter()
+                .filter(|part| part.table.words > 0)
+                .map(|part| scope.spawn(move || part.finish(members, numbers)))
+                .collect();
+            for handle in handles {
+                tallies.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+        let empty = vec![0; classes.len()];
+        let mut sum =
+            Tally { fraction: self.fraction, classes, class_documents, ..Tally::with_capacity(0, 0) };
+        for tally in tallies {
+            let mut tally = tally?;
+            tally.fraction = self.fraction;
+            tally.classes.clone_from(&sum.classes);
+            if sum.is_empty() {
+                tally.class_documents = std::mem::take(&mut sum.class_documents);
+                sum = tally;
+            } else {
+                tally.class_documents.clone_from(&empty);
+                sum = sum.combined(&tally, 1, false)?;
+            }
+        }
+        Ok((sum.canonical(), pruned))
+    }
+}
+
+/// Cut `items` into `n` runs of about equal `size`.
+pub(crate) fn shares<T>(items: &[T], n: usize, size: impl Fn(&T) -> usize) -> Vec<&[T]> {
+    let total: usize = items.iter().map(&size).sum();
+    let (mut out, mut from, mut done) = (Vec::with_capacity(n), 0, 0);
+    for share in 1..=n {
+        let mut to = from;
+        while to < items.len() && (share == n || done * n < total * share) {
+            done += size(&items[to]);
+            to += 1;
+        }
+        out.push(&items[from..to]);
+        from = to;
+    }
+    out
+}
+
+/// What one thread counts into.
+#[derive(Debug)]
+struct Part {
+    table: Table,
+    log: Vec<Entry>,
+    settled: Settled,
+    serial: u32,
+    pruned: Pruned,
+    scratch: Scratch,
+}
+
+/// Counts by word number: word `v` has `cells[starts[v]..starts[v + 1]]`, classes increasing.
+#[derive(Debug, Default)]
+struct Settled {
+    starts: Vec<usize>,
+    cells: Vec<Cell>,
+}
+
+impl Settled {
+    fn words(&self) -> impl Iterator<Item = (usize, &[Cell])> {
+        self.starts.windows(2).map(|pair| &self.cells[pair[0]..pair[1]]).enumerate()
+    }
+}
+
+impl Part {
+    fn new() -> Self {
+        Self {
+            table: Table::new(),
+            log: Vec::new(),
+            settled: Settled::default(),
+            serial: 0,
+            pruned: Pruned::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    fn count(&mut self, analyser: &Analyser, texts: &[&str], share: &[(u32, u32)]) -> Result<(), Error> {
+        if self.serial as usize + share.len() >= u32::MAX as usize {
+            self.table.iter_mut().for_each(|slot| slot.stamp = 0);
+            self.serial = 0;
+        }
+        for &(group, row) in share {
+            self.serial += 1;
+            analyser.analyse(texts[row as usize], row as usize, &mut self.scratch)?;
+            let (terms, text) = self.scratch.terms();
+            self.table.count(terms, text, group, self.serial, &mut self.log);
+        }
+        Ok(())
+    }
+
+    /// Empty slots and log into counts by word, word `id` at place `place[id]`. Linear.
+    fn gather(&mut self, members: &[(u32, i64)], place: impl Fn(usize) -> usize) -> Result<Settled, Error> {
+        let log = &mut self.log;
+        self.table.iter_mut().for_each(|slot| slot.flush(u32::MAX, log));
+        let words = self.table.words as usize;
+        let mut starts = vec![0usize; words + 1];
+        self.settled.words().for_each(|(id, cells)| starts[place(id) + 1] += cells.len());
+        log.iter().for_each(|entry| starts[place(entry.id as usize) + 1] += 1);
+        for i in 0..words {
+            starts[i + 1] += starts[i];
+        }
+        let mut cells = vec![Cell::default(); starts[words]];
+        let mut put = |id: usize, cell: Cell| {
+            let at = &mut starts[place(id)];
+            cells[*at] = cell;
+            *at += 1;
+        };
+        for (id, old) in self.settled.words() {
+            old.iter().for_each(|cell| put(id, *cell));
+        }
+        for entry in log.drain(..) {
+            let (class, weight) = members[entry.group as usize];
+            let times = |count: u16| weight.checked_mul(i64::from(count)).ok_or(Error::Overflow);
+            let (occurrences, documents) = (times(entry.occurrences)?, times(entry.documents)?);
+            put(entry.id as usize, Cell { class, occurrences, documents });
+        }
+        // Each start has moved to the end of its word; put it back while adding up equal classes.
+        let (mut from, mut kept) = (0, 0);
+        for start in starts.iter_mut().take(words) {
+            let to = std::mem::replace(start, kept);
+            kept = add_up(&mut cells, from, to, kept)?;
+            from = to;
+        }
+        starts[words] = kept;
+        cells.truncate(kept);
+        self.settled = Settled::default();
+        Ok(Settled { starts, cells })
+    }
+
+    fn bytes(&self) -> usize {
+        self.table.bytes()
+            + self.log.capacity() * size_of::<Entry>()
+            + self.settled.cells.capacity() * size_of::<Cell>()
+            + self.settled.starts.capacity() * size_of::<usize>()
+    }
+
+    fn settle(&mut self, members: &[(u32, i64)]) -> Result<(), Error> {
+        self.settled = self.gather(members, |id| id)?;
+        self.settled.cells.shrink_to_fit();
+        self.log.shrink_to(1 << 20);
+        Ok(())
+    }
+
+    /// Settle a long log; drop the rarest words while over the budget.
+    fn stay_within(&mut self, budget: usize, members: &[(u32, i64)]) -> Result<(), Error> {
+        if self.log.len() > 4 * self.settled.cells.len() + (1 << 20) || self.bytes() > budget {
+            self.settle(members)?;
+        }
+        let mut most = 1;
+        while self.bytes() > budget && self.table.words > 1 << 10 {
+            let documents = |cells: &[Cell]| cells.iter().map(|cell| cell.documents as u64).sum::<u64>();
+            let keep: Vec<bool> = self.settled.words().map(|(_, cells)| documents(cells) > most).collect();
+            let (table, numbers) = self.table.kept(&keep);
+            self.pruned.words += u64::from(self.table.words - table.words);
+            self.pruned.most_documents = self.pruned.most_documents.max(most);
+            self.settled = self.settled.renumbered(&numbers, table.words as usize);
+            self.table = table;
+            most *= 2;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, members: &[(u32, i64)], numbers: &[u32]) -> Result<Tally, Error> {
+        let words = self.table.in_order();
+        let mut place = vec![0u32; words.len()];
+        for (rank, (id, _)) in words.iter().enumerate() {
+            place[*id as usize] = rank as u32;
+        }
+        let mut settled = self.gather(members, |id| place[id] as usize)?;
+        let in_order = numbers.is_sorted();
+        let mut tally = Tally::with_capacity(words.len(), settled.cells.len());
+        for (pair, (_, key)) in settled.starts.windows(2).zip(words) {
+            let cells = &mut settled.cells[pair[0]..pair[1]];
+            if !in_order {
+                cells.iter_mut().for_each(|cell| cell.class = numbers[cell.class as usize]);
+                cells.sort_unstable_by_key(|cell| cell.class);
+            }
+            tally.push(key, &self.table.arena, cells.iter().copied());
+        }
+        Ok(tally)
+    }
+}
+
+impl Settled {
+    /// The counts of the words that have a new number.
+    fn renumbered(&self, numbers: &[Option<u32>], words: usize) -> Self {
+        let mut old: Vec<usize> = vec![0; words];
+        for (id, new) in numbers.iter().enumerate() {
+            if let Some(new) = new {
+                old[*new as usize] = id;
+            }
+        }
+        let mut out = Self { starts: vec![0], cells: Vec::new() };
+        for id in old {
+            out.cells.extend_from_slice(&self.cells[self.starts[id]..self.starts[id + 1]]);
+            out.starts.push(out.cells.len());
+        }
+        out.cells.shrink_to_fit();
+        out
+    }
+}
+
+/// Sort `cells[from..to]` by class, add up equal classes, move them to `kept`; where they end.
+#[inline]
+fn add_up(cells: &mut [Cell], from: usize, to: usize, mut kept: usize) -> Result<usize, Error> {
+    if to - from > 1 {
+        cells[from..to].sort_unstable_by_key(|cell| cell.class);
+    }
+    let first = kept;
+    for i in from..to {
+        let cell = cells[i];
+        if kept > first && cells[kept - 1].class == cell.class {
+            let sum = &mut cells[kept - 1];
+            sum.occurrences = sum.occurrences.checked_add(cell.occurrences).ok_or(Error::Overflow)?;
+            sum.documents = sum.documents.checked_add(cell.documents).ok_or(Error::Overflow)?;
+        } else {
+            cells[kept] = cell;
+            kept += 1;
+        }
+    }
+    Ok(kept)
+}

@@ -1,0 +1,227 @@
+//! Terms as fixed-size keys, and the hash that orders a vocabulary.
+//!
+//! A term of up to 15 bytes *is* its key: its bytes, zero-padded, and its length in the last byte.
+//! Comparing two such terms compares two machine words and touches no other memory. A longer term
+//! keeps its bytes in an arena and its key says where. Under feature hashing the key is the bucket.
+//!
+//! Keys and hash are part of the model file: changing them changes every model.
+
+/// Longest term that fits inside its key.
+pub const INLINE: usize = 15;
+const BUCKET: u64 = 0xFE;
+const LONG: u64 = 0xFF;
+
+// Digits of π. Neither can be matched by a key (the bytes of `A` are no UTF-8, the last byte of
+// `B` is no tag), so neither factor of the product in `fold` is ever zero.
+const A: u64 = 0x243F_6A88_85A3_08D3;
+const B: u64 = 0x1319_8A2E_0370_7344;
+
+/// A term of fixed size; the highest byte of `hi` says which kind.
+///
+/// | kind   | `lo`              | `hi`, from the lowest byte           |
+/// |--------|-------------------|--------------------------------------|
+/// | inline | bytes 0 to 7      | bytes 8 to 14, length 1 to 15        |
+/// | bucket | bucket number     | number of bits, zeros, `0xFE`        |
+/// | long   | offset in arena   | length (4 bytes), hash (3), `0xFF`   |
+///
+/// The zero key is no term: tables use it for an empty slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Key {
+    /// See the table.
+    pub lo: u64,
+    /// See the table.
+    pub hi: u64,
+}
+
+/// A term of a document: its key, whose long form points into the document's own text, and its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    /// The key.
+    pub key: Key,
+    /// [`Key::hash`] of it.
+    pub hash: u64,
+}
+
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// The bytes of `MASKS[n]` keep the first n of 16.
+const MASKS: [u128; 16] = {
+    let mut masks = [0u128; 16];
+    let mut n = 1;
+    while n < 16 {
+        masks[n] = (1u128 << (8 * n)) - 1;
+        n += 1;
+    }
+    masks
+};
+
+impl Term {
+    /// The term at `text[start..start + length]`, `length` at least 1.
+    ///
+    /// `text` should be padded by 16 bytes for speed; it need not be.
+    #[inline(always)] // a call returns through memory, and reading that back stalls every token
+    #[must_use]
+    pub fn of(text: &[u8], start: usize, length: usize) -> Self {
+        if length <= INLINE {
+            let bytes = match text[start..].first_chunk::<16>() {
+                Some(chunk) => u128::from_le_bytes(*chunk) & MASKS[length],
+                None => short_load(&text[start..start + length]),
+            };
+            let (lo, hi) = (bytes as u64, (bytes >> 64) as u64 | (length as u64) << 56);
+            Self { key: Key { lo, hi }, hash: fold(lo ^ A, hi ^ B) }
+        } else {
+            let hash = hash_long(&text[start..start + length]);
+            let (lo, hi) = (start as u64, LONG << 56 | (hash & 0xFF_FFFF) << 32 | length as u64);
+            Self { key: Key { lo, hi }, hash }
+        }
+    }
+
+    /// The term that stands for bucket `number` of `2^bits`.
+    #[inline]
+    #[must_use]
+    pub fn bucket(number: u32, bits: u32) -> Self {
+        let key = Key { lo: u64::from(number), hi: BUCKET << 56 | u64::from(bits) };
+        Self { key, hash: key.lo << (64 - bits) }
+    }
+}
+
+#[cold]
+fn short_load(bytes: &[u8]) -> u128 {
+    let mut chunk = [0; 16];
+    chunk[..bytes.len()].copy_from_slice(bytes);
+    u128::from_le_bytes(chunk)
+}
+
+#[inline(never)]
+fn hash_long(bytes: &[u8]) -> u64 {
+    let mut hash = bytes.len() as u64;
+    for chunk in bytes.chunks(16) {
+        let word = short_or_full(chunk);
+        let (lo, hi) = (word as u64, (word >> 64) as u64);
+        // The sum keeps distinct chunks apart even where a crafted `lo` makes the product zero.
+        hash = fold(lo ^ A ^ hash, hi ^ B ^ hash.rotate_left(32)) ^ lo.wrapping_add(hi.rotate_left(32));
+    }
+    fold(hash ^ A, B)
+}
+
+fn short_or_full(chunk: &[u8]) -> u128 {
+    match chunk.first_chunk::<16>() {
+        Some(full) => u128::from_le_bytes(*full),
+        None => short_load(chunk),
+    }
+}
+
+impl Key {
+    fn tag(self) -> u64 {
+        self.hi >> 56
+    }
+
+    /// Whether the bytes of the term are in an arena.
+    #[inline]
+    #[must_use]
+    pub fn is_long(self) -> bool {
+        self.tag() == LONG
+    }
+
+    /// Where in its arena a long term stands; nothing for the other kinds.
+    #[must_use]
+    pub fn arena_range(self) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(self.lo).ok()?;
+        self.is_long().then_some(start..start.checked_add(self.hi as u32 as usize)?)
+    }
+
+    /// The hash of the term, whose long form stands in `arena`; 0 if the key points outside it.
+    #[must_use]
+    pub fn hash(self, arena: &[u8]) -> u64 {
+        match self.tag() {
+            BUCKET => self.lo.checked_shl(64 - (self.hi as u32 & 63)).unwrap_or(0),
+            LONG => self.arena_range().and_then(|range| arena.get(range)).map_or(0, hash_long),
+            _ => fold(self.lo ^ A, self.hi ^ B),
+        }
+    }
+
+    /// Whether two terms are the same, each with the bytes its long form points into.
+    #[inline(always)] // see `Term::of`
+    #[must_use]
+    pub fn same(self, arena: &[u8], other: Self, other_arena: &[u8]) -> bool {
+        self.hi == other.hi
+            && if self.is_long() { self.same_long(arena, other, other_arena) } else { self.lo == other.lo }
+    }
+
+    #[inline(never)]
+    fn same_long(self, arena: &[u8], other: Self, other_arena: &[u8]) -> bool {
+        let mine = self.arena_range().and_then(|range| arena.get(range));
+        let theirs = other.arena_range().and_then(|range| other_arena.get(range));
+        mine.is_some() && mine == theirs
+    }
+
+    /// The order of terms with equal hashes, so that every vocabulary has one order only.
+    #[must_use]
+    pub fn order(self, arena: &[u8], other: Self, other_arena: &[u8]) -> std::cmp::Ordering {
+        self.bytes(arena).cmp(&other.bytes(other_arena))
+    }
+
+    /// The bytes of a word; for a bucket `#number`. Empty if a long key points outside `arena`.
+    #[must_use]
+    pub fn bytes(self, arena: &[u8]) -> Vec<u8> {
+        match self.tag() {
+            BUCKET => format!("#{}", self.lo).into_bytes(),
+            LONG => {
+                self.arena_range().and_then(|range| arena.get(range)).map_or_else(Vec::new, <[u8]>::to_vec)
+            }
+            length => {
+                let mut bytes = self.lo.to_le_bytes().to_vec();
+                bytes.extend_from_slice(&self.hi.to_le_bytes());
+                bytes.truncate((length as usize).min(INLINE));
+                bytes
+            }
+        }
+    }
+
+    /// The same term with its long bytes moved to the end of `to`.
+    #[must_use]
+    pub fn moved(self, from: &[u8], to: &mut Vec<u8>) -> Self {
+        match self.arena_range().and_then(|range| from.get(range)) {
+            Some(bytes) => {
+                let lo = to.len() as u64;
+                to.extend_from_slice(bytes);
+                Self { lo, ..self }
+            }
+            None => self,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_gives_its_bytes_back_whatever_its_length() {
+        let text = "abcdefghijklmnopqrstuvwxyz".as_bytes();
+        for length in 1..=text.len() {
+            let term = Term::of(text, 0, length);
+            assert_eq!(term.key.bytes(text), &text[..length]);
+            assert_eq!(term.key.hash(text), term.hash);
+            assert_eq!(term.key.is_long(), length > INLINE);
+        }
+    }
+
+    /// Pinned: the order of every stored vocabulary depends on these.
+    #[test]
+    fn hashes_are_part_of_the_file_format() {
+        let text = b"free pneumonoultramicroscopic";
+        assert_eq!(Term::of(text, 0, 4).hash, 0xf7f04274cad8876f);
+        assert_eq!(Term::of(text, 5, 24).hash, 0x7dfe80bf66e8c98c);
+        assert_eq!(Term::bucket(5, 20).hash, 5 << 44);
+    }
+
+    #[test]
+    fn a_trailing_nul_makes_another_term() {
+        assert_ne!(Term::of(b"a\0", 0, 1).key, Term::of(b"a\0", 0, 2).key);
+    }
+}

@@ -1,0 +1,54 @@
+//! `MurmurHash3` x86 32 bits, for feature hashing: the hash scikit-learn and Spark use.
+
+/// `MurmurHash3_x86_32` of `bytes`.
+#[must_use]
+pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
+    fn scramble(block: u32) -> u32 {
+        block.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593)
+    }
+    let mut hash = seed;
+    let mut blocks = bytes.chunks_exact(4);
+    for block in &mut blocks {
+        let word = u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
+        hash = (hash ^ scramble(word)).rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64);
+    }
+    let tail = blocks.remainder();
+    if !tail.is_empty() {
+        let word = tail.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+        hash ^= scramble(word);
+    }
+    hash ^= bytes.len() as u32;
+    hash ^= hash >> 16;
+    hash = hash.wrapping_mul(0x85EB_CA6B);
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(0xC2B2_AE35);
+    hash ^ hash >> 16
+}
+
+/// The bucket of a term among `2^bits`: the absolute value of the signed hash, modulo, as
+/// scikit-learn's `HashingVectorizer(alternate_sign=False)` does.
+#[must_use]
+pub fn bucket(term: &[u8], bits: u32, seed: u32) -> u32 {
+    let hash = murmur3_32(term, seed) as i32;
+    let size = 1u32 << bits;
+    if hash == i32::MIN {
+        return (i32::MAX as u32 - (size - 1)) % size; // its absolute value does not exist
+    }
+    hash.unsigned_abs() % size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Published vectors of the reference implementation, and a tail of each length.
+    #[test]
+    fn matches_the_published_vectors() {
+        assert_eq!(murmur3_32(b"", 0), 0);
+        assert_eq!(murmur3_32(b"", 1), 0x514E_28B7);
+        assert_eq!(murmur3_32(b"test", 0x9747_b28c), 0x704B_81DC);
+        assert_eq!(murmur3_32(b"Hello, world!", 0x9747_b28c), 0x2488_4CBA);
+        assert_eq!(murmur3_32(b"aaa", 0x9747_b28c), 0x283E_0130);
+        assert_eq!(murmur3_32(b"aa", 0x9747_b28c), 0x5D21_1726);
+    }
+}

@@ -1,0 +1,131 @@
+//! From a document as given to the text that is tokenised: normal form, lower case, accents.
+
+use std::borrow::Cow;
+
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
+
+/// A Unicode normal form to bring text into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Canonical composition: `e` and a combining acute become `é`.
+    Nfc,
+    /// Compatibility composition: also `ﬁ` becomes `fi`, full-width letters ordinary ones.
+    Nfkc,
+}
+
+/// How text is brought into shape before it is tokenised.
+///
+/// The order is: normal form, lower case, accents. ASCII needs only the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preparation {
+    /// The normal form, or none.
+    pub form: Option<Form>,
+    /// Lower case as Python's `str.lower`: full mappings, final sigma.
+    pub lower: bool,
+    /// Compatibility decomposition and removal of combining marks.
+    pub strip_accents: bool,
+}
+
+impl Preparation {
+    /// Append the prepared form of `text` to `out`, which must be empty.
+    pub fn apply(self, text: &str, out: &mut String) {
+        debug_assert!(out.is_empty());
+        out.push_str(text);
+        if text.is_ascii() {
+            if self.lower {
+                out.make_ascii_lowercase();
+            }
+            return;
+        }
+        if let Cow::Owned(normal) = self.normal(text) {
+            *out = normal;
+        }
+        if self.lower {
+            lower(out);
+        }
+        if self.strip_accents {
+            *out = out.nfkd().filter(|c| !is_combining(*c)).collect();
+        }
+    }
+
+    fn normal(self, text: &str) -> Cow<'_, str> {
+        // Nothing below U+0300 (lead byte 0xCC) changes under NFC.
+        let settled = !text.bytes().fold(false, |high, byte| high | (byte >= 0xCC));
+        match self.form {
+            Some(Form::Nfc) if !settled && is_nfc_quick(text.chars()) != IsNormalized::Yes => {
+                Cow::Owned(text.nfc().collect())
+            }
+            Some(Form::Nfkc) if is_nfkc_quick(text.chars()) != IsNormalized::Yes => {
+                Cow::Owned(text.nfkc().collect())
+            }
+            _ => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// Lower-case in place; ASCII stretches at full speed, the rest character by character.
+fn lower(text: &mut String) {
+    if text.contains('Σ') {
+        *text = text.to_lowercase(); // the one letter whose lower case depends on its neighbours
+        return;
+    }
+    let mut lowered = String::with_capacity(text.len() + 80);
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let ascii = rest.bytes().position(|b| !b.is_ascii()).unwrap_or(rest.len());
+        let (head, tail) = rest.split_at(ascii);
+        let from = lowered.len();
+        lowered.push_str(head);
+        lowered[from..].make_ascii_lowercase();
+        let mut chars = tail.chars();
+        if let Some(c) = chars.next() {
+            lowered.extend(c.to_lowercase());
+        }
+        rest = chars.as_str();
+    }
+    *text = lowered;
+}
+
+/// Whether Python's `unicodedata.combining` is not zero: a canonical combining class is set.
+fn is_combining(c: char) -> bool {
+    canonical_combining_class(c) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prepared(text: &str, form: Option<Form>, strip_accents: bool) -> String {
+        let mut out = String::new();
+        Preparation { form, lower: true, strip_accents }.apply(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn lower_case_knows_the_hard_letters() {
+        assert_eq!(prepared("ΟΔΟΣ Σ", None, false), "οδος σ");
+        assert_eq!(prepared("İstanbul STRASSE ß", None, false), "i\u{307}stanbul strasse ß");
+        assert_eq!(prepared("ÉCOLE Zürich", None, false), "école zürich");
+    }
+
+    #[test]
+    fn normal_forms_join_what_looks_the_same() {
+        assert_eq!(prepared("e\u{301}", Some(Form::Nfc), false), "é");
+        assert_eq!(prepared("ﬁn", Some(Form::Nfc), false), "ﬁn");
+        assert_eq!(prepared("ﬁn", Some(Form::Nfkc), false), "fin");
+    }
+
+    #[test]
+    fn accents_are_stripped_and_nothing_else() {
+        assert_eq!(prepared("Crème Brûlée ﬁ", None, true), "creme brulee fi");
+        assert_eq!(prepared("हिन्दी", None, true), "हिनदी"); // the virama has a combining class, the vowel signs have none
+    }
+
+    #[test]
+    fn nothing_below_u0300_changes_under_nfc() {
+        for c in '\u{80}'..'\u{300}' {
+            assert_eq!(c.to_string().nfc().collect::<String>(), c.to_string());
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Straight from text to class scores: no matrix is built.
+
+use crate::analyse::{Analyser, Scratch};
+use crate::count::shares;
+use crate::error::Error;
+use crate::vocabulary::Vocabulary;
+
+/// The exceptions from the default weight of each class.
+#[derive(Debug, Clone, Copy)]
+pub enum Exceptions<'a> {
+    /// A row of K for every word.
+    Dense(&'a [f64]),
+    /// Word `v` has `values[starts[v]..starts[v + 1]]` in the classes `class_of` of the same range.
+    Sparse {
+        /// Row boundaries.
+        starts: &'a [u64],
+        /// Class of each value.
+        class_of: &'a [u32],
+        /// The values.
+        values: &'a [f64],
+    },
+}
+
+/// Scores `intercept_k + Σ_v x_v w_vk` with `w_vk = default_k + slope_k base_v + exception_vk`.
+#[derive(Debug, Clone, Copy)]
+pub struct Linear<'a> {
+    vocabulary: Vocabulary<'a>,
+    intercept: &'a [f64],
+    default: &'a [f64],
+    slope: &'a [f64],
+    base: &'a [f64],
+    exceptions: Exceptions<'a>,
+    /// The word that stands for unknown ones, or none.
+    unknown: Option<u32>,
+    /// Count a word once however often it occurs.
+    presence: bool,
+}
+
+impl<'a> Linear<'a> {
+    /// A model over arrays of the right sizes; `base` and `slope` may both be empty.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if the sizes do not fit together.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        vocabulary: Vocabulary<'a>,
+        intercept: &'a [f64],
+        default: &'a [f64],
+        slope: &'a [f64],
+        base: &'a [f64],
+        exceptions: Exceptions<'a>,
+        unknown: Option<u32>,
+        presence: bool,
+    ) -> Result<Self, Error> {
+        let (words, classes) = (vocabulary.len(), intercept.len());
+        let based = (base.len(), slope.len());
+        let sized = match exceptions {
+            Exceptions::Dense(values) => words.checked_mul(classes) == Some(values.len()),
+            Exceptions::Sparse { starts, class_of, values } => {
+                starts.len() == words + 1
+                    && starts[0] == 0
+                    && starts[words] == values.len() as u64
+                    && class_of.len() == values.len()
+            }
+        };
+        let fits = sized
+            && default.len() == classes
+            && (based == (0, 0) || based == (words, classes))
+            && unknown.is_none_or(|id| (id as usize) < words);
+        if !fits {
+            return Err(Error::Malformed("the arrays of a linear model do not fit together".into()));
+        }
+        Ok(Self { vocabulary, intercept, default, slope, base, exceptions, unknown, presence })
+    }
+
+    /// The model, if what is in its arrays, which may come from anywhere, is safe to use.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if not.
+    pub fn checked(self) -> Result<Self, Error> {
+        self.vocabulary.checked()?;
+        if let Exceptions::Sparse { starts, class_of, .. } = self.exceptions {
+            let ordered = starts.windows(2).fold(true, |fits, pair| fits & (pair[0] <= pair[1]));
+            let most = class_of.iter().fold(0, |most, k| most.max(*k));
+            if !ordered || most as usize >= self.classes().max(1) {
+                return Err(Error::Malformed("the weights of a linear model are damaged".into()));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.intercept.len()
+    }
+
+    /// Write the scores of the document in `scratch` to `out`; its number of known and of all terms.
+    fn document(&self, scratch: &Scratch, ids: &mut Vec<u32>, out: &mut [f64]) -> [u32; 2] {
+        let (terms, text) = scratch.terms();
+        ids.clear();
+        let mut known = terms.len() as u32;
+        for term in terms {
+            match self.vocabulary.find(*term, text) {
+                Some(id) => ids.push(id),
+                None => {
+                    known -= 1;
+                    ids.extend(self.unknown);
+                }
+            }
+        }
+        if self.presence {
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        out.copy_from_slice(self.intercept);
+        self.add(ids, out);
+        [known, terms.len() as u32]
+    }
+
+    #[inline]
+    fn add(&self, ids: &[u32], out: &mut [f64]) {
+        match self.exceptions {
+            Exceptions::Dense(values) => match self.classes() {
+                2 => add_dense::<2>(values, ids, out),
+                3 => add_dense::<3>(values, ids, out),
+                4 => add_dense::<4>(values, ids, out),
+                classes => {
+                    for id in ids {
+                        let from = *id as usize * classes;
+                        add_row(&values[from..from + classes], out);
+                    }
+                }
+            },
+            Exceptions::Sparse { starts, class_of, values } => {
+                for id in ids {
+                    let row = starts[*id as usize] as usize..starts[*id as usize + 1] as usize;
+                    if row.len() == out.len() {
+                        add_row(&values[row], out); // every class: no need to look which
+                    } else {
+                        for (k, value) in class_of[row.clone()].iter().zip(&values[row]) {
+                            out[*k as usize] += value;
+                        }
+                    }
+                }
+            }
+        }
+        let n = ids.len() as f64;
+        out.iter_mut().zip(self.default).for_each(|(score, default)| *score += n * default);
+        if !self.base.is_empty() {
+            let base: f64 = ids.iter().map(|id| self.base[*id as usize]).sum();
+            out.iter_mut().zip(self.slope).for_each(|(score, slope)| *score += base * slope);
+        }
+    }
+
+    /// Scores of `texts`, row by row of K, and for each its known and its total number of terms.
+    ///
+    /// A document's scores depend on nothing but itself: any number of threads gives the same bits.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`].
+    pub fn score(
+        &self,
+        analyser: &Analyser,
+        texts: &[&str],
+        threads: usize,
+    ) -> Result<(Vec<f64>, Vec<u32>), Error> {
+        let classes = self.classes();
+        let mut scores = vec![0.0; texts.len() * classes];
+        let mut evidence = vec![0; texts.len() * 2];
+        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+        let threads = if bytes < 1 << 16 { 1 } else { threads.max(1) };
+        let mut result = Ok(());
+        std::thread::scope(|scope| {
+            let (mut scores, mut evidence) = (scores.as_mut_slice(), evidence.as_mut_slice());
+            let mut others = Vec::new();
+            let mut first_row = 0;
+            for (i, share) in shares(texts, threads, |text| text.len()).into_iter().enumerate() {
+                let (mine, rest) = std::mem::take(&mut scores).split_at_mut(share.len() * classes);
+                let (mine_too, rest_too) = std::mem::take(&mut evidence).split_at_mut(share.len() * 2);
+                (scores, evidence) = (rest, rest_too);
+                let mut work = move || self.run(analyser, share, first_row, mine, mine_too);
+                first_row += share.len();
+                if i + 1 < threads {
+                    others.push(scope.spawn(work));
+                } else {
+                    result = work();
+                }
+            }
+            for other in others {
+                let outcome = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                result = outcome.and(result.clone());
+            }
+        });
+        result.map(|()| (scores, evidence))
+    }
+
+    fn run(
+        &self,
+        analyser: &Analyser,
+        texts: &[&str],
+        first_row: usize,
+        scores: &mut [f64],
+        evidence: &mut [u32],
+    ) -> Result<(), Error> {
+        let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        for (i, text) in texts.iter().enumerate() {
+            analyser.analyse(text, first_row + i, &mut scratch)?;
+            let classes = self.classes();
+            let seen = self.document(&scratch, &mut ids, &mut scores[i * classes..(i + 1) * classes]);
+            evidence[2 * i..2 * i + 2].copy_from_slice(&seen);
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn add_row(row: &[f64], out: &mut [f64]) {
+    out.iter_mut().zip(row).for_each(|(score, weight)| *score += weight);
+}
+
+#[inline]
+fn add_dense<const K: usize>(values: &[f64], ids: &[u32], out: &mut [f64]) {
+    let rows = values.as_chunks::<K>().0;
+    let mut sum = [0.0; K];
+    for id in ids {
+        let row = &rows[*id as usize];
+        for k in 0..K {
+            sum[k] += row[k];
+        }
+    }
+    add_row(&sum, out);
+}

@@ -1,0 +1,224 @@
+//! The hash table of a counting thread: a slot per word, with the counts of the class at hand.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use crate::key::{Key, Term};
+use crate::prefetch::prefetch;
+
+/// A word and what was counted of it since its group (class and weight) last changed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Slot {
+    pub key: Key,
+    /// Number of the word, in order of arrival.
+    pub id: u32,
+    /// Group the counts below belong to.
+    pub group: u32,
+    /// Serial number of the document that held the word last.
+    pub stamp: u32,
+    pub occurrences: u16,
+    pub documents: u16,
+}
+
+/// A slot as it was when the group of its word changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub id: u32,
+    pub group: u32,
+    pub occurrences: u16,
+    pub documents: u16,
+}
+
+impl Slot {
+    /// Write what was counted to the log and begin anew for `group`.
+    #[inline(never)]
+    pub fn flush(&mut self, group: u32, log: &mut Vec<Entry>) {
+        let Self { id, group: old, occurrences, documents, .. } = *self;
+        if occurrences > 0 {
+            log.push(Entry { id, group: old, occurrences, documents });
+        }
+        (self.group, self.occurrences, self.documents) = (group, 0, 0);
+    }
+}
+
+/// How many terms ahead slots are fetched.
+const AHEAD: usize = 12;
+
+/// Open addressing with linear probing, at most five eighths full. Half a cache line per word.
+#[derive(Debug)]
+pub struct Table {
+    slots: Vec<Slot>,
+    shift: u32,
+    scatter: u64,
+    pub words: u32,
+    pub arena: Vec<u8>,
+}
+
+impl Table {
+    pub fn new() -> Self {
+        Self {
+            slots: vec![Slot::default(); 1 << 10],
+            shift: 64 - 10,
+            // The hash of a word is public. An unknown odd factor keeps input made to collide in
+            // a table of any size from doing so; no result depends on it.
+            scatter: RandomState::new().build_hasher().finish() | 1,
+            words: 0,
+            arena: Vec::new(),
+        }
+    }
+
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        (hash.wrapping_mul(self.scatter) >> self.shift) as usize
+    }
+
+    /// The slot of a term whose long key points into `text`; a new one if it is new.
+    #[inline]
+    pub fn slot(&mut self, term: Term, text: &[u8]) -> &mut Slot {
+        let mut at = self.place(term.hash);
+        loop {
+            let slot = &self.slots[at];
+            if term.key.same(text, slot.key, &self.arena) {
+                return &mut self.slots[at];
+            }
+            if slot.key == Key::default() {
+                return self.insert(at, term, text);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// Count the terms of document `serial` for `group`; slots of other groups go to `log`.
+    pub fn count(&mut self, terms: &[Term], text: &[u8], group: u32, serial: u32, log: &mut Vec<Entry>) {
+        let mut rest = terms;
+        while !rest.is_empty() {
+            rest = self.count_known(rest, text, group, serial, log);
+            if let [new, ..] = rest {
+                self.slot(*new, text); // makes room, perhaps by moving all slots
+            }
+        }
+    }
+
+    /// [`Self::count`] up to the first word that is not in the table; the terms from there on.
+    ///
+    /// Kept apart so that the loop below works on fixed memory.
+    fn count_known<'t>(
+        &mut self,
+        terms: &'t [Term],
+        text: &[u8],
+        group: u32,
+        serial: u32,
+        log: &mut Vec<Entry>,
+    ) -> &'t [Term] {
+        let (slots, arena, shift, scatter) =
+            (self.slots.as_mut_slice(), self.arena.as_slice(), self.shift, self.scatter);
+        let last = slots.len() - 1;
+        for (i, term) in terms.iter().enumerate() {
+            if let Some(soon) = terms.get(i + AHEAD) {
+                prefetch(slots, (soon.hash.wrapping_mul(scatter) >> shift) as usize);
+            }
+            let mut at = (term.hash.wrapping_mul(scatter) >> shift) as usize & last;
+            while !term.key.same(text, slots[at].key, arena) {
+                if slots[at].key.hi == 0 {
+                    return &terms[i..];
+                }
+                at = (at + 1) & last;
+            }
+            let slot = &mut slots[at];
+            if slot.group != group || slot.occurrences == u16::MAX {
+                slot.flush(group, log);
+            }
+            slot.occurrences += 1;
+            slot.documents += u16::from(slot.stamp != serial);
+            slot.stamp = serial;
+        }
+        &[]
+    }
+
+    #[cold]
+    fn insert(&mut self, mut at: usize, term: Term, text: &[u8]) -> &mut Slot {
+        if 8 * (self.words as usize + 1) > 5 * self.slots.len() {
+            self.grow();
+            at = self.free_place(term.hash);
+        }
+        let key = term.key.moved(text, &mut self.arena);
+        self.slots[at] = Slot { key, id: self.words, group: u32::MAX, ..Slot::default() };
+        self.words += 1;
+        &mut self.slots[at]
+    }
+
+    fn free_place(&self, hash: u64) -> usize {
+        let mut at = self.place(hash);
+        while self.slots[at].key != Key::default() {
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+        at
+    }
+
+    fn grow(&mut self) {
+        let size = 2 * self.slots.len();
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
+        self.shift -= 1;
+        for slot in old.into_iter().filter(|slot| slot.key != Key::default()) {
+            let at = self.free_place(slot.key.hash(&self.arena));
+            self.slots[at] = slot;
+        }
+    }
+
+    /// The slots of all words, in no order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.slots.iter_mut().filter(|slot| slot.key != Key::default())
+    }
+
+    /// Number and key of every word, in canonical order: by hash, then by bytes.
+    ///
+    /// Hashes are spread evenly: dealt out by their highest bits, there is little left to sort.
+    pub fn in_order(&self) -> Vec<(u32, Key)> {
+        let bits = self.words.max(2).ilog2();
+        let deal = |hash: u64| (hash >> (64 - bits)) as usize;
+        let mut starts = vec![0u32; (1 << bits) + 1];
+        let mut words: Vec<(u64, u32)> = Vec::with_capacity(self.words as usize); // hash, slot
+        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.hi != 0) {
+            let hash = slot.key.hash(&self.arena);
+            starts[deal(hash) + 1] += 1;
+            words.push((hash, at as u32));
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut dealt = vec![(0, 0); words.len()];
+        for word in words {
+            let at = &mut starts[deal(word.0)];
+            dealt[*at as usize] = word;
+            *at += 1;
+        }
+        let key = |slot: u32| self.slots[slot as usize].key;
+        let mut from = 0;
+        for to in starts.into_iter().take(1 << bits).map(|to| to as usize) {
+            if to - from > 1 {
+                dealt[from..to].sort_unstable_by(|a, b| {
+                    a.0.cmp(&b.0).then_with(|| key(a.1).order(&self.arena, key(b.1), &self.arena))
+                });
+            }
+            from = to;
+        }
+        dealt.into_iter().map(|(_, slot)| (self.slots[slot as usize].id, key(slot))).collect()
+    }
+
+    /// Memory held, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.slots.len() * size_of::<Slot>() + self.arena.capacity()
+    }
+
+    /// A table of the words that `keep` names only, and the new number of each old one.
+    pub fn kept(&self, keep: &[bool]) -> (Self, Vec<Option<u32>>) {
+        let mut table = Self::new();
+        let mut numbers = vec![None; keep.len()];
+        for slot in self.slots.iter().filter(|slot| slot.key != Key::default()) {
+            if keep[slot.id as usize] {
+                let term = Term { key: slot.key, hash: slot.key.hash(&self.arena) };
+                numbers[slot.id as usize] = Some(table.slot(term, &self.arena).id);
+            }
+        }
+        (table, numbers)
+    }
+}

@@ -1,0 +1,282 @@
+//! Tallies: exact counts by class and word, that add and subtract.
+//!
+//! A tally has one form only. Words stand in the order of their hash, the classes of a word and the
+//! classes themselves in order, nothing that is zero is kept, and counts are whole numbers of
+//! `2^-fraction` with the smallest fraction that serves. So two tallies of the same documents are
+//! the same bytes, however the documents were divided, ordered or added up.
+
+use std::cmp::Ordering;
+
+use crate::error::Error;
+use crate::key::Key;
+
+/// Bits behind the point where weights are not whole numbers.
+pub const FRACTION: u32 = 30;
+
+/// Counts by word and class; compressed rows, one per word.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Tally {
+    /// 0, or [`FRACTION`] when a count is not whole.
+    pub fraction: u32,
+    /// Class names in order.
+    pub classes: Vec<String>,
+    /// Documents of each class.
+    pub class_documents: Vec<i64>,
+    /// Keys of the words in canonical order, `lo` and `hi` by turns.
+    pub keys: Vec<u64>,
+    /// Bytes of the long words.
+    pub arena: Vec<u8>,
+    /// Word `v` has the cells `starts[v]..starts[v + 1]`.
+    pub starts: Vec<u64>,
+    /// Class of each cell, increasing within a word.
+    pub class_of: Vec<u32>,
+    /// Occurrences of the word in the class.
+    pub occurrences: Vec<i64>,
+    /// Documents of the class that hold the word.
+    pub documents: Vec<i64>,
+}
+
+/// One non-zero of a tally.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cell {
+    /// The class.
+    pub class: u32,
+    /// Occurrences.
+    pub occurrences: i64,
+    /// Documents.
+    pub documents: i64,
+}
+
+impl Tally {
+    /// A tally without words, and room for some.
+    #[must_use]
+    pub fn with_capacity(words: usize, cells: usize) -> Self {
+        let mut starts = Vec::with_capacity(words + 1);
+        starts.push(0);
+        Self {
+            keys: Vec::with_capacity(2 * words),
+            starts,
+            class_of: Vec::with_capacity(cells),
+            occurrences: Vec::with_capacity(cells),
+            documents: Vec::with_capacity(cells),
+            ..Self::default()
+        }
+    }
+
+    /// Number of words.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len() / 2
+    }
+
+    /// Whether no word was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    fn key(&self, word: usize) -> Key {
+        Key { lo: self.keys[2 * word], hi: self.keys[2 * word + 1] }
+    }
+
+    fn cells(&self, word: usize) -> impl Iterator<Item = Cell> + '_ {
+        (self.starts[word] as usize..self.starts[word + 1] as usize).map(|i| Cell {
+            class: self.class_of[i],
+            occurrences: self.occurrences[i],
+            documents: self.documents[i],
+        })
+    }
+
+    /// Append a word, which must follow the last in order, unless all its cells are zero.
+    pub fn push(&mut self, key: Key, arena: &[u8], cells: impl Iterator<Item = Cell>) {
+        for cell in cells.filter(|cell| cell.occurrences != 0 || cell.documents != 0) {
+            self.class_of.push(cell.class);
+            self.occurrences.push(cell.occurrences);
+            self.documents.push(cell.documents);
+        }
+        let end = self.class_of.len() as u64;
+        if end > *self.starts.last().unwrap_or(&0) {
+            let key = key.moved(arena, &mut self.arena);
+            self.keys.extend([key.lo, key.hi]);
+            self.starts.push(end);
+        }
+    }
+
+    /// `self + sign × other`, `sign` 1 or −1. Linear in the non-zeros of both.
+    ///
+    /// # Errors
+    /// [`Error::NegativeCount`] naming the first count that would go below zero, unless `lenient`,
+    /// which puts zero there; [`Error::Overflow`] past 64 bits.
+    pub fn combined(&self, other: &Self, sign: i64, lenient: bool) -> Result<Self, Error> {
+        let fraction = self.fraction.max(other.fraction);
+        let (a, b) = (self.scaled(fraction)?, other.scaled(fraction)?);
+        let mut classes: Vec<String> = a.classes.iter().chain(&b.classes).cloned().collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let renumbered = |old: &[String]| -> Vec<u32> {
+            old.iter().map(|name| classes.binary_search(name).map_or(0, |k| k as u32)).collect()
+        };
+        let (class_a, class_b) = (renumbered(&a.classes), renumbered(&b.classes));
+        let sum =
+            Sum { a: &a, b: &b, class_a: &class_a, class_b: &class_b, sign, lenient, classes: &classes };
+
+        let mut out = Self::with_capacity(a.len().max(b.len()), a.class_of.len().max(b.class_of.len()));
+        out.fraction = fraction;
+        out.class_documents = vec![0; classes.len()];
+        for (k, count) in class_a.iter().zip(&a.class_documents) {
+            out.class_documents[*k as usize] = *count;
+        }
+        for (k, count) in class_b.iter().zip(&b.class_documents) {
+            let total = &mut out.class_documents[*k as usize];
+            *total = sum.added(*total, *count, *k, None)?;
+        }
+        let mut cells = Vec::new();
+        let (mut i, mut j) = (0, 0);
+        while i < a.len() || j < b.len() {
+            let order = match (i < a.len(), j < b.len()) {
+                (true, false) => Ordering::Less,
+                (false, _) => Ordering::Greater,
+                (true, true) => {
+                    let (x, y) = (a.key(i), b.key(j));
+                    let (hash_x, hash_y) = (x.hash(&a.arena), y.hash(&b.arena));
+                    hash_x.cmp(&hash_y).then_with(|| x.order(&a.arena, y, &b.arena))
+                }
+            };
+            cells.clear();
+            sum.cells(order.is_le().then_some(i), order.is_ge().then_some(j), &mut cells)?;
+            if order.is_le() {
+                out.push(a.key(i), &a.arena, cells.iter().copied());
+            } else {
+                out.push(b.key(j), &b.arena, cells.iter().copied());
+            }
+            i += usize::from(order.is_le());
+            j += usize::from(order.is_ge());
+        }
+        out.classes = classes;
+        Ok(out.canonical())
+    }
+
+    /// The same counts as whole numbers of `2^-fraction`.
+    fn scaled(&self, fraction: u32) -> Result<std::borrow::Cow<'_, Self>, Error> {
+        if self.fraction == fraction {
+            return Ok(std::borrow::Cow::Borrowed(self));
+        }
+        let mut out = self.clone();
+        out.fraction = fraction;
+        let by = 1i64 << (fraction - self.fraction);
+        for count in out.occurrences.iter_mut().chain(&mut out.documents).chain(&mut out.class_documents) {
+            *count = count.checked_mul(by).ok_or(Error::Overflow)?;
+        }
+        Ok(std::borrow::Cow::Owned(out))
+    }
+
+    /// The one form of these counts: no class without documents and words, no needless fraction.
+    #[must_use]
+    pub fn canonical(mut self) -> Self {
+        let unit = 1i64 << self.fraction;
+        let mut counts = self.occurrences.iter().chain(&self.documents).chain(&self.class_documents);
+        if self.fraction > 0 && counts.all(|count| count % unit == 0) {
+            for count in
+                self.occurrences.iter_mut().chain(&mut self.documents).chain(&mut self.class_documents)
+            {
+                *count /= unit;
+            }
+            self.fraction = 0;
+        }
+        if self.class_documents.contains(&0) {
+            let mut lives: Vec<bool> = self.class_documents.iter().map(|count| *count != 0).collect();
+            for k in &self.class_of {
+                lives[*k as usize] = true;
+            }
+            let mut next = 0;
+            let numbers: Vec<u32> = lives
+                .iter()
+                .map(|alive| {
+                    next += u32::from(*alive);
+                    next.wrapping_sub(1)
+                })
+                .collect();
+            for k in &mut self.class_of {
+                *k = numbers[*k as usize];
+            }
+            let mut alive = lives.iter();
+            self.classes.retain(|_| *alive.next().unwrap_or(&false));
+            let mut alive = lives.iter();
+            self.class_documents.retain(|_| *alive.next().unwrap_or(&false));
+        }
+        self
+    }
+
+    /// Whether the arrays fit together, for tallies that come from outside.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] saying what does not fit.
+    pub fn checked(self) -> Result<Self, Error> {
+        let cells = self.class_of.len();
+        let fits = self.keys.len().is_multiple_of(2)
+            && self.starts.len() == self.len() + 1
+            && self.starts.first() == Some(&0)
+            && self.starts.last() == Some(&(cells as u64))
+            && self.starts.windows(2).all(|pair| pair[0] <= pair[1])
+            && self.occurrences.len() == cells
+            && self.documents.len() == cells
+            && self.class_documents.len() == self.classes.len()
+            && self.class_of.iter().all(|k| (*k as usize) < self.classes.len())
+            && (self.fraction == 0 || self.fraction == FRACTION);
+        if fits {
+            Ok(self)
+        } else {
+            Err(Error::Malformed("the arrays of a tally do not fit together".into()))
+        }
+    }
+}
+
+/// The adding up of two tallies, word by word.
+struct Sum<'a> {
+    a: &'a Tally,
+    b: &'a Tally,
+    class_a: &'a [u32],
+    class_b: &'a [u32],
+    sign: i64,
+    lenient: bool,
+    classes: &'a [String],
+}
+
+impl Sum<'_> {
+    /// The cells of word `i` of a plus `sign` times word `j` of b, classes in order.
+    fn cells(&self, i: Option<usize>, j: Option<usize>, out: &mut Vec<Cell>) -> Result<(), Error> {
+        let renamed = |cell: Cell, class: &[u32]| Cell { class: class[cell.class as usize], ..cell };
+        let mut left =
+            i.into_iter().flat_map(|i| self.a.cells(i)).map(|c| renamed(c, self.class_a)).peekable();
+        let mut right =
+            j.into_iter().flat_map(|j| self.b.cells(j)).map(|c| renamed(c, self.class_b)).peekable();
+        while left.peek().is_some() || right.peek().is_some() {
+            let class =
+                left.peek().map_or(u32::MAX, |c| c.class).min(right.peek().map_or(u32::MAX, |c| c.class));
+            let mut cell = Cell { class, occurrences: 0, documents: 0 };
+            if let Some(x) = left.next_if(|c| c.class == class) {
+                cell = x;
+            }
+            if let Some(y) = right.next_if(|c| c.class == class) {
+                cell.occurrences = self.added(cell.occurrences, y.occurrences, class, j)?;
+                cell.documents = self.added(cell.documents, y.documents, class, j)?;
+            }
+            out.push(cell);
+        }
+        Ok(())
+    }
+
+    fn added(&self, count: i64, other: i64, class: u32, word: Option<usize>) -> Result<i64, Error> {
+        let total = count.checked_add(self.sign * other).ok_or(Error::Overflow)?;
+        if total >= 0 {
+            return Ok(total);
+        }
+        if self.lenient {
+            return Ok(0);
+        }
+        Err(Error::NegativeCount {
+            word: word.map(|j| String::from_utf8_lossy(&self.b.key(j).bytes(&self.b.arena)).into_owned()),
+            class: self.classes[class as usize].clone(),
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! `Analyser`: settings in, terms out.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use textodds_core::analyse::{self, Grams, Outside, Scratch};
+use textodds_core::key::Term;
+use textodds_core::prepare::{Form, Preparation};
+use textodds_core::tokenise::Unit;
+use textodds_core::vocabulary::Words;
+
+use crate::errors::{error, raised};
+use crate::texts::Texts;
+
+/// Decides which terms a text has.
+#[pyclass(frozen, module = "textodds._kernels")]
+pub struct Analyser {
+    pub inner: Arc<analyse::Analyser>,
+}
+
+#[pymethods]
+impl Analyser {
+    #[new]
+    #[pyo3(signature = (*, unit, lower, form, strip_accents, ngrams, stop_words, hash_bits, hash_seed, vocabulary, count_unknown))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        unit: &str,
+        lower: bool,
+        form: Option<&str>,
+        strip_accents: bool,
+        ngrams: (usize, usize),
+        stop_words: Vec<String>,
+        hash_bits: Option<u32>,
+        hash_seed: u32,
+        vocabulary: Option<Vec<String>>,
+        count_unknown: bool,
+    ) -> PyResult<Self> {
+        let grams = match unit {
+            "words" => Grams::Tokens(Unit::Words),
+            "whitespace" => Grams::Tokens(Unit::Whitespace),
+            "sklearn" => Grams::Tokens(Unit::Sklearn),
+            "characters" => Grams::Characters,
+            "characters-in-words" => Grams::CharactersInWords,
+            other => {
+                return Err(error("InputError", &format!("unknown unit `{other}`"), None));
+            }
+        };
+        let form = match form {
+            None => None,
+            Some("NFC") => Some(Form::Nfc),
+            Some("NFKC") => Some(Form::Nfkc),
+            Some(other) => {
+                return Err(error("InputError", &format!("unknown normal form `{other}`"), None));
+            }
+        };
+        let outside = if count_unknown { Outside::Count } else { Outside::Drop };
+        let inner = analyse::Analyser::new(
+            Preparation { form, lower, strip_accents },
+            grams,
+            ngrams,
+            &stop_words,
+            hash_bits.map(|bits| (bits, hash_seed)),
+            vocabulary.map(|words| (Words::from_strings(&words), outside)),
+        )
+        .map_err(raised)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The terms of each text; a bucket reads `#number`.
+    fn terms(&self, py: Python<'_>, texts: Texts) -> PyResult<Vec<Vec<String>>> {
+        let texts = texts.get()?;
+        py.detach(|| {
+            let mut scratch = Scratch::default();
+            texts
+                .iter()
+                .enumerate()
+                .map(|(row, text)| {
+                    self.inner.analyse(text, row, &mut scratch)?;
+                    let (terms, bytes) = scratch.terms();
+                    let name = |term: &Term| String::from_utf8_lossy(&term.key.bytes(bytes)).into_owned();
+                    Ok(terms.iter().map(name).collect())
+                })
+                .collect::<Result<_, _>>()
+        })
+        .map_err(raised)
+    }
+}

@@ -1,0 +1,31 @@
+//! Python bindings: convert, release the GIL, call, map errors. No arithmetic lives here.
+
+mod analyser;
+mod counter;
+mod errors;
+mod linear;
+mod reader;
+mod tensors;
+mod texts;
+mod words;
+
+use pyo3::prelude::*;
+
+/// The kernels of textodds.
+#[pymodule]
+mod _kernels {
+    #[pymodule_export]
+    use super::analyser::Analyser;
+    #[pymodule_export]
+    use super::counter::{Counter, combine};
+    #[pymodule_export]
+    use super::linear::Linear;
+    #[pymodule_export]
+    use super::reader::LineReader;
+    #[pymodule_export]
+    use super::tensors::layout;
+    #[pymodule_export]
+    use super::texts::Strings;
+    #[pymodule_export]
+    use super::words::{directory, find, insert, select, words};
+}

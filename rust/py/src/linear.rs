@@ -1,0 +1,181 @@
+//! `Linear`: from texts straight to scores, over arrays that Python owns (and may have mapped).
+
+use std::sync::Arc;
+
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use textodds_core::analyse;
+use textodds_core::rows::rows;
+use textodds_core::score::{self, Exceptions};
+use textodds_core::vocabulary::Vocabulary;
+
+use crate::analyser::Analyser;
+use crate::errors::raised;
+use crate::texts::Texts;
+
+/// A linear model over words.
+#[pyclass(frozen, module = "textodds._kernels")]
+pub struct Linear {
+    analyser: Arc<analyse::Analyser>,
+    keys: Py<PyArray1<u64>>,
+    arena: Py<PyArray1<u8>>,
+    directory: Py<PyArray1<u32>>,
+    intercept: Py<PyArray1<f64>>,
+    default: Py<PyArray1<f64>>,
+    slope: Py<PyArray1<f64>>,
+    base: Py<PyArray1<f64>>,
+    weights: Weights,
+    unknown: Option<u32>,
+    presence: bool,
+}
+
+type SparseArrays = (Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<f64>>);
+
+enum Weights {
+    Dense(Py<PyArray1<f64>>),
+    Sparse(SparseArrays),
+}
+
+/// The arrays of a model, borrowed for one call.
+struct Borrowed<'py> {
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+    directory: PyReadonlyArray1<'py, u32>,
+    floats: [PyReadonlyArray1<'py, f64>; 5], // intercept, default, slope, base, values
+    starts: Option<PyReadonlyArray1<'py, u64>>,
+    class_of: Option<PyReadonlyArray1<'py, u32>>,
+}
+
+impl Linear {
+    fn borrow<'py>(&self, py: Python<'py>) -> Borrowed<'py> {
+        let (values, starts, class_of) = match &self.weights {
+            Weights::Dense(values) => (values, None, None),
+            Weights::Sparse((starts, class_of, values)) => (values, Some(starts), Some(class_of)),
+        };
+        Borrowed {
+            keys: self.keys.bind(py).readonly(),
+            arena: self.arena.bind(py).readonly(),
+            directory: self.directory.bind(py).readonly(),
+            floats: [&self.intercept, &self.default, &self.slope, &self.base, values]
+                .map(|array| array.bind(py).readonly()),
+            starts: starts.map(|array| array.bind(py).readonly()),
+            class_of: class_of.map(|array| array.bind(py).readonly()),
+        }
+    }
+
+    fn vocabulary<'a>(borrowed: &'a Borrowed<'_>) -> PyResult<Vocabulary<'a>> {
+        let (keys, arena) = (borrowed.keys.as_slice()?, borrowed.arena.as_slice()?);
+        Vocabulary::new(keys, arena, borrowed.directory.as_slice()?).map_err(raised)
+    }
+
+    fn model<'a>(&self, borrowed: &'a Borrowed<'_>) -> PyResult<score::Linear<'a>> {
+        let [intercept, default, slope, base, values] = &borrowed.floats;
+        let exceptions = match (&borrowed.starts, &borrowed.class_of) {
+            (Some(starts), Some(class_of)) => Exceptions::Sparse {
+                starts: starts.as_slice()?,
+                class_of: class_of.as_slice()?,
+                values: values.as_slice()?,
+            },
+            _ => Exceptions::Dense(values.as_slice()?),
+        };
+        score::Linear::new(
+            Self::vocabulary(borrowed)?,
+            intercept.as_slice()?,
+            default.as_slice()?,
+            slope.as_slice()?,
+            base.as_slice()?,
+            exceptions,
+            self.unknown,
+            self.presence,
+        )
+        .map_err(raised)
+    }
+}
+
+#[pymethods]
+impl Linear {
+    #[new]
+    #[pyo3(signature = (analyser, vocabulary, intercept, default, slope, base, dense, sparse, unknown, presence))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        analyser: &Analyser,
+        vocabulary: (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>),
+        intercept: Py<PyArray1<f64>>,
+        default: Py<PyArray1<f64>>,
+        slope: Py<PyArray1<f64>>,
+        base: Py<PyArray1<f64>>,
+        dense: Option<Py<PyArray1<f64>>>,
+        sparse: Option<SparseArrays>,
+        unknown: Option<u32>,
+        presence: bool,
+    ) -> PyResult<Self> {
+        let weights = match (dense, sparse) {
+            (Some(values), None) => Weights::Dense(values),
+            (None, Some(arrays)) => Weights::Sparse(arrays),
+            _ => {
+                return Err(crate::errors::error("InputError", "give dense or sparse weights", None));
+            }
+        };
+        let (keys, arena, directory) = vocabulary;
+        let analyser = analyser.inner.clone();
+        let linear = Self {
+            analyser,
+            keys,
+            arena,
+            directory,
+            intercept,
+            default,
+            slope,
+            base,
+            weights,
+            unknown,
+            presence,
+        };
+        linear.model(&linear.borrow(py))?.checked().map_err(raised)?; // once, not at every call
+        Ok(linear)
+    }
+
+    /// Scores (N, K), and the number of known and of all terms of each text (N, 2).
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Texts,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u32>>)> {
+        let texts = texts.get()?;
+        let borrowed = self.borrow(py);
+        let model = self.model(&borrowed)?;
+        let (scores, evidence) =
+            py.detach(|| model.score(&self.analyser, &texts, threads)).map_err(raised)?;
+        let shape = [texts.len(), model.classes()];
+        let scores = PyArray1::from_vec(py, scores).reshape(shape)?;
+        let evidence = PyArray1::from_vec(py, evidence).reshape([texts.len(), 2])?;
+        debug_assert_eq!(scores.len(), shape[0] * shape[1]);
+        Ok((scores, evidence))
+    }
+
+    /// Compressed sparse rows of counts: starts, word numbers, counts; and unknown terms per text.
+    #[allow(clippy::type_complexity)]
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Texts,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<i32>>,
+        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<i64>>,
+    )> {
+        let texts = texts.get()?;
+        let borrowed = self.borrow(py);
+        let vocabulary = Self::vocabulary(&borrowed)?;
+        let rows = py.detach(|| rows(&self.analyser, vocabulary, self.unknown, &texts)).map_err(raised)?;
+        Ok((
+            PyArray1::from_vec(py, rows.starts),
+            PyArray1::from_vec(py, rows.words),
+            PyArray1::from_vec(py, rows.counts),
+            PyArray1::from_vec(py, rows.unknown),
+        ))
+    }
+}

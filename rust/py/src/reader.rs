@@ -1,0 +1,101 @@
+//! `LineReader`: CSV, TSV, fastText lines and plain lines, batch by batch.
+
+use std::sync::Mutex;
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use textodds_core::lines::{Columns, Kind, Reader};
+
+use crate::errors::{error, reading};
+use crate::texts::Strings;
+
+/// Reads a file, or standard input for `-`.
+#[pyclass(frozen, module = "textodds._kernels")]
+pub struct LineReader {
+    reader: Mutex<Reader>,
+    batch_bytes: usize,
+    labelled: Mutex<Columns>,
+    kind: Kind,
+}
+
+type Reject = (u64, String, Vec<u8>);
+type Rows<'py> = (Strings, Option<Strings>, Option<Bound<'py, PyArray1<f64>>>, Vec<Reject>);
+
+fn poisoned<T>(_: T) -> PyErr {
+    error("InputError", "the reader broke off in an earlier call", None)
+}
+
+#[pymethods]
+impl LineReader {
+    #[new]
+    #[pyo3(signature = (path, kind, delimiter, quoting, header, batch_bytes = 4 << 20))]
+    fn new(
+        py: Python<'_>,
+        path: &str,
+        kind: &str,
+        delimiter: Option<&str>,
+        quoting: bool,
+        header: bool,
+        batch_bytes: usize,
+    ) -> PyResult<Self> {
+        let delimiter = match delimiter.map(str::as_bytes) {
+            None => None,
+            Some(&[byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Some(byte),
+            Some(_) => {
+                return Err(error("InputError", "a delimiter is one ASCII character", None));
+            }
+        };
+        let kind = match kind {
+            "delimited" => Kind::Delimited { delimiter, quoting, header },
+            "fasttext" => Kind::FastText,
+            "lines" => Kind::Lines,
+            other => {
+                return Err(error("InputError", &format!("unknown kind of lines `{other}`"), None));
+            }
+        };
+        let reader = py.detach(|| Reader::open(path, kind)).map_err(reading)?;
+        let labelled = Mutex::new(Columns::default());
+        Ok(Self { reader: Mutex::new(reader), batch_bytes: batch_bytes.max(1), labelled, kind })
+    }
+
+    /// Names of the columns, or numbers from 1; none for an empty file or other kinds.
+    #[getter]
+    fn columns(&self) -> PyResult<Vec<String>> {
+        Ok(self.reader.lock().map_err(poisoned)?.names().to_vec())
+    }
+
+    /// Bytes taken from the file so far.
+    #[getter]
+    fn bytes_read(&self) -> PyResult<u64> {
+        // A reading thread holds the lock for a batch at a time; progress can wait.
+        Ok(self.reader.try_lock().map_or(0, |reader| reader.bytes_read()))
+    }
+
+    /// Say which columns hold text, label and weight.
+    #[pyo3(signature = (text, label=None, weight=None))]
+    fn select(&self, text: usize, label: Option<usize>, weight: Option<usize>) -> PyResult<()> {
+        let columns = Columns { text, label, weight };
+        *self.labelled.lock().map_err(poisoned)? = columns;
+        self.reader.lock().map_err(poisoned)?.select(columns);
+        Ok(())
+    }
+
+    /// Texts, labels, weights and rejected rows; nothing at the end.
+    fn next_batch<'py>(&self, py: Python<'py>, skip_bad: bool) -> PyResult<Option<Rows<'py>>> {
+        let columns = *self.labelled.lock().map_err(poisoned)?;
+        let outcome = py.detach(|| {
+            let mut reader = self.reader.lock().map_err(poisoned)?;
+            reader.next_batch(self.batch_bytes, skip_bad).map_err(reading)
+        })?;
+        Ok(outcome.map(|batch| {
+            let labelled = self.kind == Kind::FastText || columns.label.is_some();
+            let rejects = batch.rejects.into_iter().map(|bad| (bad.line, bad.reason, bad.row));
+            (
+                batch.texts.into(),
+                labelled.then(|| batch.labels.into()),
+                columns.weight.map(|_| PyArray1::from_vec(py, batch.weights)),
+                rejects.collect(),
+            )
+        }))
+    }
+}

@@ -1,0 +1,188 @@
+//! Texts in: lists of `str` and Arrow string arrays, without copying. Texts out: Arrow.
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
+use arrow_array::types::ByteArrayType;
+use arrow_array::{Array, ArrayRef, GenericByteArray, LargeStringArray, make_array};
+use arrow_buffer::{ArrowNativeType, Buffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::DataType;
+use arrow_schema::ffi::FFI_ArrowSchema;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyCapsule, PyList, PyTuple};
+use textodds_core::lines;
+
+use crate::errors::error;
+
+/// Texts borrowed from Python, safe to read while the GIL is released.
+pub enum Texts {
+    /// Each string is held by a reference of its own.
+    List(Vec<PyBackedStr>),
+    /// The array is held by the reference that Arrow's C interface hands over.
+    Arrow(ArrayRef),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Texts {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(strings) = object.cast::<Strings>() {
+            return Ok(Self::Arrow(strings.get().array.clone()));
+        }
+        if let Ok(list) = object.cast::<PyList>() {
+            return strings(list.iter(), list.len());
+        }
+        if let Ok(tuple) = object.cast::<PyTuple>() {
+            return strings(tuple.iter(), tuple.len());
+        }
+        if object.hasattr("__arrow_c_array__")? {
+            return imported(&object);
+        }
+        let kind = object.get_type().name()?;
+        Err(error(
+            "InputError",
+            &format!("texts came as `{kind}`, which cannot be read"),
+            Some("give a list of str or an Arrow string array"),
+        ))
+    }
+}
+
+fn strings<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, length: usize) -> PyResult<Texts> {
+    let mut texts = Vec::with_capacity(length);
+    for (row, item) in items.enumerate() {
+        texts.push(item.extract::<PyBackedStr>().map_err(|_| not_text(row, &item))?);
+    }
+    Ok(Texts::List(texts))
+}
+
+fn not_text(row: usize, item: &Bound<'_, PyAny>) -> PyErr {
+    let problem = if item.is_instance_of::<pyo3::types::PyString>() {
+        format!("text {row} holds a lone surrogate, which is no character")
+    } else {
+        let kind = item.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+        format!("text {row} is of type `{kind}`, not str")
+    };
+    error("InputError", &problem, Some("each text must be a str of whole Unicode characters"))
+}
+
+fn imported(object: &Bound<'_, PyAny>) -> PyResult<Texts> {
+    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) =
+        object.call_method0("__arrow_c_array__")?.extract()?;
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: the capsules' names say what they hold, the PyCapsule protocol of Arrow that the
+    // memory is valid; `from_raw` takes the array out and leaves the capsule marked as released.
+    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
+    let data = data.map_err(|failure| error("InputError", &failure.to_string(), None))?;
+    Ok(Texts::Arrow(make_array(data)))
+}
+
+impl Texts {
+    /// Every text, checked to be UTF-8.
+    pub fn get(&self) -> PyResult<Vec<&str>> {
+        match self {
+            Self::List(texts) => Ok(texts.iter().map(|text| &**text).collect()),
+            Self::Arrow(array) => checked(array),
+        }
+    }
+}
+
+fn checked(array: &ArrayRef) -> PyResult<Vec<&str>> {
+    if array.null_count() > 0 {
+        let row = (0..array.len()).find(|i| array.is_null(*i)).unwrap_or(0);
+        return Err(error("InputError", &format!("text {row} is null"), Some("leave such rows out")));
+    }
+    match array.data_type() {
+        DataType::Utf8 => from_bytes(array.as_string::<i32>()),
+        DataType::LargeUtf8 => from_bytes(array.as_string::<i64>()),
+        DataType::Utf8View => {
+            let views = array.as_string_view();
+            let bytes = (0..views.len()).map(|i| view_bytes(views, i));
+            bytes.enumerate().map(|(row, bytes)| utf8(row, bytes)).collect()
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            if dictionary.values().is_empty() {
+                return Ok(Vec::new());
+            }
+            let values = checked(dictionary.values())?;
+            Ok(dictionary.normalized_keys().into_iter().map(|key| values[key]).collect())
+        }
+        other => Err(error(
+            "InputError",
+            &format!("texts came as Arrow `{other}`"),
+            Some("cast the column to string first"),
+        )),
+    }
+}
+
+fn from_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> PyResult<Vec<&str>> {
+    // Offsets and bytes, not `value`: nothing has checked yet that the bytes are UTF-8.
+    let (offsets, bytes) = (array.value_offsets(), array.value_data());
+    let ranges = offsets.windows(2).map(|pair| pair[0].as_usize()..pair[1].as_usize());
+    ranges.enumerate().map(|(row, range)| utf8(row, &bytes[range])).collect()
+}
+
+fn view_bytes(array: &arrow_array::StringViewArray, i: usize) -> &[u8] {
+    let view = &array.views()[i];
+    let length = *view as u32 as usize;
+    if length <= 12 {
+        return &bytes_of(view)[4..4 + length];
+    }
+    let (buffer, offset) = ((*view >> 64) as u32 as usize, (*view >> 96) as usize);
+    &array.data_buffers()[buffer][offset..offset + length]
+}
+
+fn bytes_of(view: &u128) -> &[u8; 16] {
+    // SAFETY: sixteen initialised bytes, read as such; alignment of bytes is one.
+    unsafe { &*std::ptr::from_ref(view).cast() }
+}
+
+fn utf8(row: usize, bytes: &[u8]) -> PyResult<&str> {
+    std::str::from_utf8(bytes).map_err(|failure| {
+        let problem = format!("text {row} is not UTF-8: byte {}", failure.valid_up_to());
+        error("InputError", &problem, None)
+    })
+}
+
+/// An Arrow array of strings, made in Rust.
+#[pyclass(frozen, module = "textodds._kernels")]
+pub struct Strings {
+    array: ArrayRef,
+}
+
+impl From<lines::Strings> for Strings {
+    fn from(strings: lines::Strings) -> Self {
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(strings.offsets));
+        let bytes = Buffer::from_vec(strings.bytes);
+        // SAFETY: the reader has checked each string to be UTF-8, and strings end where they do.
+        let array = unsafe { LargeStringArray::new_unchecked(offsets, bytes, None) };
+        Self { array: std::sync::Arc::new(array) }
+    }
+}
+
+#[pymethods]
+impl Strings {
+    fn __len__(&self) -> usize {
+        self.array.len()
+    }
+
+    fn to_list(&self) -> PyResult<Vec<&str>> {
+        checked(&self.array)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        drop(requested_schema); // a wish that a producer may leave unfulfilled
+        let (array, schema) = to_ffi(&self.array.to_data())
+            .map_err(|failure| error("InputError", &failure.to_string(), None))?;
+        Ok((
+            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
+            PyCapsule::new_with_value(py, array, c"arrow_array")?,
+        ))
+    }
+}

@@ -1,0 +1,106 @@
+//! Vocabularies as arrays: finding, listing, choosing and adding words.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use textodds_core::key::{Key, Term};
+use textodds_core::vocabulary::{self, Vocabulary};
+
+use crate::errors::{error, raised};
+
+type Keys<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u8>>);
+
+fn key(keys: &[u64], id: usize) -> PyResult<Key> {
+    match keys.get(2 * id..2 * id + 2) {
+        Some(pair) => Ok(Key { lo: pair[0], hi: pair[1] }),
+        None => Err(error("InputError", &format!("there is no word number {id}"), None)),
+    }
+}
+
+/// Where the words of each hash prefix begin.
+#[pyfunction]
+pub fn directory<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let (keys, arena) = (keys.as_slice()?, arena.as_slice()?);
+    Ok(PyArray1::from_vec(py, py.detach(|| vocabulary::directory(keys, arena))))
+}
+
+/// The words with these numbers, in that order.
+#[pyfunction]
+pub fn words(
+    keys: PyReadonlyArray1<'_, u64>,
+    arena: PyReadonlyArray1<'_, u8>,
+    numbers: PyReadonlyArray1<'_, i64>,
+) -> PyResult<Vec<String>> {
+    let (keys, arena) = (keys.as_slice()?, arena.as_slice()?);
+    let word = |id: &i64| {
+        let id = usize::try_from(*id).unwrap_or(usize::MAX / 4);
+        Ok(String::from_utf8_lossy(&key(keys, id)?.bytes(arena)).into_owned())
+    };
+    numbers.as_slice()?.iter().map(word).collect()
+}
+
+/// The number of each word, −1 where it is not there.
+#[pyfunction]
+pub fn find<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+    directory: PyReadonlyArray1<'py, u32>,
+    wanted: Vec<String>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let vocabulary = Vocabulary::new(keys.as_slice()?, arena.as_slice()?, directory.as_slice()?)
+        .and_then(Vocabulary::checked)
+        .map_err(raised)?;
+    let number = |word: &String| {
+        let term = (!word.is_empty()).then(|| Term::of(word.as_bytes(), 0, word.len()));
+        term.and_then(|term| vocabulary.find(term, word.as_bytes())).map_or(-1, i64::from)
+    };
+    Ok(PyArray1::from_vec(py, wanted.iter().map(number).collect()))
+}
+
+/// The words with these increasing numbers as a vocabulary of their own.
+#[pyfunction]
+pub fn select<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+    numbers: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Keys<'py>> {
+    let (keys, arena) = (keys.as_slice()?, arena.as_slice()?);
+    let (mut new_keys, mut new_arena) = (Vec::new(), Vec::new());
+    for id in numbers.as_slice()? {
+        let key = key(keys, usize::try_from(*id).unwrap_or(usize::MAX / 4))?;
+        let key = key.moved(arena, &mut new_arena);
+        new_keys.extend([key.lo, key.hi]);
+    }
+    Ok((PyArray1::from_vec(py, new_keys), PyArray1::from_vec(py, new_arena)))
+}
+
+/// The vocabulary with `word` in its place, and its number.
+#[pyfunction]
+pub fn insert<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+    word: &str,
+) -> PyResult<(Bound<'py, PyArray1<u64>>, usize)> {
+    let (keys, arena) = (keys.as_slice()?, arena.as_slice()?);
+    let new = Term::of(word.as_bytes(), 0, word.len());
+    if new.key.is_long() || word.is_empty() {
+        return Err(error("InputError", "only short words can be added", None));
+    }
+    let pairs = keys.as_chunks::<2>().0;
+    let place = pairs.partition_point(|[lo, hi]| {
+        let old = Key { lo: *lo, hi: *hi };
+        let order = old.hash(arena).cmp(&new.hash);
+        order.then_with(|| old.order(arena, new.key, &[])).is_lt()
+    });
+    let mut out = keys.to_vec();
+    if pairs.get(place) != Some(&[new.key.lo, new.key.hi]) {
+        out.splice(2 * place..2 * place, [new.key.lo, new.key.hi]);
+    }
+    Ok((PyArray1::from_vec(py, out), place))
+}

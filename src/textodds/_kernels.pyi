@@ -1,0 +1,111 @@
+"""What the Rust kernels offer Python; held equal to the binary by tests/test_stub.py."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Texts: TypeAlias = object
+"""A list or tuple of str, or anything with `__arrow_c_array__` that holds strings."""
+
+RawTally: TypeAlias = tuple[
+    int,
+    list[str],
+    NDArray[np.int64],
+    NDArray[np.uint64],
+    NDArray[np.uint8],
+    NDArray[np.uint64],
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    NDArray[np.int64],
+]
+"""Fraction bits, classes, documents per class, keys, arena, starts, class of each cell, occurrences, documents."""
+
+class Analyser:
+    def __new__(
+        cls,
+        *,
+        unit: str,
+        lower: bool,
+        form: str | None,
+        strip_accents: bool,
+        ngrams: tuple[int, int],
+        stop_words: Sequence[str],
+        hash_bits: int | None,
+        hash_seed: int,
+        vocabulary: Sequence[str] | None,
+        count_unknown: bool,
+    ) -> Analyser: ...
+    def terms(self, texts: Texts) -> list[list[str]]: ...
+
+class Counter:
+    def __new__(cls, analyser: Analyser, threads: int, budget: int) -> Counter: ...
+    def add(self, texts: Texts, labels: Texts, weights: NDArray[np.float64] | None = None) -> None: ...
+    @property
+    def bytes(self) -> int: ...
+    def finish(self) -> tuple[RawTally, int, int]: ...
+
+class Linear:
+    def __new__(
+        cls,
+        analyser: Analyser,
+        vocabulary: tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint32]],
+        intercept: NDArray[np.float64],
+        default: NDArray[np.float64],
+        slope: NDArray[np.float64],
+        base: NDArray[np.float64],
+        dense: NDArray[np.float64] | None,
+        sparse: tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]] | None,
+        unknown: int | None,
+        presence: bool,
+    ) -> Linear: ...
+    def score(self, texts: Texts, threads: int) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
+    def rows(
+        self, texts: Texts
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]: ...
+
+class Strings:
+    def __len__(self) -> int: ...
+    def to_list(self) -> list[str]: ...
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
+
+class LineReader:
+    def __new__(
+        cls,
+        path: str,
+        kind: str,
+        delimiter: str | None,
+        quoting: bool,
+        header: bool,
+        batch_bytes: int = 4194304,
+    ) -> LineReader: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def bytes_read(self) -> int: ...
+    def select(self, text: int, label: int | None = None, weight: int | None = None) -> None: ...
+    def next_batch(
+        self, skip_bad: bool
+    ) -> tuple[Strings, Strings | None, NDArray[np.float64] | None, list[tuple[int, str, bytes]]] | None: ...
+
+def combine(left: RawTally, right: RawTally, sign: int, lenient: bool) -> RawTally: ...
+def directory(keys: NDArray[np.uint64], arena: NDArray[np.uint8]) -> NDArray[np.uint32]: ...
+def words(
+    keys: NDArray[np.uint64], arena: NDArray[np.uint8], numbers: NDArray[np.int64]
+) -> list[str]: ...
+def find(
+    keys: NDArray[np.uint64],
+    arena: NDArray[np.uint8],
+    directory: NDArray[np.uint32],
+    wanted: Sequence[str],
+) -> NDArray[np.int64]: ...
+def select(
+    keys: NDArray[np.uint64], arena: NDArray[np.uint8], numbers: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]: ...
+def insert(
+    keys: NDArray[np.uint64], arena: NDArray[np.uint8], word: str
+) -> tuple[NDArray[np.uint64], int]: ...
+def layout(
+    file: NDArray[np.uint8],
+) -> tuple[dict[str, str], list[tuple[str, str, list[int], int, int]]]: ...

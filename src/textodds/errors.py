@@ -1,0 +1,118 @@
+"""Every error a user can meet, in one place.
+
+A message has three parts: what was wrong, where, and what to do about it.
+``code`` is stable: the command line, the HTTP service and the manual all key on it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TextoddsError(Exception):
+    """Base of all errors raised on purpose; catch this to catch them all."""
+
+    code = "error"
+
+    def __init__(self, problem: str, *, hint: str | None = None) -> None:
+        super().__init__(problem if hint is None else f"{problem}\n\nhint: {hint}")
+        self.problem, self.hint = problem, hint
+
+
+class InputError(TextoddsError, ValueError):
+    """The caller's data or parameter cannot be used as given."""
+
+    code = "input"
+
+
+class LengthMismatch(InputError):
+    """Documents and labels (or weights) do not pair up."""
+
+    code = "input.length-mismatch"
+
+    def __init__(self, n_documents: int, n_others: int, others: str = "labels") -> None:
+        super().__init__(
+            f"got {n_documents} documents but {n_others} {others}",
+            hint=f"each document needs exactly one; the first unpaired row is {min(n_documents, n_others)}",
+        )
+
+
+class NoData(InputError):
+    """There is nothing to learn from."""
+
+    code = "input.no-data"
+
+
+class BadRow(InputError):
+    """A row of the input cannot be read; says where and why."""
+
+    code = "input.bad-row"
+
+    def __init__(self, where: str, line: int | None, reason: str, unit: str = "line") -> None:
+        place = where if line is None else f"{where}, {unit} {line}"
+        super().__init__(
+            f"{place}: {reason}",
+            hint="correct the row, or go on without such rows with `--bad-rows skip` (bad_rows='skip')",
+        )
+        self.where, self.line, self.reason = where, line, reason
+
+
+class BadFile(InputError):
+    """A data file cannot be read as a whole."""
+
+    code = "input.bad-file"
+
+
+class MissingColumn(InputError):
+    """A wanted column is not there."""
+
+    code = "input.missing-column"
+
+    def __init__(self, where: str, wanted: str, columns: Iterable[str], option: str) -> None:
+        columns = list(columns)
+        listed = ", ".join(f"`{name}`" for name in columns) or "none"
+        near = difflib.get_close_matches(wanted, columns, n=1)
+        super().__init__(
+            f"{where} has no {wanted} column; its columns are {listed}",
+            hint=f"name one with `--{option} COLUMN` ({option}='COLUMN')"
+            + (f"; did you mean `{near[0]}`?" if near else ""),
+        )
+
+
+class NegativeCount(InputError):
+    """Counts would go, or are, below zero."""
+
+    code = "input.negative-count"
+
+
+class BadWeight(InputError):
+    """A sample weight is not a number that can be used."""
+
+    code = "input.bad-weight"
+
+
+class ModelFileError(TextoddsError):
+    """A model file is missing, damaged, or not one of ours."""
+
+    code = "model-file"
+
+
+class Unsupported(TextoddsError):
+    """The model at hand cannot do what was asked."""
+
+    code = "unsupported"
+
+
+class TextoddsWarning(UserWarning):
+    """A result that stands but deserves doubt."""
+
+
+class VocabularyPruned(TextoddsWarning):
+    """The vocabulary outgrew its memory budget and rare words were dropped."""
+
+
+def suggestion(unknown: str, known: Iterable[str]) -> str:
+    """`; did you mean `x`?` for the nearest known name, or nothing."""
+    near = difflib.get_close_matches(unknown, list(known), n=1)
+    return f"; did you mean `{near[0]}`?" if near else ""
