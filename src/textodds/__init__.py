@@ -1,0 +1,61 @@
+"""Every word shifts the odds: probabilistic text classification that adds up.
+
+>>> import textodds
+>>> model = textodds.train(["free phone", "see you at six"], ["spam", "ham"])
+>>> model("a free offer").label
+'spam'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textodds import errors
+    from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
+    from textodds.model import Prediction, TextModel, load, train
+    from textodds.tally import Tally
+    from textodds.text import TextSettings
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BernoulliNB",
+    "ComplementNB",
+    "MultinomialNB",
+    "Prediction",
+    "Tally",
+    "TextModel",
+    "TextSettings",
+    "errors",
+    "load",
+    "train",
+]
+
+_HOME = {
+    "BernoulliNB": "generative",
+    "ComplementNB": "generative",
+    "MultinomialNB": "generative",
+    "Prediction": "model",
+    "Tally": "tally",
+    "TextModel": "model",
+    "TextSettings": "text",
+    "load": "model",
+    "train": "model",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first wanted: `import textodds` itself costs nothing."""
+    if name == "errors":
+        return import_module("textodds.errors")
+    if name not in _HOME:
+        raise AttributeError(f"module 'textodds' has no attribute {name!r}")
+    value = getattr(import_module(f"textodds.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

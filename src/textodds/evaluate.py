@@ -1,0 +1,169 @@
+"""How good a model is on labelled data, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import NoData
+
+Interval = tuple[float, float]
+
+Z = 1.959963984540054  # the normal quantile of a 95 % interval
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Measured quality; every interval is at 95 %.
+
+    ``confusion`` counts rows by (true label, predicted label). ``unknown_labels`` are true labels
+    the model does not have: such rows are always wrong, and have no log-loss.
+    """
+
+    n: int
+    accuracy: float
+    accuracy_interval: Interval
+    macro_f1: float
+    macro_f1_interval: Interval
+    log_loss: float
+    log_loss_interval: Interval
+    confusion: dict[tuple[str, str], int]
+    unknown_labels: dict[str, int] = field(default_factory=dict)
+    no_evidence: int = 0  # rows without a known word
+
+    @property
+    def labels(self) -> list[str]:
+        """Every label that is true or predicted somewhere."""
+        return sorted({label for pair in self.confusion for label in pair})
+
+    def by_class(self) -> dict[str, dict[str, float]]:
+        """Precision, recall, F1 and number of rows of each label."""
+        labels = self.labels
+        table = np.array([[self.confusion.get((a, b), 0) for b in labels] for a in labels], dtype=float)
+        hits, truth, answered = table.diagonal(), table.sum(axis=1), table.sum(axis=0)
+        return {
+            label: {
+                "precision": hits[i] / answered[i] if answered[i] else 0.0,
+                "recall": hits[i] / truth[i] if truth[i] else 0.0,
+                "f1": 2 * hits[i] / (truth[i] + answered[i]),
+                "rows": int(truth[i]),
+            }
+            for i, label in enumerate(labels)
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data with plain keys, for JSON."""
+        return {
+            "n": self.n,
+            "accuracy": self.accuracy,
+            "accuracy_interval": list(self.accuracy_interval),
+            "macro_f1": self.macro_f1,
+            "macro_f1_interval": list(self.macro_f1_interval),
+            "log_loss": self.log_loss,
+            "log_loss_interval": list(self.log_loss_interval),
+            "by_class": self.by_class(),
+            "confusion": [
+                {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
+            ],
+            "unknown_labels": self.unknown_labels,
+            "no_evidence": self.no_evidence,
+        }
+
+
+Scored = tuple[Sequence[str], NDArray[np.float64], NDArray[np.uint32]]
+"""True labels (N,), log-posteriors (N, K), known and all terms (N, 2)."""
+
+
+def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
+    """Measure scored batches, keeping only sums."""
+    index = {name: k for k, name in enumerate(classes)}
+    confusion: dict[tuple[str, str], int] = {}
+    n = no_evidence = known = 0
+    total = squares = 0.0
+    for labels, log_posterior, evidence in scored:
+        n += len(labels)
+        no_evidence += int((evidence[:, 0] == 0).sum())
+        predicted = log_posterior.argmax(axis=1)
+        for pair in zip(labels, predicted, strict=True):
+            named = (pair[0], classes[pair[1]])
+            confusion[named] = confusion.get(named, 0) + 1
+        truth = np.array([index.get(label, -1) for label in labels])
+        rows = np.flatnonzero(truth >= 0)
+        losses = -log_posterior[rows, truth[rows]]
+        known += len(rows)
+        total += float(losses.sum())
+        squares += float((losses**2).sum())
+    if n == 0:
+        raise NoData("there are no rows to evaluate on")
+    right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
+    mean = total / known if known else math.nan
+    spread = Z * math.sqrt(max(squares / known - mean**2, 0.0) / known) if known else math.nan
+    unknown = {}
+    for (label, _), rows in sorted(confusion.items()):
+        if label not in index:
+            unknown[label] = unknown.get(label, 0) + rows
+    return Evaluation(
+        n,
+        right / n,
+        wilson(right, n),
+        macro_f1(confusion, np.array([list(confusion.values())]))[0],
+        _f1_interval(confusion, n),
+        mean,
+        (max(mean - spread, 0.0), mean + spread),
+        confusion,
+        unknown,
+        no_evidence,
+    )
+
+
+def wilson(right: int, n: int) -> Interval:
+    """Wilson's interval for a share: inside [0, 1] and honest near its ends.
+
+    Examples
+    --------
+    >>> tuple(round(end, 3) for end in wilson(10, 10))
+    (0.722, 1.0)
+    """
+    share, z2 = right / n, Z * Z
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def macro_f1(confusion: dict[tuple[str, str], int], counts: NDArray[np.integer]) -> list[float]:
+    """Macro-averaged F1 of resampled confusions: ``counts`` is (R, cells) in the order of the dict."""
+    labels = sorted({label for pair in confusion for label in pair})
+    index = {label: i for i, label in enumerate(labels)}
+    truth = np.array([index[a] for a, _ in confusion])
+    answer = np.array([index[b] for _, b in confusion])
+    scores = []
+    for row in counts:
+        in_truth = np.bincount(truth, row, len(labels))
+        answered = np.bincount(answer, row, len(labels))
+        hits = np.bincount(truth, np.where(truth == answer, row, 0), len(labels))
+        there = in_truth + answered > 0
+        scores.append(float((2 * hits[there] / (in_truth + answered)[there]).mean()))
+    return scores
+
+
+def _f1_interval(confusion: dict[tuple[str, str], int], n: int) -> Interval:
+    """Bootstrap: rows drawn again with replacement are a multinomial draw of the confusion."""
+    share = np.array(list(confusion.values())) / n
+    random = np.random.default_rng(0)
+    scores: list[float] = []
+    for part in _parts(RESAMPLES, max(1, 10_000_000 // len(share))):
+        scores += macro_f1(confusion, random.multinomial(n, share, size=part))
+    low, high = np.quantile(scores, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _parts(total: int, most: int) -> Iterator[int]:
+    while total > 0:
+        yield min(total, most)
+        total -= most

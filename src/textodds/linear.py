@@ -1,0 +1,173 @@
+"""The linear form almost every model ends as: ``b_k + Σ_v x_v w_kv``, one score per class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError
+
+LOG_ZERO = -1e6
+"""Stands for the logarithm of zero.
+
+Far below any sum of real log-probabilities, so what is impossible gets probability 0.0; yet finite,
+so sums never become NaN. Where every class is impossible, the one that would need the fewest
+impossible words wins: the limit of smoothing that goes to zero.
+"""
+
+DENSE_CLASSES = 8
+"""Up to so many classes weights are stored as a full matrix."""
+
+
+def log(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Natural logarithm with `LOG_ZERO` for zero."""
+    return np.log(values, out=np.full_like(values, LOG_ZERO), where=values > 0)
+
+
+def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``scores - log Σ exp(scores)`` along the last axis, in double, without overflow."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """V × K weights as a default per class plus exceptions.
+
+    ``w_vk = default_k + slope_k base_v + exception_vk``. For naive Bayes the weight of a word never
+    seen in class k is the same for all such words (up to a factor of the word's own, ``base``), so
+    only the pairs that were seen are stored: 10,000 classes cost what they contain. With few
+    classes, or many exceptions, the full matrix is smaller and faster: then ``dense`` holds it and
+    all else is zero.
+    """
+
+    default: NDArray[np.float64]  # (K,)
+    slope: NDArray[np.float64]  # (K,) or (0,)
+    base: NDArray[np.float64]  # (V,) or (0,)
+    dense: NDArray[np.float64] | None = None  # (V, K)
+    starts: NDArray[np.uint64] | None = None  # (V + 1,)
+    class_of: NDArray[np.uint32] | None = None  # (C,)
+    exceptions: NDArray[np.float64] | None = None  # (C,)
+
+    @classmethod
+    def of_matrix(cls, dense: NDArray[np.float64]) -> Weights:
+        """Weights that are a full matrix (V, K)."""
+        nothing = np.zeros(0)
+        return cls(np.zeros(dense.shape[1]), nothing, nothing, dense=np.ascontiguousarray(dense))
+
+    @classmethod
+    def of_cells(
+        cls,
+        default: NDArray[np.float64],
+        starts: NDArray[np.uint64],
+        class_of: NDArray[np.uint32],
+        cells: NDArray[np.float64],
+        *,
+        slope: NDArray[np.float64] | None = None,
+        base: NDArray[np.float64] | None = None,
+    ) -> Weights:
+        """Weights that are ``cells`` where a cell is, ``default_k + slope_k base_v`` elsewhere."""
+        K, V = len(default), len(starts) - 1
+        feature_of = np.repeat(np.arange(V), np.diff(starts).astype(np.intp))
+        if K <= DENSE_CLASSES or len(cells) * 2 > K * V:
+            dense = np.tile(default, (V, 1))
+            if slope is not None and base is not None:
+                dense += np.outer(base, slope)
+            dense[feature_of, class_of] = cells
+            return cls.of_matrix(dense)
+        exceptions = cells - default[class_of]
+        if slope is None or base is None:
+            slope = base = np.zeros(0)
+        else:
+            exceptions -= slope[class_of] * base[feature_of]
+        return cls(default, slope, base, starts=starts, class_of=class_of, exceptions=exceptions)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(V, K)."""
+        V = len(self.dense) if self.dense is not None else len(self.starts) - 1  # type: ignore[arg-type]
+        return V, len(self.default)
+
+    def rows(self, features: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The weights of some features, (len(features), K)."""
+        if self.dense is not None:
+            return self.dense[features]
+        assert self.starts is not None
+        assert self.class_of is not None
+        assert self.exceptions is not None
+        out = np.tile(self.default, (len(features), 1))
+        if len(self.base):
+            out += np.outer(self.base[features], self.slope)
+        for row, v in enumerate(features):
+            cells = slice(int(self.starts[v]), int(self.starts[v + 1]))
+            out[row, self.class_of[cells]] += self.exceptions[cells]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Scores ``log_prior_k + intercept_k + Σ_v x_v w_vk``, one column per class.
+
+    Multinomial, Bernoulli and complement naive Bayes end here (linear discriminant analysis and
+    softmax regression will), so that storing, scoring and explaining are written once.
+    """
+
+    classes: tuple[str, ...]  # (K,)
+    log_prior: NDArray[np.float64]  # (K,)
+    intercept: NDArray[np.float64]  # (K,)
+    weights: Weights  # (V, K)
+    presence: bool = False  # a feature counts once however often it occurs
+    is_posterior: bool = True  # whether normalised scores are probabilities under the model
+
+    @property
+    def n_features(self) -> int:
+        """V."""
+        return self.weights.shape[0]
+
+    def scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Joint log-probability (or score) of each row (N, V), dense or sparse, and class: (N, K)."""
+        V, _ = self.weights.shape
+        if rows.ndim != 2 or rows.shape[1] != V:
+            raise InputError(f"rows have shape {rows.shape}, the model has {V} features")
+        if self.presence:
+            rows = (rows > 0).astype(np.float64)
+        return np.asarray(rows @ self.weights.rows(np.arange(V)) + self.intercept + self.log_prior)
+
+    def log_posterior(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``log p(class | row)``, (N, K)."""
+        return log_softmax(self.scores(rows))
+
+    def with_prior(self, log_prior: NDArray[np.float64]) -> LinearModel:
+        """The same model under another prior over the classes."""
+        return replace(self, log_prior=log_prior)
+
+
+def log_prior(
+    prior: str | dict[str, float], classes: Sequence[str], class_documents: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Logarithms of the prior: ``data``, ``uniform``, or given by class; (K,).
+
+    Examples
+    --------
+    >>> np.exp(log_prior({"ham": 0.98, "spam": 0.02}, ("ham", "spam"), np.array([5.0, 5.0]))).round(2)
+    array([0.98, 0.02])
+    """
+    if prior == "uniform":
+        return np.full(len(classes), -np.log(len(classes)))
+    if prior == "data":
+        return log(class_documents / class_documents.sum())
+    if not isinstance(prior, dict):
+        raise InputError(f"unknown prior {prior!r}", hint="`data`, `uniform`, or a probability for each class")
+    wrong = set(prior).symmetric_difference(classes)
+    if wrong:
+        raise InputError(
+            f"the prior names {', '.join(sorted(prior))}; the classes are {', '.join(classes)}",
+            hint="give a probability for each class and no other",
+        )
+    given = np.array([prior[name] for name in classes], dtype=np.float64)
+    if not (np.all(given >= 0) and abs(given.sum() - 1) < 1e-6):
+        raise InputError(f"the prior sums to {given.sum():g}; it must be positive and sum to 1")
+    return log(given / given.sum())

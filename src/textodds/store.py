@@ -1,0 +1,274 @@
+"""The model file: safetensors, memory-mapped, checked before use, written whole or not at all.
+
+Layout, format 1. The free-text header holds one entry ``textodds``, a JSON object: format version,
+classes, recipe (text settings, selection, unknown words, learner) and what is known of the data.
+The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
+in the file is code, and opening it reads the header and maps the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import mmap
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds import _kernels
+from textodds.errors import InputError, ModelFileError
+from textodds.generative import Learner, as_dict, of_dict
+from textodds.linear import LinearModel, Weights
+from textodds.tally import Tally
+from textodds.text import Selection, TextSettings, Vocabulary
+
+FORMAT = 1
+DTYPES = {"F64": "<f8", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Every choice that makes a model from data."""
+
+    settings: TextSettings
+    selection: Selection
+    unknown: str
+    learner: Learner
+
+    def as_dict(self) -> dict[str, Any]:
+        """The recipe as plain data."""
+        return {
+            "settings": self.settings.as_dict(),
+            "selection": asdict(self.selection),
+            "unknown": self.unknown,
+            "learner": as_dict(self.learner),
+        }
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Recipe:
+        """The recipe that `as_dict` made plain data of."""
+        return cls(
+            TextSettings(**plain["settings"]),
+            Selection(**plain["selection"]),
+            str(plain["unknown"]),
+            of_dict(plain["learner"]),
+        )
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a model file holds. ``tally`` reads the counts when they are wanted, if they are there."""
+
+    recipe: Recipe
+    vocabulary: Vocabulary
+    linear: LinearModel
+    tally: Callable[[], Tally] | None
+    info: dict[str, Any]
+
+
+def save(path: str | os.PathLike[str], stored: Stored) -> None:
+    """Write a model file; a crash leaves the old file or the new one."""
+    from safetensors.numpy import save_file
+
+    linear, weights = stored.linear, stored.linear.weights
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "classes": linear.classes,
+        "presence": linear.presence,
+        "is_posterior": linear.is_posterior,
+        "recipe": stored.recipe.as_dict(),
+        "info": stored.info,
+        "tally": None,
+    }
+    arrays: Arrays = {
+        "vocabulary.keys": stored.vocabulary.keys,
+        "vocabulary.arena": stored.vocabulary.arena,
+        "vocabulary.directory": stored.vocabulary.directory,
+        "linear.log_prior": linear.log_prior,
+        "linear.intercept": linear.intercept,
+        "linear.default": weights.default,
+        "linear.slope": weights.slope,
+        "linear.base": weights.base,
+    }
+    parts = ("dense",) if weights.dense is not None else ("starts", "class_of", "exceptions")
+    arrays |= {f"linear.{part}": getattr(weights, part) for part in parts}
+    if stored.tally is not None:
+        tally = stored.tally()
+        header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
+        arrays |= {
+            f"tally.{part}": narrowed(getattr(tally, part))
+            for part in ("class_documents", "starts", "class_of", "occurrences", "documents")
+        }
+        if not np.array_equal(tally.vocabulary.keys, stored.vocabulary.keys):
+            arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
+    metadata = {"textodds": json.dumps(header, ensure_ascii=False)}
+    with replacing(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary, metadata)
+
+
+def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in the smallest type that holds them."""
+    most = int(counts.max()) if len(counts) else 0
+    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)
+    return counts.astype(kind)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file that takes the place of ``path`` at the end, safely on disk, or vanishes."""
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else None
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise ModelFileError(
+            f"cannot write `{path}`: {error.strerror}", hint="choose a folder that exists and may be written to"
+        ) from error
+    temporary = Path(name)
+    try:
+        os.close(handle)
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        if mode is None:
+            umask = os.umask(0)
+            os.umask(umask)
+            mode = 0o666 & ~umask
+        temporary.chmod(mode)
+        temporary.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | os.PathLike[str]) -> Stored:
+    """Open a model file. Costs milliseconds, whatever the size of the model."""
+    path = Path(path)
+    try:
+        return _load(path)
+    except ModelFileError as error:
+        if str(path) in error.problem:
+            raise
+        raise ModelFileError(
+            f"`{path}` is damaged or no model of ours: {error.problem}",
+            hint="train it again, or fetch it again from where it came",
+        ) from error
+    except (InputError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ModelFileError(
+            f"`{path}` is damaged: {error}", hint="train it again, or fetch it again from where it came"
+        ) from error
+
+
+def _load(path: Path) -> Stored:
+    try:
+        with path.open("rb") as file:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError as error:
+        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.textodds")], n=1)
+        raise ModelFileError(
+            f"no model file at `{path}`",
+            hint=f"did you mean `{path.parent / near[0]}`?" if near else f"make one: textodds train DATA -o {path}",
+        ) from error
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        reason = error.strerror if isinstance(error, OSError) else "it is empty"
+        raise ModelFileError(f"cannot open `{path}` as a model: {reason}") from error
+    data = np.frombuffer(mapped, dtype=np.uint8)
+    metadata, places = _kernels.layout(data)
+    header = _header(metadata)
+    arrays = {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
+
+    def get(name: str, kind: str, length: int | None = None) -> NDArray[Any]:
+        if name not in arrays:
+            raise ModelFileError(f"the tensor `{name}` is missing")
+        array = arrays[name]
+        if array.dtype != np.dtype(kind) or (length is not None and array.size != length):
+            raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
+        return array
+
+    classes = tuple(header["classes"])
+    if not classes or not all(isinstance(name, str) for name in classes):
+        raise ModelFileError("the class names are damaged")
+    K = len(classes)
+    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
+    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
+    V = len(vocabulary)
+    dense = "linear.dense" in arrays
+    weights = Weights(
+        get("linear.default", "f8", K),
+        get("linear.slope", "f8"),
+        get("linear.base", "f8"),
+        dense=get("linear.dense", "f8", V * K).reshape(V, K) if dense else None,
+        starts=None if dense else get("linear.starts", "u8", V + 1),
+        class_of=None if dense else get("linear.class_of", "u4"),
+        exceptions=None if dense else get("linear.exceptions", "f8"),
+    )
+    linear = LinearModel(
+        classes,
+        get("linear.log_prior", "f8", K),
+        get("linear.intercept", "f8", K),
+        weights,
+        presence=bool(header["presence"]),
+        is_posterior=bool(header["is_posterior"]),
+    )
+    counts = header["tally"]
+    recipe = Recipe.of_dict(header["recipe"])
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
+    return Stored(recipe, vocabulary, linear, read, dict(header["info"]))
+
+
+def _header(metadata: dict[str, str]) -> dict[str, Any]:
+    if "textodds" not in metadata:
+        raise ModelFileError("it has no textodds header")
+    header = json.loads(metadata["textodds"])
+    if not isinstance(header, dict) or not isinstance(header.get("format"), int):
+        raise ModelFileError("its header is no textodds header")
+    if header["format"] > FORMAT:
+        raise ModelFileError(
+            f"it has format {header['format']}, this version reads up to {FORMAT}: upgrade textodds"
+        )
+    return header
+
+
+def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, end: int) -> NDArray[Any]:
+    if dtype not in DTYPES:
+        raise ModelFileError(f"a tensor has the type {dtype}, which no model has")
+    kind = np.dtype(DTYPES[dtype])
+    part = data[start:end]
+    if start % kind.itemsize:
+        part = part.copy()  # made by another writer: not aligned
+    return part.view(kind).reshape(shape)
+
+
+def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocabulary) -> Tally:
+    """The counts, widened to the types of `Tally` and checked."""
+    try:
+        if "tally.keys" in arrays:
+            vocabulary = Vocabulary(arrays["tally.keys"].astype(np.uint64), arrays["tally.arena"].astype(np.uint8))
+        tally = Tally(
+            int(header["fraction"]),
+            tuple(map(str, header["classes"])),
+            arrays["tally.class_documents"].astype(np.int64),
+            vocabulary,
+            arrays["tally.starts"].astype(np.uint64),
+            arrays["tally.class_of"].astype(np.uint32),
+            arrays["tally.occurrences"].astype(np.int64),
+            arrays["tally.documents"].astype(np.int64),
+            int(header["pruned"]),
+        )
+        return tally.checked()
+    except (InputError, LookupError, TypeError, ValueError) as error:
+        raise ModelFileError(f"the counts in `{path}` are damaged: {error}") from error

@@ -1,0 +1,7 @@
+"""From text to features: settings, vocabulary, and which words a model keeps."""
+
+from textodds.text.selection import Selection
+from textodds.text.settings import TextSettings
+from textodds.text.vocabulary import UNKNOWN, Vocabulary
+
+__all__ = ["UNKNOWN", "Selection", "TextSettings", "Vocabulary"]

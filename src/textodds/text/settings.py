@@ -1,0 +1,138 @@
+"""Which terms a text has: the settings of the tokeniser, stored with every model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from textodds._kernels import Analyser
+from textodds.errors import InputError, suggestion
+from textodds.text.stop_words import ENGLISH
+
+UNITS = ("words", "whitespace", "characters", "characters-in-words", "sklearn")
+NORMAL_FORMS = ("NFC", "NFKC")
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """How a text becomes terms.
+
+    A text is brought into a normal form, lower-cased, stripped of accents if wanted, cut into
+    units, freed of stop words, and joined to n-grams; in this order.
+
+    Parameters
+    ----------
+    unit : str, default "words"
+        ``words``: words after Unicode Standard Annex #29 that hold a letter or digit, so that
+        `can't`, `1,000.50` and हिन्दी are one word each.
+        ``whitespace``: what stands between white space, as ``str.split``.
+        ``characters``: every character, runs of white space folded to one space.
+        ``characters-in-words``: the characters of each word with a space on either side.
+        ``sklearn``: the pattern ``(?u)\\b\\w\\w+\\b`` of scikit-learn, which drops one-letter words.
+    ngrams : (int, int), default (1, 1)
+        Shortest and longest run of units that counts as a term. Words are joined by one space.
+    lower : bool, default True
+        Lower case, as ``str.lower``.
+    normal_form : str or None, default "NFC"
+        Unicode normal form: ``NFC``, ``NFKC`` or None.
+    strip_accents : bool, default False
+        Decompose (NFKD) and drop combining marks: `é` becomes `e`.
+    stop_words : sequence of str or "english", default ()
+        Words to leave out, compared after lower-casing. ``english`` is a short list of our own.
+    hash_bits : int or None, default None
+        None keeps every word. A number b hashes terms into 2**b buckets by MurmurHash3 (x86, 32
+        bits, absolute value), as scikit-learn's ``HashingVectorizer(alternate_sign=False)``: memory
+        is then bounded, and words cannot be named any more.
+    hash_seed : int, default 0
+        Seed of that hash.
+    vocabulary : sequence of str or None, default None
+        A vocabulary fixed in advance. Terms outside it are dropped, or count as ``<UNK>`` where
+        ``count_unknown``.
+    count_unknown : bool, default False
+        See ``vocabulary``.
+
+    Examples
+    --------
+    >>> TextSettings(ngrams=(1, 2)).terms("Don't panic!")
+    ["don't", 'panic', "don't panic"]
+    >>> TextSettings.sklearn().terms("Don't panic!")
+    ['don', 'panic']
+    """
+
+    unit: str = "words"
+    ngrams: tuple[int, int] = (1, 1)
+    lower: bool = True
+    normal_form: str | None = "NFC"
+    strip_accents: bool = False
+    stop_words: Sequence[str] = ()
+    hash_bits: int | None = None
+    hash_seed: int = 0
+    vocabulary: Sequence[str] | None = None
+    count_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS:
+            raise InputError(
+                f"unknown unit `{self.unit}`{suggestion(self.unit, UNITS)}", hint=f"one of {', '.join(UNITS)}"
+            )
+        if self.normal_form is not None and self.normal_form not in NORMAL_FORMS:
+            raise InputError(f"unknown normal form `{self.normal_form}`", hint="NFC, NFKC, or None for neither")
+        if isinstance(self.ngrams, int) or len(self.ngrams) != 2:
+            raise InputError(
+                f"ngrams must be a pair such as (1, 2), got {self.ngrams!r}",
+                hint="shortest and longest run of words, or of characters, that counts as a term",
+            )
+        if self.stop_words == "english":
+            self._set("stop_words", ENGLISH)
+        elif isinstance(self.stop_words, str):
+            raise InputError(
+                f"unknown stop word list `{self.stop_words}`", hint="`english`, or the words themselves in a list"
+            )
+        if self.hash_bits is not None and self.vocabulary is not None:
+            raise InputError("a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both")
+        if self.count_unknown and self.vocabulary is None:
+            raise InputError(
+                "unknown='count' needs a vocabulary fixed in advance", hint="give `vocabulary=[...]`, or unknown='first'"
+            )
+        if self.vocabulary is not None and not self.vocabulary:
+            raise InputError("the vocabulary given is empty", hint="leave it out to learn one from the data")
+        # One spelling of equal settings, so that models can be compared and added.
+        self._set("ngrams", (int(self.ngrams[0]), int(self.ngrams[1])))
+        self._set("stop_words", tuple(sorted(set(self.stop_words))))
+        if self.vocabulary is not None:
+            self._set("vocabulary", tuple(sorted(set(self.vocabulary))))
+        _ = self.analyser  # whatever the kernel refuses is said now
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    @classmethod
+    def sklearn(cls, **changes: Any) -> TextSettings:
+        """The settings of scikit-learn's ``CountVectorizer``."""
+        return cls(**{"unit": "sklearn", "normal_form": None, **changes})
+
+    @cached_property
+    def analyser(self) -> Analyser:
+        """The kernel that does it."""
+        return Analyser(
+            unit=self.unit,
+            lower=self.lower,
+            form=self.normal_form,
+            strip_accents=self.strip_accents,
+            ngrams=self.ngrams,
+            stop_words=self.stop_words,
+            hash_bits=self.hash_bits,
+            hash_seed=self.hash_seed,
+            vocabulary=self.vocabulary,
+            count_unknown=self.count_unknown,
+        )
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of one text, those of one token first; a hash bucket reads ``#number``."""
+        return self.analyser.terms([text])[0]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings as plain data, for the model file."""
+        return asdict(self)
