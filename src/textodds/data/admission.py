@@ -1,0 +1,128 @@
+"""Raw rows become a batch: every value is checked, and rows that fail are rejected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import values
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
+from textodds.data.rejects import At, Origin, Rejects
+from textodds.data.values import Problems
+
+# The raw values of one column: a list of Python objects, or an Arrow array of any type.
+Column: TypeAlias = Any
+
+# Text, label, weight, where the row stands, and how it looked (None: as its values look).
+Row: TypeAlias = tuple[object, object, object, At, bytes | None]
+
+
+def admit(
+    texts: Column,
+    labels: Column | None,
+    weights: Column | None,
+    rejects: Rejects,
+    origin: Origin,
+    at: Callable[[int], At],
+    raw: Callable[[int], bytes | None] = lambda position: None,
+) -> Batch | None:
+    """The batch of the good rows among N raw ones, or None where no row is good.
+
+    ``at`` and ``raw`` say of a position where that row stands and what it looked like.
+    """
+    problems: Problems = {}
+    good_labels = good_weights = None
+    # The text is checked last, so that of several things wrong with a row the text is named.
+    if weights is not None:
+        good_weights, bad = _checks(weights).weights_of(weights)
+        problems.update(bad)
+    if labels is not None:
+        good_labels, bad = _checks(labels).labels_of(labels)
+        problems.update(bad)
+    good_texts, bad = _checks(texts).texts_of(texts)
+    problems.update(bad)
+    if problems:
+        for position in sorted(problems):
+            looked = raw(position)
+            row = _as_json(position, text=texts, label=labels, weight=weights) if looked is None else looked
+            rejects.add(origin, at(position), problems[position], row)
+        keep = np.ones(len(texts), dtype=np.bool_)
+        keep[list(problems)] = False
+        good_texts = _kept(good_texts, keep)
+        good_labels = None if good_labels is None else _kept(good_labels, keep)
+        good_weights = None if good_weights is None else good_weights[keep]
+    return Batch(good_texts, good_labels, good_weights) if len(good_texts) else None
+
+
+def gathered(
+    rows: Iterable[Row], rejects: Rejects, origin: Origin, *, labelled: bool, weighted: bool
+) -> Iterator[Batch]:
+    """Batches of a stream of rows, cut so that memory stays bounded."""
+    pending: list[Row] = []
+    size = 0
+
+    def batch() -> Batch | None:
+        texts, labels, weights, places, raws = (list(column) for column in zip(*pending, strict=True))
+        return admit(
+            texts,
+            labels if labelled else None,
+            weights if weighted else None,
+            rejects,
+            origin,
+            places.__getitem__,
+            raws.__getitem__,
+        )
+
+    for row in rows:
+        pending.append(row)
+        text, raw = row[0], row[4]
+        if raw is not None:
+            size += len(raw)
+        elif isinstance(text, (str, bytes)):
+            size += len(text)
+        if size >= BATCH_BYTES or len(pending) >= BATCH_ROWS:
+            admitted = batch()
+            pending.clear()
+            size = 0
+            if admitted is not None:
+                yield admitted
+    if pending and (admitted := batch()) is not None:
+        yield admitted
+
+
+def _checks(column: Column) -> ModuleType:
+    if isinstance(column, list):
+        return values
+    from textodds.data import arrow
+
+    return arrow
+
+
+def _kept(column: Column, keep: NDArray[np.bool_]) -> Column:
+    if isinstance(column, list):
+        return [value for value, kept in zip(column, keep, strict=True) if kept]
+    from textodds.data import arrow
+
+    return arrow.kept(column, keep)
+
+
+def _as_json(position: int, **columns: Column | None) -> str:
+    return json.dumps(
+        {name: _shown(column, position) for name, column in columns.items() if column is not None},
+        ensure_ascii=False,
+        default=repr,
+    )
+
+
+def _shown(column: Column, position: int) -> object:
+    value = column[position]
+    if not isinstance(column, list):
+        from textodds.data import arrow
+
+        value = arrow.as_python(value)
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else value

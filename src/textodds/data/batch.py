@@ -1,0 +1,48 @@
+"""The one thing every source yields: some documents, with their labels and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class ArrowArray(Protocol):
+    """An Arrow array of some producer's, handed over without a copy."""
+
+    def __len__(self) -> int: ...
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+Texts: TypeAlias = list[str] | ArrowArray
+
+# Streams are cut at whichever comes first. A batch lives three times at once (being read, waiting,
+# being counted), so these bound the memory of a run whatever the size of its data.
+BATCH_BYTES = 4 << 20
+BATCH_ROWS = 16_384
+
+# What is in memory already is not copied, only sliced, so that a slice may be larger.
+SLICE_ROWS = 65_536
+
+# No document comes near this; a file without line ends (a disc image, say) would otherwise fill memory.
+RECORD_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """N documents with N labels and N weights, each of the latter two optional.
+
+    ``texts`` and ``labels`` are lists of ``str`` or Arrow arrays (utf8, large_utf8, utf8_view, or a
+    dictionary of one of these) without nulls and of valid UTF-8; no label is empty. ``weights`` are
+    from 0 to 2^32.
+    """
+
+    texts: Texts  # (N,)
+    labels: Texts | None  # (N,)
+    weights: NDArray[np.float64] | None  # (N,)
+
+    def __len__(self) -> int:
+        return len(self.texts)

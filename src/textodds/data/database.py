@@ -1,0 +1,128 @@
+"""Tables of databases and the results of SQL queries.
+
+DuckDB runs the queries, and reads its own files. SQLite files go through Python's `sqlite3`, because
+DuckDB would first have to download its extension for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textodds.data import files
+from textodds.data.admission import Row, gathered
+from textodds.data.batch import BATCH_ROWS, Batch
+from textodds.data.columns import Found, Wanted
+from textodds.data.files import File
+from textodds.data.formats import SQLITE_MAGIC
+from textodds.data.frames import admitted_parts
+from textodds.data.rejects import Origin, Rejects
+from textodds.errors import BadFile, InputError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+DUCKDB_TABLES = "SELECT table_name FROM information_schema.tables ORDER BY 1"
+SQLITE_TABLES = """
+    SELECT name FROM sqlite_master
+    WHERE type IN ('table', 'view') AND substr(name, 1, 7) <> 'sqlite_' ORDER BY 1
+"""
+
+
+def batches(file: File | None, query: str | None, wanted: Wanted, rejects: Rejects) -> Iterator[Batch]:
+    """Batches of the rows of a query or, without one, of the only table of ``file``.
+
+    Without a file the query runs in an empty database in memory, and can name files itself:
+    ``SELECT body AS text, kind AS label FROM 'mail/*.parquet'``. Rows come in the order of the query;
+    to be sure that two passes see the same order, give it an ORDER BY.
+    """
+    if file is not None and files.head(file.path, len(SQLITE_MAGIC)) == SQLITE_MAGIC:
+        yield from _from_sqlite(file, query, wanted, rejects)
+    elif file is None or file.size:
+        yield from _from_duckdb(file, query, wanted, rejects)
+
+
+def _from_duckdb(file: File | None, query: str | None, wanted: Wanted, rejects: Rejects) -> Iterator[Batch]:
+    import duckdb
+    import pyarrow as pa
+
+    origin = _origin(file)
+    try:
+        with duckdb.connect() if file is None else duckdb.connect(file.path, read_only=True) as connection:
+            if query is None:
+                tables = [table for (table,) in connection.sql(DUCKDB_TABLES).fetchall()]
+                query = _all_of_the_only(tables, origin.where)
+            relation = connection.sql(query)
+            if relation is None:
+                raise InputError("the query returns no rows", hint="end it with a SELECT")
+            found = wanted.find(origin.where, relation.columns)
+            columns = [duckdb.ColumnExpression(relation.columns[at]) for at in found.positions]
+            parts = relation.select(*columns).to_arrow_reader(BATCH_ROWS)
+            yield from admitted_parts(parts, found.among(found.positions), rejects, origin)
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise _refused("DuckDB", file, query, error) from error
+
+
+def _from_sqlite(file: File, query: str | None, wanted: Wanted, rejects: Rejects) -> Iterator[Batch]:
+    import sqlite3
+
+    origin = _origin(file)
+    address = f"{Path(file.path).absolute().as_uri()}?mode=ro"
+    try:
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            if query is None:
+                tables = [table for (table,) in connection.execute(SQLITE_TABLES)]
+                query = _all_of_the_only(tables, origin.where)
+            connection.text_factory = bytes  # SQLite does not check that its text is UTF-8; we do
+            cursor = connection.execute(query)
+            if cursor.description is None:
+                raise InputError("the query returns no rows", hint="make it a SELECT")
+            found = wanted.find(origin.where, [column[0] for column in cursor.description])
+            yield from gathered(
+                _rows(cursor, found),
+                rejects,
+                origin,
+                labelled=found.label is not None,
+                weighted=found.weight is not None,
+            )
+    except (sqlite3.Error, sqlite3.Warning) as error:  # a Warning is raised for two statements at once
+        raise _refused("SQLite", file, query, error) from error
+
+
+def _rows(cursor: sqlite3.Cursor, found: Found) -> Iterator[Row]:
+    text, label, weight = found.text, found.label, found.weight
+    for at, row in enumerate(cursor, start=1):
+        yield (
+            row[text],
+            None if label is None else row[label],
+            None if weight is None else row[weight],
+            at,
+            None,
+        )
+
+
+def _origin(file: File | None) -> Origin:
+    return Origin("the query" if file is None else file.name, "row")
+
+
+def _all_of_the_only(tables: list[str], where: str) -> str:
+    if len(tables) != 1:
+        listed = ", ".join(f"`{table}`" for table in tables)
+        raise InputError(
+            f"`{where}` has no tables" if not tables else f"`{where}` has {len(tables)} tables: {listed}",
+            hint="say what to read with `--query 'SELECT text, label FROM …'` (query='SELECT …')",
+        )
+    quoted = tables[0].replace('"', '""')
+    return f'SELECT * FROM "{quoted}"'
+
+
+def _refused(engine: str, file: File | None, query: str | None, error: Exception) -> InputError:
+    if query is None:
+        assert file is not None
+        return BadFile(
+            f"`{file.name}` cannot be read as a database: {error}",
+            hint="name its format with `--format` (format=), or copy the file again",
+        )
+    return InputError(f"{engine} could not run the query: {error}", hint=f"the query was: {query}")

@@ -1,0 +1,136 @@
+"""What is given as a source, and which reader it goes to."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from textodds.data import fileset, formats, frames, objects
+from textodds.data.columns import Wanted
+from textodds.data.fileset import Reading
+from textodds.data.objects import refuse
+from textodds.data.rejects import Rejects
+from textodds.data.source import Source
+from textodds.errors import InputError
+
+
+def read(
+    source: Any,
+    labels: Any | None = None,
+    weights: Any | None = None,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    format: str | None = None,  # noqa: A002 (the word of the command line)
+    query: str | None = None,
+    quoting: bool = True,
+    header: bool = True,
+    labelled: bool = True,
+    bad_rows: str = "stop",
+    rejects_path: str | os.PathLike[str] | None = None,
+) -> Source:
+    """A `Source` of the labelled texts in ``source``.
+
+    Parameters
+    ----------
+    source : path, table, column, iterable or None
+        A path (``str`` or ``os.PathLike``), or a list of ``os.PathLike``: a file, plain or gzipped; a
+        glob such as ``logs/*.csv``; a folder with a sub-folder per class, in which every file is a
+        document; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
+        A pyarrow, polars or pandas table or column, or anything with ``__arrow_c_stream__`` or
+        ``__arrow_c_array__``. An iterable of texts (a list of ``str`` is one of texts, not of paths), of
+        (text, label) or (text, label, weight), or of dicts. None where ``query`` names its own files.
+    labels, weights : column or iterable, optional
+        One per text, where ``source`` is a column or an iterable of texts.
+    text, label, weight : str, optional
+        Names of the columns, or of the keys. A text or a label that is not named is the first there
+        is of those in `columns.TEXT_NAMES` and `columns.LABEL_NAMES`, in upper or lower case; a weight
+        is never guessed. Files without a header have columns `1`, `2`, ….
+    format : str, optional
+        One of `formats.FORMATS`; otherwise the name of a file tells, or else its first bytes.
+    query : str, optional
+        SQL for the database file ``source``, or for DuckDB in memory.
+    quoting, header : bool
+        Whether CSV and TSV files quote fields with `"`, and begin with the names of their columns.
+    labelled : bool
+        Whether every row must have a label. If not, batches have labels only where ``label`` or
+        ``labels`` says so.
+    bad_rows : "stop" or "skip"
+        Whether the first bad row raises `BadRow`, or bad rows are left out, counted and written to a
+        file. Bad is a row that cannot be taken apart, or whose text is null or not UTF-8, whose label
+        is null or empty, or whose weight is not a number from 0 to 2^32. An empty text is
+        a document like any other.
+    rejects_path : path, optional
+        The file for skipped rows; otherwise the name of the source and ``.rejected.jsonl``, in the
+        current folder. It is made when there is a first one to write, and made anew in every pass.
+
+    Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``. Files and options that cannot be
+    used raise here; what lies in the files raises when the source is iterated.
+
+    >>> [(batch.texts, batch.labels) for batch in read(["win a phone", "see you at six"], ["spam", "ham"])]
+    [(['win a phone', 'see you at six'], ['spam', 'ham'])]
+    """
+    wanted = Wanted(text, label, weight, labelled)
+    formats.known(format)
+    if rejects_path is not None and bad_rows == "stop":
+        raise InputError(
+            "`rejects_path` is for rows that are skipped, but the first bad row stops the run",
+            hint="add `--bad-rows skip` (bad_rows='skip')",
+        )
+    reject = partial(Rejects, bad_rows, None if rejects_path is None else Path(rejects_path))
+    source, first = _begun(source)
+    paths = _paths(source, first)
+    if query is not None:
+        refuse("a query", labels=labels, weights=weights, quoting=not quoting, header=not header)
+        if format != "database":
+            refuse("a query", format=format)
+        if paths is None and source is not None:
+            raise InputError(
+                "a query reads a database file, or files that it names, and the source is neither",
+                hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
+            )
+        return fileset.query_source(paths, query, wanted, reject)
+    if paths is not None:
+        refuse("a file", labels=labels, weights=weights)
+        return fileset.file_source(paths, Reading(format, wanted, quoting, header), reject)
+    refuse("not a file", format=format, quoting=not quoting, header=not header)
+    return objects.object_source(source, first, labels, weights, wanted, reject)
+
+
+def _begun(source: Any) -> tuple[Any, object]:
+    """``source``, and its first item that is not null if it is an iterable of Python objects.
+
+    What was taken from an iterator is put back in front of it.
+    """
+    if isinstance(source, (str, bytes, os.PathLike, Mapping)) or frames.speaks_arrow(source):
+        return source, None
+    if not isinstance(source, Iterable):
+        return source, None
+    taken: list[object] = []
+    for item in source:
+        taken.append(item)
+        if item is not None:
+            break
+    first = taken[-1] if taken else None
+    return (itertools.chain(taken, source) if isinstance(source, Iterator) else source), first
+
+
+def _paths(source: Any, first: object) -> list[str] | None:
+    """The paths that ``source`` is or holds, or None if it is something else."""
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fsdecode(source)]
+    if not isinstance(first, os.PathLike):
+        return None
+    items = list(source)
+    others = [item for item in items if not isinstance(item, os.PathLike)]
+    if others:
+        raise InputError(
+            f"a list of files holds {others[0]!r}, which is not a path object",
+            hint="a list of texts holds only `str`, a list of files only `pathlib.Path`",
+        )
+    return [os.fsdecode(item) for item in items]

@@ -1,0 +1,237 @@
+"""Paths to files that can be read: found, opened, unpacked, and what to say when that fails."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import errno
+import functools
+import glob
+import gzip
+import io
+import os
+import stat
+import weakref
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from textodds.data.rejects import SUFFIX
+from textodds.errors import BadFile
+
+STDIN = "-"
+GZIP_MAGIC = b"\x1f\x8b"
+BUFFER = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file: where it lies, and what to call it in messages."""
+
+    path: str
+    name: str
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk; 0 for a pipe."""
+        if self.is_pipe:
+            return 0
+        with trouble(self):
+            return Path(self.path).stat().st_size
+
+    @property
+    def is_pipe(self) -> bool:
+        """Whether it can be read only once: stdin, a named pipe, `<(command)` of the shell."""
+        if self.path == STDIN:
+            return True
+        with trouble(self):
+            mode = Path(self.path).stat().st_mode
+        return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
+def named(path: str) -> File:
+    """The file at ``path``, called as the user calls it."""
+    return File(path, "stdin" if path == STDIN else path)
+
+
+def found(path: str) -> list[str]:
+    """Paths of the files, or of the one folder, that ``path`` means: itself, or what it matches as a glob."""
+    if path == STDIN or _exists(path):
+        return [path]
+    if not glob.has_magic(path):
+        raise missing(path)
+    # Rows rejected by an earlier run often lie beside the data, and are no data.
+    matched = sorted(
+        match
+        for match in glob.glob(path, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        if not Path(match).is_dir() and (path.endswith(SUFFIX) or not match.endswith(SUFFIX))
+    )
+    if not matched:
+        raise BadFile(f"no file matches `{path}`", hint=_near(_fixed_part(path)) or "check the pattern")
+    return matched
+
+
+def missing(path: str) -> BadFile:
+    """The error for a path at which there is nothing."""
+    hint = _near(path)
+    if hint is None and " " in path:
+        hint = "to give texts rather than files, put them in a list"
+    shown = path if len(path) <= 200 else f"{path[:200]}…"
+    return BadFile(f"no file at `{shown}`", hint=hint or "check the path")
+
+
+def is_folder(path: str) -> bool:
+    """Whether ``path`` is a folder."""
+    return path != STDIN and Path(path).is_dir()
+
+
+def head(path: str, size: int = 1 << 16) -> bytes:
+    """The first bytes of the file, unpacked; fewer where the file is shorter or cut off."""
+    taken = b""
+    with trouble(named(path)), opened(path) as (stream, _), contextlib.suppress(EOFError):
+        while len(taken) < size and (more := stream.read(min(4096, size - len(taken)))):
+            taken += more
+    return taken
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
+    """A stream of the file's bytes, unpacked if it is gzipped, and a way to ask how far it has come."""
+    # Not `sys.stdin`: a thread waiting in it would keep the interpreter from ending.
+    with contextlib.ExitStack() as stack:
+        raw = stack.enter_context(io.FileIO(0, closefd=False) if path == STDIN else io.FileIO(path))
+        packed = io.BufferedReader(raw, BUFFER)
+        stream: BinaryIO = stack.enter_context(packed)
+        if packed.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC):
+            # By content, since names lie: browsers unpack `x.csv.gz` and keep the name.
+            unpacked = stack.enter_context(gzip.GzipFile(fileobj=packed))
+            stream = stack.enter_context(io.BufferedReader(_InPieces(unpacked), BUFFER))
+        yield stream, lambda: raw.tell() if raw.seekable() else 0
+
+
+def copied(path: str, suffix: str) -> str:
+    """Path of a temporary copy of the file, unpacked; the caller removes it."""
+    import shutil
+    import tempfile
+
+    handle, copy = tempfile.mkstemp(prefix="textodds-", suffix=suffix)
+    try:
+        with io.FileIO(handle, "w") as target, trouble(named(path)), opened(path) as (stream, _):
+            shutil.copyfileobj(stream, target, BUFFER)
+    except BaseException:
+        Path(copy).unlink()
+        raise
+    return copy
+
+
+@contextlib.contextmanager
+def unpacked(path: str, suffix: str) -> Iterator[str]:
+    """Path of ``path`` itself or, if it is gzipped, of an unpacked copy that is removed afterwards."""
+    with trouble(named(path)), io.FileIO(path) as raw:
+        is_packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    if not is_packed:
+        yield path
+        return
+    copy = copied(path, suffix)
+    try:
+        yield copy
+    finally:
+        Path(copy).unlink()
+
+
+@contextlib.contextmanager
+def trouble(file: File, rows: Callable[[], int] | None = None) -> Iterator[None]:
+    """Errors of the operating system and of gzip become `BadFile`; ``rows`` counts those read so far."""
+    try:
+        yield
+    except EOFError as error:
+        after = f" after row {rows():,}" if rows is not None and rows() else ""
+        raise BadFile(
+            f"`{file.name}` ends in the middle of its gzip stream{after}; "
+            "it was cut off when copied or is still being written",
+            hint=f"check it with `gzip -t {file.name}`, and copy it again",
+        ) from error
+    except FileNotFoundError as error:
+        raise missing(file.name) from error
+    except IsADirectoryError as error:
+        raise folder_instead(file.name) from error
+    except PermissionError as error:
+        raise BadFile(
+            f"`{file.name}` may not be read: permission denied",
+            hint=f"see who may with `ls -l {file.name}`",
+        ) from error
+    except (OSError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadFile(f"`{file.name}` cannot be read: {reason}", hint="copy the file again") from error
+
+
+def folder_instead(path: str) -> BadFile:
+    """The error for a folder where a file is wanted."""
+    return BadFile(
+        f"`{path}` is a folder, not a file",
+        hint=f"give the files in it as a pattern, such as `{Path(path) / '*.csv'}`",
+    )
+
+
+class _InPieces(io.RawIOBase):
+    """A gzip stream that hands over what it has; filling a buffer to the brim would lose all before a cut."""
+
+    def __init__(self, stream: gzip.GzipFile) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._stream.read1(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # a text that was taken for a path
+            return False
+        with trouble(named(path)):
+            raise
+
+
+def _near(path: str) -> str | None:
+    folder, name = os.path.split(path)
+    if len(path) > 1000:
+        return None
+    if folder and not _exists(folder):
+        return f"there is no folder `{folder}`"
+    try:
+        there = sorted(entry.name for entry in os.scandir(folder or "."))
+    except OSError:
+        return None
+    near = difflib.get_close_matches(name, there, n=3)
+    if not near:
+        return None
+    return "did you mean " + " or ".join(f"`{Path(folder) / name}`" for name in near) + "?"
+
+
+def _fixed_part(pattern: str) -> str:
+    """The path down to the first part with a wildcard, whose folder can be looked into."""
+    parts = Path(pattern).parts
+    wild = next(at for at, part in enumerate(parts) if glob.has_magic(part))
+    return str(Path(*parts[: wild + 1]))
+
+
+class Spool:
+    """A pipe as a file: copied to a temporary one when first asked for, which lives as long as this."""
+
+    def __init__(self, file: File) -> None:
+        self._pipe = file
+
+    @functools.cached_property
+    def file(self) -> File:
+        """The copy, called as the pipe is."""
+        copy = copied(self._pipe.path, "")
+        weakref.finalize(self, Path(copy).unlink, missing_ok=True)
+        return File(copy, self._pipe.name)

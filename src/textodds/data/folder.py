@@ -1,0 +1,69 @@
+"""A folder with a sub-folder per class: every file below a sub-folder is one document of that class."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from textodds.data import files
+from textodds.data.admission import Row, gathered
+from textodds.data.batch import Batch
+from textodds.data.formats import BOM
+from textodds.data.progress import Progress
+from textodds.data.rejects import Origin, Rejects
+from textodds.data.values import Unreadable
+from textodds.errors import BadFile
+
+
+def batches(folder: str, rejects: Rejects, progress: Progress, *, labelled: bool) -> Iterator[Batch]:
+    """Batches of the documents below ``folder``, in the sorted order of their paths.
+
+    Without ``labelled`` every file below it is a document, wherever it lies. Names that begin with a
+    dot are passed over, and folders that are links are not entered.
+    """
+    if labelled and not any(entry.is_dir() for entry in _entries(folder)):
+        raise BadFile(
+            f"`{folder}` has no sub-folders, of which there should be one per class",
+            hint=f"to read the files in it, give a pattern such as `{Path(folder) / '*.csv'}`",
+        )
+    rows = _rows(folder, progress, labelled=labelled)
+    yield from gathered(rows, rejects, Origin(folder), labelled=labelled, weighted=False)
+
+
+def size(folder: str) -> int:
+    """Bytes of all documents below ``folder``."""
+    return sum(Path(path).stat().st_size for path in _documents(folder))
+
+
+def _rows(folder: str, progress: Progress, *, labelled: bool) -> Iterator[Row]:
+    for path in _documents(folder):
+        with files.trouble(files.named(path)), files.opened(path) as (stream, position):
+            document = stream.read().removeprefix(BOM)
+            progress.finish(position())
+        label, _, rest = os.path.relpath(path, folder).partition(os.sep)
+        if labelled and not rest:
+            yield (
+                Unreadable("lies beside the folders of the classes, in none of them"),
+                None,
+                None,
+                path,
+                document,
+            )
+        else:
+            yield document, label, None, path, document
+
+
+def _documents(folder: str) -> Iterator[str]:
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _documents(entry.path)
+        elif entry.is_file():
+            yield entry.path
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    with files.trouble(files.named(folder)), os.scandir(folder) as entries:
+        return sorted(
+            (entry for entry in entries if not entry.name.startswith(".")), key=lambda entry: entry.name
+        )

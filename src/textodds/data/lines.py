@@ -1,0 +1,66 @@
+"""CSV, TSV, fastText lines and plain lines, plain or gzipped, as the Rust kernel reads them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from textodds.data import files, formats
+from textodds.data.batch import BATCH_BYTES, Batch
+from textodds.data.columns import Wanted
+from textodds.data.files import File
+from textodds.data.progress import Progress
+from textodds.data.rejects import Origin, Rejects
+from textodds.errors import BadFile
+
+KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
+
+
+def batches(
+    file: File,
+    format: str,  # noqa: A002 (the word of the whole package)
+    wanted: Wanted,
+    rejects: Rejects,
+    progress: Progress,
+    *,
+    quoting: bool,
+    header: bool,
+) -> Iterator[Batch]:
+    """Batches of the rows of ``file``, which is in one of `KINDS`."""
+    from textodds._kernels import LineReader
+
+    kind, origin, rows = KINDS[format], Origin(file.name), 0
+    formats.refuse_utf16(file)
+    with files.trouble(file, lambda: rows):
+        delimiter = "\t" if format == "tsv" else None  # a `.csv` may be delimited by `;`: the kernel looks
+        with _unreadable(file, kind):
+            reader = LineReader(file.path, kind, delimiter, quoting, header, BATCH_BYTES)
+        if kind == "delimited":
+            if not reader.columns:
+                return
+            at = wanted.find(file.name, reader.columns)
+            reader.select(at.text, at.label, at.weight)
+        while True:
+            with _unreadable(file, kind):
+                part = reader.next_batch(rejects.skips)
+            if part is None:
+                return
+            texts, labels, weights, bad = part
+            for line, reason, raw in bad:
+                rejects.add(origin, line, reason, raw)
+            rows += len(texts) + len(bad)
+            progress.current = reader.bytes_read
+            if len(texts):
+                yield Batch(texts, labels if wanted.reads_labels else None, weights)
+
+
+@contextlib.contextmanager
+def _unreadable(file: File, kind: str) -> Iterator[None]:
+    """What the kernel cannot go on from, such as a record of more than 1 GiB, becomes `BadFile`."""
+    try:
+        yield
+    except ValueError as error:
+        hint = "check that it is a text file in UTF-8, with line ends"
+        if kind == "delimited":
+            hint += "; if a quotation mark is part of the text, use `--no-quoting` (quoting=False)"
+        raise BadFile(f"`{file.name}` cannot be read: {error}", hint=hint) from error

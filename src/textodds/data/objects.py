@@ -1,0 +1,116 @@
+"""Sources that are Python objects: tables, columns, streams and iterables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from textodds.data import frames, memory
+from textodds.data.batch import Batch
+from textodds.data.columns import Wanted
+from textodds.data.rejects import Origin, Rejecting, Rejects
+from textodds.data.source import Source
+from textodds.errors import InputError
+
+
+def object_source(
+    source: Any, first: object, labels: Any, weights: Any, wanted: Wanted, reject: Rejecting
+) -> Source:
+    """The source of an object, of whose items, if it is an iterable of Python's, ``first`` is one."""
+    labels, weights = frames.column_of(labels), frames.column_of(weights)
+    if frames.is_column(source) or labels is not None:
+        source = frames.column_of(source)
+    if frames.is_column(source):
+        return _text_source(source, labels, weights, wanted, reject)
+    if frames.is_table(source) or frames.is_stream(source):
+        refuse("a table", labels=labels, weights=weights)
+        is_table = frames.is_table(source)
+        make = (
+            partial(frames.table_batches, frames.table_of(source), wanted)
+            if is_table
+            else partial(frames.stream_batches, source, wanted)
+        )
+        return _of_rows(
+            make, _described(source, "row"), reject, replayable=is_table or hasattr(source, "__len__")
+        )
+    if not isinstance(source, Iterable) or isinstance(source, (bytes, Mapping)):
+        raise InputError(
+            f"cannot read texts from {_article(type(source).__name__)}",
+            hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
+        )
+    if first is None and labels is None and weights is None:  # empty, or nulls only: it could be anything
+        make = partial(memory.paired, source, None, None)
+        return _of_rows(make, _described(source, "row"), reject, replayable=not isinstance(source, Iterator))
+    if isinstance(first, (tuple, list, Mapping)):
+        refuse("rows with labels of their own", labels=labels, weights=weights)
+        make = partial(memory.records, source, first, wanted)
+        return _of_rows(make, _described(source, "row"), reject, replayable=not isinstance(source, Iterator))
+    return _text_source(source, labels, weights, wanted, reject)
+
+
+def refuse(what: str, **given: object) -> None:
+    """Fail for an option that could only be ignored, since the source is ``what``."""
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(f"`{option}` does not apply: the source is {what}", hint=_INSTEAD[option])
+
+
+_INSTEAD = {
+    "labels": "name the column of the labels: label='COLUMN'",
+    "weights": "name the column of the weights: weight='COLUMN'",
+    "format": "leave out `format`, which is for files",
+    "quoting": "leave out `quoting`, which is for CSV and TSV files",
+    "header": "leave out `header`, which is for CSV and TSV files",
+}
+
+
+def _text_source(texts: Any, labels: Any, weights: Any, wanted: Wanted, reject: Rejecting) -> Source:
+    description = _described(texts, "text")
+    wanted.refuse_names(description)
+    if labels is None and wanted.labelled:
+        raise InputError(
+            f"{description} comes without labels",
+            hint="give as many `labels`, or pairs of text and label, or a table with a label column",
+        )
+    for column, name in ((labels, "labels"), (weights, "weights")):
+        if column is not None and (isinstance(column, (str, bytes)) or not isinstance(column, Iterable)):
+            raise InputError(f"`{name}` is {column!r}, not one for each text", hint=f"give a list of {name}")
+    memory.check_lengths(texts, labels, weights)
+    columns = [texts, labels, weights]
+    if all(column is None or hasattr(column, "__getitem__") for column in columns):
+        make = partial(frames.column_batches, *columns)
+    else:
+        make = partial(memory.paired, *map(frames.items_of, columns))
+    return _of_rows(
+        make, description, reject, replayable=not any(isinstance(column, Iterator) for column in columns)
+    )
+
+
+def _of_rows(
+    make: Callable[[Rejects, Origin], Iterator[Batch]],
+    description: str,
+    reject: Rejecting,
+    *,
+    replayable: bool,
+) -> Source:
+    origin = Origin(description, "row")
+    return Source(
+        description, lambda rejects, _: make(rejects, origin), reject("rows"), replayable=replayable
+    )
+
+
+def _described(source: Any, item: str) -> str:
+    """What ``source`` is, for messages: `a list of 40 texts`."""
+    if frames.is_stream(source):
+        return _article(frames.name_of(source))
+    if isinstance(source, Iterator):
+        return f"an iterator of {item}s"
+    kind = _article(frames.name_of(source))
+    if not hasattr(source, "__len__"):
+        return f"{kind} of {item}s"
+    return f"{kind} of {len(source):,} {item}{'' if len(source) == 1 else 's'}"
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,69 @@
+"""A source of labelled text, whatever it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from textodds.data.batch import Batch
+from textodds.data.progress import Progress
+from textodds.data.rejects import Rejects
+from textodds.errors import InputError
+
+
+class Source:
+    """An iterable of batches; made by `read`.
+
+    Attributes
+    ----------
+    description : str
+        What it is, for messages: `mail.csv`, `3 files`, `a list of 40 texts`.
+    replayable : bool
+        Whether it can be iterated again. Generators, Arrow streams and pipes cannot; a second pass
+        over one of these is an error, never an empty one.
+    size : int or None
+        Bytes of its files, which ``bytes_read`` counts up to; None for anything else.
+    rejects : Rejects
+        The bad rows of the pass at hand, or of the last one.
+    """
+
+    def __init__(
+        self,
+        description: str,
+        batches: Callable[[Rejects, Progress], Iterator[Batch]],
+        rejects: Rejects,
+        *,
+        replayable: bool = True,
+        size: int | None = None,
+    ) -> None:
+        self.description = description
+        self.replayable = replayable
+        self.size = size
+        self.rejects = rejects
+        self._batches = batches
+        self._progress = Progress()
+        self._is_spent = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._is_spent:
+            raise InputError(
+                f"{self.description} can be read only once, and has been",
+                hint="to read it again, put it in a list or in a file first",
+            )
+        self._is_spent = not self.replayable
+        self.rejects.begin()
+        self._progress.begin()
+        return self._pass()
+
+    def __repr__(self) -> str:
+        return f"<Source: {self.description}>"
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes consumed by the pass at hand; may be polled while another thread iterates."""
+        return self._progress.bytes_read
+
+    def _pass(self) -> Iterator[Batch]:
+        try:
+            yield from self._batches(self.rejects, self._progress)
+        finally:
+            self.rejects.close()

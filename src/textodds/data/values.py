@@ -1,0 +1,195 @@
+"""What may be a text, a label or a weight, among Python objects.
+
+Each check returns the values as they go into a batch, and what is wrong with those that cannot,
+by position: ``{position: reason}``. A position with a problem holds a placeholder.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from numbers import Real
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Problems: TypeAlias = dict[int, str]
+T = TypeVar("T")
+
+WEIGHT_MOST = 2.0**32  # so that the sums of the tally stay exact; the kernels hold to it too
+
+NULL_TEXT = "text is null"
+EMPTY_LABEL = "label is empty"
+
+
+class Unusable(Exception):  # noqa: N818 (not an error a user meets: it becomes the reason of a bad row)
+    """A value cannot go into a batch; says why."""
+
+
+class Unreadable:
+    """Stands in the place of the text of a row that could not even be taken apart."""
+
+    __slots__ = ("reason",)
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+
+def texts_of(values: list[Any]) -> tuple[list[str], Problems]:
+    """``values`` as texts.
+
+    >>> texts_of(["a", None, 3])
+    (['a', '', ''], {1: 'text is null', 2: 'text is 3 (int), not text'})
+    """
+    if _are_plain(values):
+        return values, {}
+    return _each(values, text_of, "")
+
+
+def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
+    """``values`` as labels.
+
+    >>> labels_of([3, True, 3.0, 0.5, "", float("nan")])
+    (['3', 'true', '3', '0.5', '', ''], {4: 'label is empty', 5: 'label is empty'})
+    """
+    if _are_plain(values) and "" not in values:
+        return values, {}
+    return _each(values, label_of, "")
+
+
+def weights_of(values: list[Any]) -> tuple[NDArray[np.float64], Problems]:
+    """``values`` as weights."""
+    weights, problems = _each(values, weight_of, 0.0)
+    return np.array(weights, dtype=np.float64), problems
+
+
+def text_of(value: object) -> str:
+    """``value`` as a text, or `Unusable`. An empty text is a document like any other."""
+    if isinstance(value, str):
+        return _encodable(str(value), "text")
+    if isinstance(value, bytes):
+        return _decoded(value, "text")
+    if isinstance(value, Unreadable):
+        raise Unusable(value.reason)
+    if is_null(value):
+        raise Unusable(NULL_TEXT)
+    raise Unusable(f"text is {_shown(value)}, not text")
+
+
+def label_of(value: object) -> str:
+    """``value`` as a label, or `Unusable`. Numbers become text as one would write them by hand."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    label = None
+    if isinstance(value, str):
+        label = _encodable(str(value), "label")
+    elif isinstance(value, bytes):
+        label = _decoded(value, "label")
+    elif is_null(value):
+        label = ""
+    elif isinstance(value, bool):
+        label = str(value).lower()
+    elif isinstance(value, int):
+        label = _digits(value)
+    elif isinstance(value, date):
+        label = str(value)
+    elif isinstance(value, float):
+        label = str(int(value)) if value.is_integer() else repr(value)
+    elif isinstance(value, Decimal):
+        whole = value.is_finite() and value == value.to_integral_value()
+        label = _digits(int(value)) if whole else str(value)
+    if label is None:
+        raise Unusable(f"label is {_shown(value)}, not text or a number")
+    if not label:
+        raise Unusable(EMPTY_LABEL)
+    return label
+
+
+def weight_of(value: object) -> float:
+    """``value`` as a weight, or `Unusable`. A number in quotes is not a number."""
+    if value is None:
+        raise Unusable("weight is null")
+    if isinstance(value, (Real, Decimal)) and not isinstance(value, bool):
+        try:
+            weight = float(value)
+        except (OverflowError, ValueError):  # too large for a float, or a signalling NaN
+            weight = value = math.inf
+        if 0 <= weight <= WEIGHT_MOST:
+            return weight
+    raise Unusable(f"weight is `{_cut(str(value))}`; it must be a number from 0 to 2^32")
+
+
+def is_null(value: object) -> bool:
+    """Whether ``value`` stands for nothing: None, NaN, or the missing values of pandas."""
+    # By name, because pandas itself may not be there to be asked.
+    return (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or (isinstance(value, Decimal) and value.is_nan())
+        or type(value).__name__ in {"NAType", "NaTType"}
+    )
+
+
+def not_utf8(what: str, error: UnicodeDecodeError) -> str:
+    """The reason for bytes that are not UTF-8, with their offset in the field."""
+    return f"invalid UTF-8 at byte {error.start} of the {what}"
+
+
+def _are_plain(values: list[Any]) -> bool:
+    # The usual case, without a Python call per row; `isascii` only looks at a flag of the string.
+    if not set(map(type, values)) <= {str}:
+        return False
+    try:
+        return all(map(str.isascii, values)) or all(
+            text.isascii() or text.encode() or True for text in values
+        )
+    except UnicodeEncodeError:
+        return False
+
+
+def _each(values: list[Any], convert: Callable[[object], T], placeholder: T) -> tuple[list[T], Problems]:
+    converted, problems = [], {}
+    for at, value in enumerate(values):
+        try:
+            converted.append(convert(value))
+        except Unusable as unusable:
+            converted.append(placeholder)
+            problems[at] = str(unusable)
+    return converted, problems
+
+
+def _encodable(text: str, what: str) -> str:
+    # JSON's "\ud800" and file names on Unix give strings that no encoding can write.
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError as error:
+        half = ord(text[error.start])
+        raise Unusable(
+            f"{what} has half a surrogate pair (U+{half:04X}) at character {error.start}"
+        ) from None
+    return text
+
+
+def _digits(number: int) -> str:
+    try:
+        return str(number)
+    except ValueError:  # Python refuses to write out thousands of digits
+        raise Unusable(f"label is a number of {number.bit_length():,} bits") from None
+
+
+def _decoded(value: bytes, what: str) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise Unusable(not_utf8(what, error)) from None
+
+
+def _shown(value: object) -> str:
+    return f"{_cut(repr(value))} ({type(value).__name__})"
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= 40 else f"{shown[:40]}…"
