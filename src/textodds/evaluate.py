@@ -104,10 +104,10 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
     mean = total / known if known else math.nan
     spread = Z * math.sqrt(max(squares / known - mean**2, 0.0) / known) if known else math.nan
-    unknown = {}
-    for (label, _), rows in sorted(confusion.items()):
+    unknown: dict[str, int] = {}
+    for (label, _), count in sorted(confusion.items()):
         if label not in index:
-            unknown[label] = unknown.get(label, 0) + rows
+            unknown[label] = unknown.get(label, 0) + count
     return Evaluation(
         n,
         right / n,

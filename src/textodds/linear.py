@@ -24,7 +24,9 @@ DENSE_CLASSES = 8
 
 def log(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Natural logarithm with `LOG_ZERO` for zero."""
-    return np.log(values, out=np.full_like(values, LOG_ZERO), where=values > 0)
+    logs = np.full(np.shape(values), LOG_ZERO)
+    np.log(values, out=logs, where=values > 0)
+    return logs
 
 
 def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -94,7 +96,7 @@ class Weights:
     def rows(self, features: NDArray[np.integer]) -> NDArray[np.float64]:
         """The weights of some features, (len(features), K)."""
         if self.dense is not None:
-            return self.dense[features]
+            return np.asarray(self.dense[features])
         assert self.starts is not None
         assert self.class_of is not None
         assert self.exceptions is not None
@@ -160,7 +162,9 @@ def log_prior(
     if prior == "data":
         return log(class_documents / class_documents.sum())
     if not isinstance(prior, dict):
-        raise InputError(f"unknown prior {prior!r}", hint="`data`, `uniform`, or a probability for each class")
+        raise InputError(
+            f"unknown prior {prior!r}", hint="`data`, `uniform`, or a probability for each class"
+        )
     wrong = set(prior).symmetric_difference(classes)
     if wrong:
         raise InputError(

@@ -153,7 +153,8 @@ class TextModel:
 
     def predict(self, texts: Any) -> NDArray[np.str_]:
         """The most probable label of each text, (N,)."""
-        return np.asarray(self.classes_)[self.score(texts)[0].argmax(axis=1)]
+        names: NDArray[np.str_] = np.asarray(self.classes_)
+        return np.asarray(names[self.score(texts)[0].argmax(axis=1)])
 
     def predict_log_proba(self, texts: Any) -> NDArray[np.float64]:
         """``log p(class | text)``, (N, K)."""
@@ -216,11 +217,15 @@ class TextModel:
         words = self.vocabulary.words(np.array([number for _, number in best]))
         return [(word, -odds) for word, (odds, _) in zip(words, best, strict=True)]
 
-    def learn(self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None) -> None:
+    def learn(
+        self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
+    ) -> None:
         """Learn more documents: afterwards the model is as if trained on them too."""
         self._change(_tally_of(texts, labels, weights, self), 1)
 
-    def forget(self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None) -> None:
+    def forget(
+        self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
+    ) -> None:
         """Forget documents: afterwards the model is as if it had never seen them.
 
         Raises `NegativeCount`, and changes nothing, if they were not learned before.
@@ -233,7 +238,9 @@ class TextModel:
         if not changed.classes:
             raise InputError("that would forget every document", hint="delete the model instead")
         vocabulary, linear = _fitted(changed, self.recipe)
-        self._install(self.recipe, vocabulary, linear, changed, {**self.info, "documents": changed.n_documents})
+        self._install(
+            self.recipe, vocabulary, linear, changed, {**self.info, "documents": changed.n_documents}
+        )
 
     def _must_be_counts(self) -> None:
         if getattr(self.recipe.learner, "transform", False):
@@ -288,7 +295,9 @@ class TextModel:
 
         parts = [self._kernel.rows(batch.texts) for batch in _texts(texts)]
         matrices = [_csr(part, len(self.vocabulary)) for part in parts]
-        return sparse.vstack(matrices, format="csr") if matrices else sparse.csr_array((0, len(self.vocabulary)))
+        return (
+            sparse.vstack(matrices, format="csr") if matrices else sparse.csr_array((0, len(self.vocabulary)))
+        )
 
 
 def _csr(part: tuple[NDArray[Any], ...], V: int) -> Any:
@@ -337,7 +346,8 @@ def _fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
     counts, vocabulary = _selected(tally, recipe.selection)
     if not len(vocabulary) and len(tally.vocabulary):
         raise NoData(
-            f"no word is left of {len(tally.vocabulary):,}", hint="lower min_df, or raise max_df or max_features"
+            f"no word is left of {len(tally.vocabulary):,}",
+            hint="lower min_df, or raise max_df or max_features",
         )
     if recipe.unknown != "ignore":
         counts, vocabulary = _with_unknown(counts, vocabulary, recipe.unknown)
@@ -507,10 +517,14 @@ def train_on(
     return TextModel(recipe, vocabulary, generative.fit(recipe.learner, again), tally, info, threads=threads)
 
 
-def _transformed_counts(batches: Iterable[Batch], counts: Counts, vocabulary: Vocabulary, recipe: Recipe) -> Counts:
+def _transformed_counts(
+    batches: Iterable[Batch], counts: Counts, vocabulary: Vocabulary, recipe: Recipe
+) -> Counts:
     """Class sums of transformed documents, by a second pass over the data."""
     if recipe.unknown != "ignore":
-        raise Unsupported("transformed documents have no place for unknown words", hint="use unknown='ignore'")
+        raise Unsupported(
+            "transformed documents have no place for unknown words", hint="use unknown='ignore'"
+        )
     K, V = len(counts.classes), len(vocabulary)
     plain = TextModel(recipe, vocabulary, generative.fit(MultinomialNB(), counts), None, {})
     index = {name: k for k, name in enumerate(counts.classes)}
@@ -525,10 +539,14 @@ def _transformed_counts(batches: Iterable[Batch], counts: Counts, vocabulary: Vo
         cell = np.searchsorted(places, rows.indices.astype(np.int64) * K + np.repeat(codes, lengths))
         weight = np.ones(len(codes)) if batch.weights is None else batch.weights
         sums += np.bincount(cell, rows.data * np.repeat(weight, lengths), len(sums))
-    return Counts(counts.classes, counts.class_documents, counts.starts, counts.class_of, sums, counts.documents)
+    return Counts(
+        counts.classes, counts.class_documents, counts.starts, counts.class_of, sums, counts.documents
+    )
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:
     """The model in a file."""
     stored = store.load(path)
-    return TextModel(stored.recipe, stored.vocabulary, stored.linear, stored.tally, stored.info, threads=threads)
+    return TextModel(
+        stored.recipe, stored.vocabulary, stored.linear, stored.tally, stored.info, threads=threads
+    )

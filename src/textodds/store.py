@@ -131,7 +131,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     except OSError as error:
         raise ModelFileError(
-            f"cannot write `{path}`: {error.strerror}", hint="choose a folder that exists and may be written to"
+            f"cannot write `{path}`: {error.strerror}",
+            hint="choose a folder that exists and may be written to",
         ) from error
     temporary = Path(name)
     try:
@@ -181,7 +182,9 @@ def _load(path: Path) -> Stored:
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.textodds")], n=1)
         raise ModelFileError(
             f"no model file at `{path}`",
-            hint=f"did you mean `{path.parent / near[0]}`?" if near else f"make one: textodds train DATA -o {path}",
+            hint=f"did you mean `{path.parent / near[0]}`?"
+            if near
+            else f"make one: textodds train DATA -o {path}",
         ) from error
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
         reason = error.strerror if isinstance(error, OSError) else "it is empty"
@@ -257,7 +260,9 @@ def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocab
     """The counts, widened to the types of `Tally` and checked."""
     try:
         if "tally.keys" in arrays:
-            vocabulary = Vocabulary(arrays["tally.keys"].astype(np.uint64), arrays["tally.arena"].astype(np.uint8))
+            vocabulary = Vocabulary(
+                arrays["tally.keys"].astype(np.uint64), arrays["tally.arena"].astype(np.uint8)
+            )
         tally = Tally(
             int(header["fraction"]),
             tuple(map(str, header["classes"])),

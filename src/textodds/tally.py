@@ -118,8 +118,11 @@ class Tally:
 
     @classmethod
     def _of_raw(cls, raw: _kernels.RawTally, pruned: int) -> Tally:
-        fraction, classes, class_documents, keys, arena, *cells = raw
-        return cls(fraction, tuple(classes), class_documents, Vocabulary(keys, arena), *cells, pruned)
+        fraction, classes, class_documents, keys, arena, starts, class_of, occurrences, documents = raw
+        words = Vocabulary(keys, arena)
+        return cls(
+            fraction, tuple(classes), class_documents, words, starts, class_of, occurrences, documents, pruned
+        )
 
     def _raw(self) -> _kernels.RawTally:
         return (
@@ -154,9 +157,12 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         mine, theirs = self._raw(), other._raw()
-        return mine[:2] == theirs[:2] and all(
-            np.array_equal(a, b)  # type: ignore[arg-type]
-            for a, b in zip(mine[2:], theirs[2:], strict=True)
+        return (
+            mine[:2] == theirs[:2]
+            and all(
+                np.array_equal(a, b)  # type: ignore[arg-type]
+                for a, b in zip(mine[2:], theirs[2:], strict=True)
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -164,7 +170,7 @@ class Tally:
     @property
     def n_documents(self) -> float:
         """Total weight of the documents."""
-        return float(self.class_documents.sum()) / 2**self.fraction
+        return float(self.class_documents.sum()) * 2.0**-self.fraction
 
     def table(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Occurrences of some words by class, (len(words), K), in units of ``2**-fraction``."""
@@ -177,7 +183,7 @@ class Tally:
 
     def counts(self) -> Counts:
         """The counts as numbers, for estimation."""
-        unit = 2.0**-self.fraction
+        unit = np.float64(2.0**-self.fraction)
         return Counts(
             self.classes,
             self.class_documents * unit,
@@ -191,7 +197,7 @@ class Tally:
         """SHA-256 of the counts: equal for equal data, in any order and division."""
         digest = hashlib.sha256(repr((self.fraction, self.classes)).encode())
         for array in self._raw()[2:]:
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)  # type: ignore[union-attr]
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
         return digest.hexdigest()
 
 
@@ -230,7 +236,9 @@ class Counts:
             )
         classes, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
         weight = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-        member = sparse.csr_array((weight, (codes, np.arange(len(codes)))), (len(classes), len(codes)))  # (K, N)
+        member = sparse.csr_array(
+            (weight, (codes, np.arange(len(codes)))), (len(classes), len(codes))
+        )  # (K, N)
         occurrences = sparse.csc_array(member @ matrix)  # (K, V)
         present = matrix.copy()
         present.eliminate_zeros()
@@ -242,7 +250,7 @@ class Counts:
         documents.eliminate_zeros()
         return cls(
             tuple(map(str, classes)),
-            np.bincount(codes, weight, len(classes)),
+            np.bincount(codes, weight, len(classes)).astype(np.float64),
             occurrences.indptr.astype(np.uint64),
             occurrences.indices.astype(np.uint32),
             occurrences.data,
@@ -261,11 +269,11 @@ class Counts:
 
     def by_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of cell values over each class, (K,)."""
-        return np.bincount(self.class_of, values, len(self.classes))
+        return np.bincount(self.class_of, values, len(self.classes)).astype(np.float64, copy=False)
 
     def by_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum of cell values over each feature, (V,)."""
-        return np.bincount(self.feature_of, values, self.n_features)
+        return np.bincount(self.feature_of, values, self.n_features).astype(np.float64, copy=False)
 
     def binary(self) -> Counts:
         """The same with every feature counted once a document."""

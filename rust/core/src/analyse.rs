@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::key::Term;
 use crate::murmur;
 use crate::prepare::Preparation;
-use crate::scan::{Edges, scan};
+use crate::processor::at_its_best;
+use crate::scan::Edges;
 use crate::tokenise::{Unit, is_space};
 use crate::vocabulary::Words;
 
@@ -123,7 +124,7 @@ impl Analyser {
         let spans = edges.pairs().map(|(start, end)| (start, end - start));
         terms.clear();
         match self.hashing {
-            None => terms.extend(spans.map(|(start, length)| Term::of(text, start, length))),
+            None => push_terms(text, edges, terms),
             Some((bits, seed)) => terms.extend(spans.map(|(start, length)| {
                 Term::bucket(murmur::bucket(&text[start..start + length], bits, seed), bits)
             })),
@@ -149,14 +150,8 @@ impl Analyser {
 
     /// Tokens, less stop words, and their n-grams.
     fn tokens(&self, unit: Unit, text: &str, scratch: &mut Scratch) {
-        let Scratch { text: bytes, edges, prepared, .. } = scratch;
-        if scan(unit.runs(), self.preparation.lower, text.as_bytes(), bytes, edges) {
-            unit.tokens_of_ascii(bytes, edges);
-        } else {
-            prepared.clear();
-            self.preparation.apply(text, prepared);
-            unit.tokens(prepared, bytes, edges);
-        }
+        let Scratch { text: bytes, edges, .. } = scratch;
+        unit.tokens(text, self.preparation, bytes, edges);
         if let Some(stop_words) = &self.stop_words {
             edges.retain(|start, end| {
                 stop_words.view().find(Term::of(bytes, start, end - start), bytes).is_none()
@@ -222,6 +217,13 @@ impl Analyser {
                 break;
             }
         }
+    }
+}
+
+at_its_best! {
+    /// The words at these edges of a text, as terms.
+    fn push_terms(text: &[u8], edges: &Edges, terms: &mut Vec<Term>) {
+        terms.extend(edges.pairs().map(|(start, end)| Term::of(text, start, end - start)));
     }
 }
 

@@ -233,10 +233,10 @@ impl Reader {
         &self.names
     }
 
-    /// Bytes taken from the file so far, compressed if it is.
+    /// Counts the bytes taken from the file, compressed if it is; may be read while reading goes on.
     #[must_use]
-    pub fn bytes_read(&self) -> u64 {
-        self.bytes_read.load(Ordering::Relaxed)
+    pub fn bytes_read(&self) -> Arc<AtomicU64> {
+        self.bytes_read.clone()
     }
 
     /// Say which columns to read.
@@ -281,6 +281,10 @@ impl Reader {
             self.consume(lead);
             if self.rest().is_empty() && self.ended {
                 return Ok(()); // nothing but blank lines
+            }
+            if memchr(b'\n', self.rest()).is_none() && !self.ended {
+                self.fill()?; // the separator is found from a whole line, wherever reads are cut
+                continue;
             }
             self.delimiter = delimiter.unwrap_or_else(|| sniff(self.rest()));
             let mut fields = Vec::new();
@@ -580,7 +584,7 @@ fn sniff(data: &[u8]) -> u8 {
     for byte in data {
         match byte {
             b'"' => quoted = !quoted,
-            b'\n' if !quoted => break,
+            b'\n' => break,
             b',' | b'\t' | b';' | b'|' if !quoted => {
                 counts[usize::from(*byte == b'\t')
                     + 2 * usize::from(*byte == b';')

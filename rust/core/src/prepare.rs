@@ -49,9 +49,24 @@ impl Preparation {
         }
     }
 
+    /// Whether each stretch of a text can be prepared by itself, without its surroundings.
+    ///
+    /// Compatibility forms can turn a character into several words, and sigma looks around.
+    #[must_use]
+    pub fn is_local(self, text: &str) -> bool {
+        !self.strip_accents && self.form != Some(Form::Nfkc) && !(self.lower && text.contains('Σ'))
+    }
+
+    /// Whether preparing changes more than the case of ASCII letters.
+    #[must_use]
+    pub fn changes(self, text: &str) -> bool {
+        let lowers = |c: char| !c.is_ascii() && !c.to_lowercase().eq([c]);
+        matches!(self.normal(text), Cow::Owned(_)) || self.lower && text.chars().any(lowers)
+    }
+
     fn normal(self, text: &str) -> Cow<'_, str> {
         // Nothing below U+0300 (lead byte 0xCC) changes under NFC.
-        let settled = !text.bytes().fold(false, |high, byte| high | (byte >= 0xCC));
+        let settled = text.bytes().fold(0, |most, byte| byte.max(most)) < 0xCC;
         match self.form {
             Some(Form::Nfc) if !settled && is_nfc_quick(text.chars()) != IsNormalized::Yes => {
                 Cow::Owned(text.nfc().collect())

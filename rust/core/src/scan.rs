@@ -7,6 +7,11 @@
 
 use wide::u8x16;
 
+use crate::processor::at_its_best;
+
+/// Bytes looked at together.
+const BLOCK: usize = 64;
+
 /// Which ASCII bytes belong to tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
@@ -24,6 +29,7 @@ pub struct Edges {
     starts: Vec<u32>, // both have room for a block more than `length`
     ends: Vec<u32>,
     length: usize,
+    high: Vec<u32>, // beginnings of the blocks that hold bytes above 0x7F
 }
 
 impl Edges {
@@ -33,17 +39,37 @@ impl Edges {
     }
 
     /// Start and end of each token.
+    #[must_use]
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
         let (starts, ends) = (&self.starts[..self.length], &self.ends[..self.length]);
         starts.iter().zip(ends).map(|(start, end)| (*start as usize, *end as usize))
     }
 
     /// Append a token.
+    #[inline(always)]
     pub fn push(&mut self, start: usize, end: usize) {
         self.make_room(self.length);
         self.starts[self.length] = start as u32;
         self.ends[self.length] = end as u32;
         self.length += 1;
+    }
+
+    /// Whether the text scanned last is ASCII.
+    #[must_use]
+    pub fn is_ascii(&self) -> bool {
+        self.high.is_empty()
+    }
+
+    /// Take out all runs: start, end, and whether bytes above 0x7F may be in it.
+    pub fn take_runs(&mut self) -> Vec<(usize, usize, bool)> {
+        let mut high = self.high.iter().map(|base| *base as usize).peekable();
+        let runs = self.pairs().map(|(start, end)| {
+            while high.next_if(|base| base + BLOCK <= start).is_some() {}
+            (start, end, high.peek().is_some_and(|base| *base < end))
+        });
+        let runs = runs.collect();
+        self.clear();
+        runs
     }
 
     /// Keep only the tokens that `keep` wants.
@@ -61,7 +87,7 @@ impl Edges {
     /// Room for the edges of one more block behind `length`.
     #[inline]
     fn make_room(&mut self, length: usize) {
-        if self.starts.len() < length + 72 {
+        if self.starts.len() < length + 80 {
             let room = 2 * length + 1024;
             self.starts.resize(room, 0);
             self.ends.resize(room, 0);
@@ -71,13 +97,14 @@ impl Edges {
 
 /// Write the places of the set bits to `out[length..]`; the new length.
 ///
-/// Four at a time, set or not: what is written too much is overwritten by the next block.
+/// Sixteen at a time, set or not, which suits most blocks and leaves no branch to guess wrongly;
+/// what is written too much is overwritten by the next block.
 #[inline(always)]
 fn write_bits(mut bits: u64, base: u32, out: &mut [u32], length: usize) -> usize {
     let count = bits.count_ones() as usize;
-    if let Some(room) = out.get_mut(length..length + 72) {
-        for four in room.as_chunks_mut::<4>().0 {
-            for place in four {
+    if let Some(room) = out.get_mut(length..length + 80) {
+        for sixteen in room.as_chunks_mut::<16>().0 {
+            for place in sixteen {
                 *place = base + bits.trailing_zeros();
                 bits &= bits.wrapping_sub(1);
             }
@@ -89,20 +116,23 @@ fn write_bits(mut bits: u64, base: u32, out: &mut [u32], length: usize) -> usize
     length + count
 }
 
-/// Copy `text` to `out`, lower-casing ASCII if `lower`, and find its runs; whether all is ASCII.
-pub fn scan(runs: Runs, lower: bool, text: &[u8], out: &mut Vec<u8>, edges: &mut Edges) -> bool {
-    edges.clear();
-    if out.len() < text.len() {
-        out.resize(text.len(), 0);
-    }
-    out.truncate(text.len());
-    match (runs, lower) {
-        (Runs::Word, true) => scan_as::<WORD, true>(text, out, edges),
-        (Runs::Word, false) => scan_as::<WORD, false>(text, out, edges),
-        (Runs::JoinedWord, true) => scan_as::<JOINED, true>(text, out, edges),
-        (Runs::JoinedWord, false) => scan_as::<JOINED, false>(text, out, edges),
-        (Runs::NotSpace, true) => scan_as::<NOT_SPACE, true>(text, out, edges),
-        (Runs::NotSpace, false) => scan_as::<NOT_SPACE, false>(text, out, edges),
+at_its_best! {
+    /// Copy `text` to `out`, lower-casing ASCII if `lower`, and find its runs.
+    pub fn scan(runs: Runs, lower: bool, text: &[u8], out: &mut Vec<u8>, edges: &mut Edges) {
+        edges.clear();
+        edges.high.clear();
+        out.clear();
+        out.extend_from_slice(text);
+        out.extend_from_slice(&[0; BLOCK]); // so that blocks are whole
+        match (runs, lower) {
+            (Runs::Word, true) => scan_as::<WORD, true>(text, out, edges),
+            (Runs::Word, false) => scan_as::<WORD, false>(text, out, edges),
+            (Runs::JoinedWord, true) => scan_as::<JOINED, true>(text, out, edges),
+            (Runs::JoinedWord, false) => scan_as::<JOINED, false>(text, out, edges),
+            (Runs::NotSpace, true) => scan_as::<NOT_SPACE, true>(text, out, edges),
+            (Runs::NotSpace, false) => scan_as::<NOT_SPACE, false>(text, out, edges),
+        }
+        out.truncate(text.len());
     }
 }
 
@@ -110,70 +140,78 @@ const WORD: u8 = 0;
 const JOINED: u8 = 1;
 const NOT_SPACE: u8 = 2;
 
-fn scan_as<const RUNS: u8, const LOWER: bool>(text: &[u8], out: &mut [u8], edges: &mut Edges) -> bool {
-    let (mut carry, mut base, mut high) = (0, 0, u8x16::ZERO);
-    let (mut n_starts, mut n_ends) = (0, 0);
-    let (blocks, tail) = text.as_chunks::<64>();
-    let (out_blocks, out_tail) = out.as_chunks_mut::<64>();
-    let mut push = |bits: u64, base: usize, carry: &mut u64| {
-        let before = bits << 1 | *carry;
-        *carry = bits >> 63;
-        edges.make_room(n_starts);
-        n_starts = write_bits(bits & !before, base as u32, &mut edges.starts, n_starts);
-        n_ends = write_bits(!bits & before, base as u32, &mut edges.ends, n_ends);
-    };
-    for (block, out) in blocks.iter().zip(out_blocks) {
-        let bits = block_bits::<RUNS, LOWER>(block, out, text, base, carry, &mut high);
-        push(bits, base, &mut carry);
-        base += 64;
+#[inline(always)]
+fn scan_as<const RUNS: u8, const LOWER: bool>(text: &[u8], out: &mut [u8], edges: &mut Edges) {
+    let mut state = State::default();
+    let (whole, rest) = (text.len() / BLOCK, text.len() % BLOCK);
+    for (i, block) in out.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+        let mut bits = block_bits::<RUNS, LOWER>(block, text, &state, edges);
+        if i == whole {
+            bits &= (1 << rest) - 1; // at least one bit of nothing ends the last token
+        }
+        state.push(bits, edges);
     }
-    // The rest, and at least one bit of nothing to end the last token.
-    let (mut block, mut lowered) = ([0; 64], [0; 64]);
-    block[..tail.len()].copy_from_slice(tail);
-    let bits = block_bits::<RUNS, LOWER>(&block, &mut lowered, text, base, carry, &mut high);
-    out_tail.copy_from_slice(&lowered[..tail.len()]);
-    push(bits & ((1 << tail.len()) - 1), base, &mut carry);
-    debug_assert_eq!(n_starts, n_ends);
-    edges.length = n_starts;
-    high.to_bitmask() == 0
+    debug_assert_eq!(state.starts, state.ends);
+    edges.length = state.starts;
 }
 
-/// The bits of a block, its lower case in `out`, its bytes or-ed into `high`.
+/// How far a scan has come.
+#[derive(Default)]
+struct State {
+    base: usize, // of the block at hand
+    carry: u64,  // last bit of the block before
+    starts: usize,
+    ends: usize,
+}
+
+impl State {
+    /// Write down where the bits of the block at hand differ from their neighbours.
+    #[inline(always)]
+    fn push(&mut self, bits: u64, edges: &mut Edges) {
+        let before = bits << 1 | self.carry;
+        edges.make_room(self.starts);
+        self.starts = write_bits(bits & !before, self.base as u32, &mut edges.starts, self.starts);
+        self.ends = write_bits(!bits & before, self.base as u32, &mut edges.ends, self.ends);
+        self.carry = bits >> 63;
+        self.base += BLOCK;
+    }
+}
+
+/// The bits of a block, which is lower-cased in place.
 #[inline(always)]
 fn block_bits<const RUNS: u8, const LOWER: bool>(
-    block: &[u8; 64],
-    out: &mut [u8; 64],
+    block: &mut [u8; BLOCK],
     text: &[u8],
-    base: usize,
-    carry: u64,
-    high: &mut u8x16,
+    state: &State,
+    edges: &mut Edges,
 ) -> u64 {
     let (mut inside, mut mid, mut outside_ascii) = (0u64, 0u64, 0u64);
-    let (quarters, out) = (block.as_chunks::<16>().0, out.as_chunks_mut::<16>().0);
-    for (i, (quarter, out)) in quarters.iter().zip(out).enumerate() {
+    for (i, quarter) in block.as_chunks_mut::<16>().0.iter_mut().enumerate() {
         let mut bytes = u8x16::new(*quarter);
-        *high |= bytes;
         if LOWER {
             bytes |= within(bytes, b'A', b'Z') & u8x16::splat(0x20);
+            *quarter = bytes.to_array();
         }
-        *out = bytes.to_array();
         let belongs = if RUNS == NOT_SPACE { !is_space(bytes) } else { is_word(bytes) };
         // The sign bit of a byte above 0x7F puts it in, whatever `belongs` says.
         inside |= u64::from((belongs | bytes).to_bitmask()) << (16 * i);
+        outside_ascii |= u64::from(bytes.to_bitmask()) << (16 * i);
         if RUNS == JOINED {
             mid |= u64::from(is_mid(bytes).to_bitmask()) << (16 * i);
-            outside_ascii |= u64::from(bytes.to_bitmask()) << (16 * i);
         }
+    }
+    if outside_ascii != 0 {
+        edges.high.push(state.base as u32);
     }
     if RUNS == JOINED {
         // Between two that belong, or beside one outside ASCII; always at the ends of the block,
         // whose neighbours are in other blocks.
-        let between = (inside << 1 | carry) & (inside >> 1);
+        let between = (inside << 1 | state.carry) & (inside >> 1);
         let beside = outside_ascii << 1 | outside_ascii >> 1;
         let mut candidates = mid & (between | beside | 1 << 63 | 1);
         while candidates != 0 {
             let at = candidates.trailing_zeros();
-            inside |= u64::from(joins(text, base + at as usize)) << at;
+            inside |= u64::from(joins(text, state.base + at as usize)) << at;
             candidates &= candidates - 1;
         }
     }

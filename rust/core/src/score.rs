@@ -3,6 +3,8 @@
 use crate::analyse::{Analyser, Scratch};
 use crate::count::shares;
 use crate::error::Error;
+use crate::key::Term;
+use crate::processor::at_its_best;
 use crate::vocabulary::Vocabulary;
 
 /// The exceptions from the default weight of each class.
@@ -80,7 +82,7 @@ impl<'a> Linear<'a> {
     pub fn checked(self) -> Result<Self, Error> {
         self.vocabulary.checked()?;
         if let Exceptions::Sparse { starts, class_of, .. } = self.exceptions {
-            let ordered = starts.windows(2).fold(true, |fits, pair| fits & (pair[0] <= pair[1]));
+            let ordered = starts.is_sorted();
             let most = class_of.iter().fold(0, |most, k| most.max(*k));
             if !ordered || most as usize >= self.classes().max(1) {
                 return Err(Error::Malformed("the weights of a linear model are damaged".into()));
@@ -96,19 +98,11 @@ impl<'a> Linear<'a> {
     }
 
     /// Write the scores of the document in `scratch` to `out`; its number of known and of all terms.
+    #[inline(always)]
     fn document(&self, scratch: &Scratch, ids: &mut Vec<u32>, out: &mut [f64]) -> [u32; 2] {
         let (terms, text) = scratch.terms();
         ids.clear();
-        let mut known = terms.len() as u32;
-        for term in terms {
-            match self.vocabulary.find(*term, text) {
-                Some(id) => ids.push(id),
-                None => {
-                    known -= 1;
-                    ids.extend(self.unknown);
-                }
-            }
-        }
+        let known = find_all(&self.vocabulary, terms, text, self.unknown, ids);
         if self.presence {
             ids.sort_unstable();
             ids.dedup();
@@ -118,7 +112,7 @@ impl<'a> Linear<'a> {
         [known, terms.len() as u32]
     }
 
-    #[inline]
+    #[inline(always)]
     fn add(&self, ids: &[u32], out: &mut [f64]) {
         match self.exceptions {
             Exceptions::Dense(values) => match self.classes() {
@@ -204,13 +198,37 @@ impl<'a> Linear<'a> {
         evidence: &mut [u32],
     ) -> Result<(), Error> {
         let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
+        let classes = self.classes();
         for (i, text) in texts.iter().enumerate() {
             analyser.analyse(text, first_row + i, &mut scratch)?;
-            let classes = self.classes();
             let seen = self.document(&scratch, &mut ids, &mut scores[i * classes..(i + 1) * classes]);
             evidence[2 * i..2 * i + 2].copy_from_slice(&seen);
         }
         Ok(())
+    }
+}
+
+at_its_best! {
+    /// Append the number of each known term, and `unknown` for each other; how many are known.
+    ///
+    /// In rounds of 64, so that all the memory a round needs is on its way before any is used.
+    fn find_all(words: &Vocabulary<'_>, terms: &[Term], text: &[u8], unknown: Option<u32>, ids: &mut Vec<u32>) -> u32 {
+        let mut known = 0;
+        let mut buckets = [(0, 0); 64];
+        ids.reserve(terms.len());
+        for round in terms.chunks(buckets.len()) {
+            for (bucket, term) in buckets.iter_mut().zip(round) {
+                *bucket = words.bucket(*term);
+            }
+            for (bucket, term) in buckets.iter().zip(round) {
+                let found = words.find_in(*bucket, *term, text);
+                known += u32::from(found.is_some());
+                if let Some(id) = found.or(unknown) {
+                    ids.push(id);
+                }
+            }
+        }
+        known
     }
 }
 

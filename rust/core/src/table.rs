@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::key::{Key, Term};
-use crate::prefetch::prefetch;
+use crate::processor::{at_its_best, prefetch};
 
 /// A word and what was counted of it since its group (class and weight) last changed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,9 +40,6 @@ impl Slot {
     }
 }
 
-/// How many terms ahead slots are fetched.
-const AHEAD: usize = 12;
-
 /// Open addressing with linear probing, at most five eighths full. Half a cache line per word.
 #[derive(Debug)]
 pub struct Table {
@@ -51,6 +48,7 @@ pub struct Table {
     scatter: u64,
     pub words: u32,
     pub arena: Vec<u8>,
+    places: Vec<u32>, // of the terms at hand, so that all slots are on their way before one is used
 }
 
 impl Table {
@@ -63,6 +61,7 @@ impl Table {
             scatter: RandomState::new().build_hasher().finish() | 1,
             words: 0,
             arena: Vec::new(),
+            places: Vec::new(),
         }
     }
 
@@ -89,49 +88,19 @@ impl Table {
 
     /// Count the terms of document `serial` for `group`; slots of other groups go to `log`.
     pub fn count(&mut self, terms: &[Term], text: &[u8], group: u32, serial: u32, log: &mut Vec<Entry>) {
-        let mut rest = terms;
-        while !rest.is_empty() {
-            rest = self.count_known(rest, text, group, serial, log);
-            if let [new, ..] = rest {
-                self.slot(*new, text); // makes room, perhaps by moving all slots
+        let mut done = 0;
+        let mut size = 0;
+        while done < terms.len() {
+            if size != self.slots.len() {
+                size = self.slots.len(); // at first, and when the table has grown
+                find_places(terms, &self.slots, (self.scatter, self.shift), &mut self.places);
+            }
+            let bytes = (text, self.arena.as_slice());
+            done = count_known(terms, &self.places, done, &mut self.slots, bytes, (group, serial), log);
+            if let Some(new) = terms.get(done) {
+                self.slot(*new, text);
             }
         }
-    }
-
-    /// [`Self::count`] up to the first word that is not in the table; the terms from there on.
-    ///
-    /// Kept apart so that the loop below works on fixed memory.
-    fn count_known<'t>(
-        &mut self,
-        terms: &'t [Term],
-        text: &[u8],
-        group: u32,
-        serial: u32,
-        log: &mut Vec<Entry>,
-    ) -> &'t [Term] {
-        let (slots, arena, shift, scatter) =
-            (self.slots.as_mut_slice(), self.arena.as_slice(), self.shift, self.scatter);
-        let last = slots.len() - 1;
-        for (i, term) in terms.iter().enumerate() {
-            if let Some(soon) = terms.get(i + AHEAD) {
-                prefetch(slots, (soon.hash.wrapping_mul(scatter) >> shift) as usize);
-            }
-            let mut at = (term.hash.wrapping_mul(scatter) >> shift) as usize & last;
-            while !term.key.same(text, slots[at].key, arena) {
-                if slots[at].key.hi == 0 {
-                    return &terms[i..];
-                }
-                at = (at + 1) & last;
-            }
-            let slot = &mut slots[at];
-            if slot.group != group || slot.occurrences == u16::MAX {
-                slot.flush(group, log);
-            }
-            slot.occurrences += 1;
-            slot.documents += u16::from(slot.stamp != serial);
-            slot.stamp = serial;
-        }
-        &[]
     }
 
     #[cold]
@@ -155,9 +124,9 @@ impl Table {
     }
 
     fn grow(&mut self) {
-        let size = 2 * self.slots.len();
+        let size = 4 * self.slots.len();
         let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
-        self.shift -= 1;
+        self.shift -= 2;
         for slot in old.into_iter().filter(|slot| slot.key != Key::default()) {
             let at = self.free_place(slot.key.hash(&self.arena));
             self.slots[at] = slot;
@@ -220,5 +189,58 @@ impl Table {
             }
         }
         (table, numbers)
+    }
+}
+
+at_its_best! {
+    /// Note where the search for each term begins, and have all those slots brought near.
+    fn find_places(terms: &[Term], slots: &[Slot], place: (u64, u32), places: &mut Vec<u32>) {
+        let (scatter, shift) = place;
+        places.clear();
+        places.extend(terms.iter().map(|term| {
+            let at = (term.hash.wrapping_mul(scatter) >> shift) as usize;
+            prefetch(slots, at);
+            at as u32
+        }));
+    }
+}
+
+at_its_best! {
+    /// Count the terms from number `from` to the first that is not in the table; which that is.
+    ///
+    /// `bytes` are those of the text and of the arena, `now` is the group and the document.
+    fn count_known(
+        terms: &[Term],
+        places: &[u32],
+        from: usize,
+        slots: &mut [Slot],
+        bytes: (&[u8], &[u8]),
+        now: (u32, u32),
+        log: &mut Vec<Entry>,
+    ) -> usize {
+        let (group, serial) = now;
+        let last = slots.len() - 1;
+        let n = terms.len().min(places.len());
+        let (terms, places) = (&terms[..n], &places[..n]);
+        let mut i = from;
+        while i < n {
+            let term = terms[i];
+            let mut at = places[i] as usize & last;
+            while !term.key.same(bytes.0, slots[at].key, bytes.1) {
+                if slots[at].key.hi == 0 {
+                    return i;
+                }
+                at = (at + 1) & last;
+            }
+            let slot = &mut slots[at];
+            if slot.group != group || slot.occurrences == u16::MAX {
+                slot.flush(group, log);
+            }
+            slot.occurrences += 1;
+            slot.documents += u16::from(slot.stamp != serial);
+            slot.stamp = serial;
+            i += 1;
+        }
+        n
     }
 }

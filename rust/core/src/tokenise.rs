@@ -6,6 +6,7 @@
 use unicode_general_category::{GeneralCategory as G, get_general_category};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::prepare::Preparation;
 use crate::scan::{Edges, Runs, scan};
 
 /// What a token is.
@@ -30,8 +31,19 @@ impl Unit {
         }
     }
 
+    /// Find the tokens of a text, prepared; they are in `out`, where `edges` says.
+    pub fn tokens(self, text: &str, preparation: Preparation, out: &mut Vec<u8>, edges: &mut Edges) {
+        scan(self.runs(), preparation.lower, text.as_bytes(), out, edges);
+        if edges.is_ascii() {
+            self.tokens_of_ascii(out, edges);
+        } else {
+            self.tokens_of_any(text, preparation, out, edges);
+        }
+    }
+
     /// Reduce the runs of an ASCII text to its tokens.
-    pub fn tokens_of_ascii(self, text: &[u8], edges: &mut Edges) {
+    #[inline(always)]
+    fn tokens_of_ascii(self, text: &[u8], edges: &mut Edges) {
         match self {
             Self::Words if memchr::memchr(b'_', text).is_some() => {
                 edges.retain(|start, end| has_alphanumeric(&text[start..end]));
@@ -41,31 +53,59 @@ impl Unit {
         }
     }
 
-    /// Find the tokens of any text, whose bytes are copied to `out`.
-    pub fn tokens(self, text: &str, out: &mut Vec<u8>, edges: &mut Edges) {
-        let ascii = scan(self.runs(), false, text.as_bytes(), out, edges);
-        if ascii {
-            return self.tokens_of_ascii(out, edges);
-        }
-        if self == Self::Words && text.contains('\u{200D}') {
-            // A joiner can glue ASCII punctuation to what follows (WB3c): no stretches.
-            edges.clear();
-            return push_words(text, 0, edges);
-        }
-        let stretches: Vec<(usize, usize)> = edges.pairs().collect();
-        edges.clear();
-        for (start, end) in stretches {
-            let stretch = &text[start..end];
-            match self {
-                Self::Words if stretch.is_ascii() => {
-                    if has_alphanumeric(stretch.as_bytes()) {
-                        edges.push(start, end);
-                    }
-                }
-                Self::Words => push_words(stretch, start, edges),
-                Self::Whitespace => push_runs(stretch, start, |c| !is_space(c), 1, edges),
-                Self::Sklearn => push_runs(stretch, start, is_word, 2, edges),
+    /// Reduce the runs of any text to its tokens. Those that preparation changes go behind the text.
+    #[inline(never)]
+    fn tokens_of_any(self, text: &str, preparation: Preparation, out: &mut Vec<u8>, edges: &mut Edges) {
+        // A joiner can glue ASCII punctuation to what follows (WB3c): no run is by itself then.
+        let joiner = self == Self::Words && text.contains('\u{200D}');
+        if joiner || !preparation.is_local(text) {
+            let mut prepared = String::with_capacity(text.len());
+            preparation.apply(text, &mut prepared);
+            if joiner {
+                edges.clear();
+                out.clear();
+                out.extend_from_slice(prepared.as_bytes());
+                return push_words(&prepared, 0, edges);
             }
+            scan(self.runs(), false, prepared.as_bytes(), out, edges);
+            let runs = edges.take_runs();
+            return runs
+                .into_iter()
+                .for_each(|(start, end, _)| self.cut(&prepared[start..end], start, edges));
+        }
+        let mut prepared = String::new();
+        for (start, end, may_be_high) in edges.take_runs() {
+            if !may_be_high {
+                let is_token = match self {
+                    Self::Words => has_alphanumeric(&out[start..end]),
+                    Self::Whitespace => true,
+                    Self::Sklearn => end - start >= 2,
+                };
+                if is_token {
+                    edges.push(start, end);
+                }
+                continue;
+            }
+            let run = &text[start..end];
+            if run.is_ascii() || !preparation.changes(run) {
+                self.cut(run, start, edges); // its lower case is in `out`, as long as it is
+                continue;
+            }
+            prepared.clear();
+            preparation.apply(run, &mut prepared);
+            self.cut(&prepared, out.len(), edges);
+            out.extend_from_slice(prepared.as_bytes());
+        }
+    }
+
+    /// Append the tokens of a run that stands at byte `at`.
+    fn cut(self, run: &str, at: usize, edges: &mut Edges) {
+        match self {
+            Self::Words if !run.is_ascii() => push_words(run, at, edges),
+            Self::Words if !has_alphanumeric(run.as_bytes()) => {}
+            Self::Words => edges.push(at, at + run.len()),
+            Self::Whitespace => push_runs(run, at, |c| !is_space(c), 1, edges),
+            Self::Sklearn => push_runs(run, at, is_word, 2, edges),
         }
     }
 }
@@ -97,6 +137,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// Underscores alone are no word.
+#[inline(always)]
 fn has_alphanumeric(token: &[u8]) -> bool {
     token[0] != b'_' || token.iter().any(u8::is_ascii_alphanumeric)
 }
@@ -146,11 +187,18 @@ fn push_runs(stretch: &str, at: usize, belongs: impl Fn(char) -> bool, least: us
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prepare::Form;
 
-    fn tokens(unit: Unit, text: &str) -> Vec<&str> {
-        let mut edges = Edges::default();
-        unit.tokens(text, &mut Vec::new(), &mut edges);
-        edges.pairs().map(|(start, end)| &text[start..end]).collect()
+    const AS_IS: Preparation = Preparation { form: None, lower: false, strip_accents: false };
+
+    fn tokens(unit: Unit, text: &str) -> Vec<String> {
+        prepared_tokens(unit, text, AS_IS)
+    }
+
+    fn prepared_tokens(unit: Unit, text: &str, preparation: Preparation) -> Vec<String> {
+        let (mut out, mut edges) = (Vec::new(), Edges::default());
+        unit.tokens(text, preparation, &mut out, &mut edges);
+        edges.pairs().map(|(start, end)| String::from_utf8(out[start..end].to_vec()).unwrap()).collect()
     }
 
     #[test]
@@ -175,11 +223,11 @@ mod tests {
         assert_eq!(tokens(Unit::Whitespace, " a\x1cc\u{b}e\0\n"), ["a", "c", "e\0"]);
     }
 
-    /// The fast paths against the annex, on a long walk through awkward characters.
+    /// The fast paths against the annex, on a long walk through awkward characters, prepared or not.
     #[test]
     fn words_equal_the_annex_on_awkward_text() {
         let alphabet =
-            "ab1_.':;,\"-(< \n\0éЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्一٣Σ\u{338}\u{fe0f}";
+            "aB1_.':;,\"-(< \n\0éÉЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्一٣Σİ\u{338}\u{fe0f}";
         let alphabet: Vec<char> = alphabet.chars().collect();
         let mut state = 1u64;
         for round in 0..60_000 {
@@ -187,9 +235,22 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 alphabet[(state >> 33) as usize % alphabet.len()]
             };
-            let text: String =
-                (0..round % 150).map(next).filter(|c| round % 3 != 0 || c.is_ascii()).collect();
-            assert_eq!(tokens(Unit::Words, &text), text.unicode_words().collect::<Vec<_>>(), "{text:?}");
+            let text: String = (0..round % 150)
+                .map(next)
+                .filter(|c| round % 3 != 0 || c.is_ascii())
+                .filter(|c| round % 2 != 0 || !matches!(c, 'Σ' | '\u{200d}'))
+                .collect();
+            for form in [None, Some(Form::Nfc), Some(Form::Nfkc)] {
+                let preparation = Preparation { form, lower: round % 5 > 0, strip_accents: round % 7 == 0 };
+                let mut whole = String::new();
+                preparation.apply(&text, &mut whole);
+                let expected: Vec<&str> = whole.unicode_words().collect();
+                assert_eq!(
+                    prepared_tokens(Unit::Words, &text, preparation),
+                    expected,
+                    "{text:?} {preparation:?}"
+                );
+            }
         }
     }
 

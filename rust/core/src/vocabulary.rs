@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::key::{Key, Term};
+use crate::processor::prefetch;
 
 /// A vocabulary somewhere in memory, perhaps in a mapped file.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +36,7 @@ impl<'a> Vocabulary<'a> {
     /// # Errors
     /// [`Error::Malformed`] if buckets overlap, or a long word lies outside the arena.
     pub fn checked(self) -> Result<Self, Error> {
-        let ordered = self.starts.windows(2).fold(true, |ordered, pair| ordered & (pair[0] <= pair[1]));
+        let ordered = self.starts.is_sorted();
         let inside = self.keys.as_chunks::<2>().0.iter().all(|&[lo, hi]| {
             let key = Key { lo, hi };
             hi != 0
@@ -73,8 +74,22 @@ impl<'a> Vocabulary<'a> {
     #[inline(always)] // see `Term::of`
     #[must_use]
     pub fn find(&self, term: Term, text: &[u8]) -> Option<u32> {
+        self.find_in(self.bucket(term), term, text)
+    }
+
+    /// The words among which a term can be, which are brought near.
+    #[inline(always)]
+    pub(crate) fn bucket(&self, term: Term) -> (u32, u32) {
         let bucket = (term.hash >> self.shift) as usize;
-        let (mut from, mut to) = (self.starts[bucket], self.starts[bucket + 1]);
+        let (from, to) = (self.starts[bucket], self.starts[bucket + 1]);
+        prefetch(self.keys, 2 * from as usize);
+        (from, to)
+    }
+
+    /// [`Self::find`] within its bucket.
+    #[inline(always)]
+    pub(crate) fn find_in(&self, bucket: (u32, u32), term: Term, text: &[u8]) -> Option<u32> {
+        let (mut from, mut to) = bucket;
         if to - from > 16 {
             (from, to) = self.narrowed(from, to, term.hash);
         }
@@ -101,11 +116,11 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// The directory of words in canonical order: about one bucket per word.
+/// The directory of words in canonical order: two to four buckets per word.
 #[must_use]
 pub fn directory(keys: &[u64], arena: &[u8]) -> Vec<u32> {
     let words = keys.as_chunks::<2>().0;
-    let buckets = words.len().next_power_of_two().max(2);
+    let buckets = (2 * words.len()).next_power_of_two().max(2);
     let shift = 64 - buckets.trailing_zeros();
     let mut starts = vec![0; buckets + 1];
     for &[lo, hi] in words {

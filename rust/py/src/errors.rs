@@ -20,7 +20,6 @@ pub fn error(class: &str, problem: &str, hint: Option<&str>) -> PyErr {
 }
 
 /// The one place where kernel errors become Python errors.
-#[allow(clippy::needless_pass_by_value)]
 pub fn raised(failure: Error) -> PyErr {
     let problem = failure.to_string();
     match failure {

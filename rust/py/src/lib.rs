@@ -1,5 +1,7 @@
 //! Python bindings: convert, release the GIL, call, map errors. No arithmetic lives here.
 
+#![allow(clippy::needless_pass_by_value)] // what Python hands over is ours to drop
+
 mod analyser;
 mod counter;
 mod errors;

@@ -29,6 +29,8 @@ pub struct Linear {
     presence: bool,
 }
 
+type WordArrays = (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>);
+type Scores<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u32>>);
 type SparseArrays = (Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<f64>>);
 
 enum Weights {
@@ -100,7 +102,7 @@ impl Linear {
     fn new(
         py: Python<'_>,
         analyser: &Analyser,
-        vocabulary: (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>),
+        vocabulary: WordArrays,
         intercept: Py<PyArray1<f64>>,
         default: Py<PyArray1<f64>>,
         slope: Py<PyArray1<f64>>,
@@ -137,12 +139,7 @@ impl Linear {
     }
 
     /// Scores (N, K), and the number of known and of all terms of each text (N, 2).
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Texts,
-        threads: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u32>>)> {
+    fn score<'py>(&self, py: Python<'py>, texts: Texts, threads: usize) -> PyResult<Scores<'py>> {
         let texts = texts.get()?;
         let borrowed = self.borrow(py);
         let model = self.model(&borrowed)?;

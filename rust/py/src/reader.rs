@@ -1,6 +1,7 @@
 //! `LineReader`: CSV, TSV, fastText lines and plain lines, batch by batch.
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -13,6 +14,7 @@ use crate::texts::Strings;
 #[pyclass(frozen, module = "textodds._kernels")]
 pub struct LineReader {
     reader: Mutex<Reader>,
+    bytes_read: Arc<AtomicU64>,
     batch_bytes: usize,
     labelled: Mutex<Columns>,
     kind: Kind,
@@ -54,8 +56,9 @@ impl LineReader {
             }
         };
         let reader = py.detach(|| Reader::open(path, kind)).map_err(reading)?;
+        let bytes_read = reader.bytes_read();
         let labelled = Mutex::new(Columns::default());
-        Ok(Self { reader: Mutex::new(reader), batch_bytes: batch_bytes.max(1), labelled, kind })
+        Ok(Self { reader: Mutex::new(reader), bytes_read, batch_bytes: batch_bytes.max(1), labelled, kind })
     }
 
     /// Names of the columns, or numbers from 1; none for an empty file or other kinds.
@@ -64,11 +67,10 @@ impl LineReader {
         Ok(self.reader.lock().map_err(poisoned)?.names().to_vec())
     }
 
-    /// Bytes taken from the file so far.
+    /// Bytes taken from the file so far; may be asked while another thread reads.
     #[getter]
-    fn bytes_read(&self) -> PyResult<u64> {
-        // A reading thread holds the lock for a batch at a time; progress can wait.
-        Ok(self.reader.try_lock().map_or(0, |reader| reader.bytes_read()))
+    fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
     }
 
     /// Say which columns hold text, label and weight.

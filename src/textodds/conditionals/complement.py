@@ -119,6 +119,8 @@ def transformed(rows: Any, document_frequency: Any, n_documents: float) -> Any:
     rows = rows.astype(np.float64)
     rows.data = np.log1p(rows.data)
     rows.data *= np.log(n_documents / document_frequency)[rows.indices]
-    length = np.sqrt(np.bincount(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.data**2, rows.shape[0]))
+    length = np.sqrt(
+        np.bincount(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.data**2, rows.shape[0])
+    )
     rows.data /= np.repeat(np.where(length > 0, length, 1.0), np.diff(rows.indptr))
     return rows

@@ -48,7 +48,9 @@ class Selection:
         is_open = self.max_df == 1.0 and isinstance(self.max_df, float)
         return self.max_features is None and is_open and self.min_df <= 1 and isinstance(self.min_df, int)
 
-    def mask(self, df: NDArray[np.float64], occurrences: NDArray[np.float64], documents: float) -> NDArray[np.bool_]:
+    def mask(
+        self, df: NDArray[np.float64], occurrences: NDArray[np.float64], documents: float
+    ) -> NDArray[np.bool_]:
         """Which words stay, by their document and total counts (V,) among so many documents.
 
         ``max_features`` is for the caller to break ties of: words as frequent as the last all stay.

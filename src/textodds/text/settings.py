@@ -78,7 +78,9 @@ class TextSettings:
                 f"unknown unit `{self.unit}`{suggestion(self.unit, UNITS)}", hint=f"one of {', '.join(UNITS)}"
             )
         if self.normal_form is not None and self.normal_form not in NORMAL_FORMS:
-            raise InputError(f"unknown normal form `{self.normal_form}`", hint="NFC, NFKC, or None for neither")
+            raise InputError(
+                f"unknown normal form `{self.normal_form}`", hint="NFC, NFKC, or None for neither"
+            )
         if isinstance(self.ngrams, int) or len(self.ngrams) != 2:
             raise InputError(
                 f"ngrams must be a pair such as (1, 2), got {self.ngrams!r}",
@@ -88,13 +90,17 @@ class TextSettings:
             self._set("stop_words", ENGLISH)
         elif isinstance(self.stop_words, str):
             raise InputError(
-                f"unknown stop word list `{self.stop_words}`", hint="`english`, or the words themselves in a list"
+                f"unknown stop word list `{self.stop_words}`",
+                hint="`english`, or the words themselves in a list",
             )
         if self.hash_bits is not None and self.vocabulary is not None:
-            raise InputError("a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both")
+            raise InputError(
+                "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
+            )
         if self.count_unknown and self.vocabulary is None:
             raise InputError(
-                "unknown='count' needs a vocabulary fixed in advance", hint="give `vocabulary=[...]`, or unknown='first'"
+                "unknown='count' needs a vocabulary fixed in advance",
+                hint="give `vocabulary=[...]`, or unknown='first'",
             )
         if self.vocabulary is not None and not self.vocabulary:
             raise InputError("the vocabulary given is empty", hint="leave it out to learn one from the data")

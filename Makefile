@@ -1,0 +1,71 @@
+# Two commands to know: `make demo` and `make test`. Everything they need they make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+FUZZ_SECONDS ?= 15
+FUZZ_TARGETS := lines terms model
+FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
+
+.PHONY: demo test lint rust-test python-test fuzz bench clean
+
+demo: $(VENV)/installed
+	@$(BIN)/textodds demo
+
+test: lint rust-test python-test
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# The package with what it needs to run.
+$(VENV)/installed: $(BIN)/python pyproject.toml $(RUST)
+	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/maturin develop --release --quiet
+	@touch $@
+
+# And what it takes to work on it.
+$(VENV)/ready: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import tomllib; \
+	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
+	@touch $@
+
+lint: $(VENV)/ready
+	cargo fmt --check
+	cargo clippy --release --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+rust-test: $(VENV)/ready
+	cargo test --release --quiet -p textodds-core
+
+python-test: $(VENV)/ready
+	$(BIN)/python -m pytest -q
+
+# A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
+fuzz:
+	@mkdir -p rust/fuzz/corpus rust/fuzz/artifacts
+	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --manifest-path rust/fuzz/Cargo.toml \
+		--target $(shell rustc -vV | sed -n 's/host: //p')
+	@for target in $(FUZZ_TARGETS); do \
+		mkdir -p rust/fuzz/corpus/$$target; \
+		rust/fuzz/target/$(shell rustc -vV | sed -n 's/host: //p')/release/$$target rust/fuzz/corpus/$$target rust/fuzz/seeds/$$target \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -rss_limit_mb=4096 \
+			-artifact_prefix=rust/fuzz/artifacts/$$target- > rust/fuzz/artifacts/$$target.log 2>&1 \
+			|| { tail -40 rust/fuzz/artifacts/$$target.log; exit 1; }; \
+		echo "fuzz $$target: $(FUZZ_SECONDS) s without a find"; \
+	done
+
+bench: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet psutil
+	-$(BIN)/python -m pip install --quiet fasttext-numpy2
+	-$(BIN)/python -m pip install --quiet vowpalwabbit
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) target rust/fuzz/target rust/fuzz/corpus

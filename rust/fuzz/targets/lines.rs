@@ -1,0 +1,49 @@
+//! Any bytes as a file: every row is UTF-8 and has its label, and no cut between reads matters.
+#![no_main]
+
+use std::io::{Cursor, Read};
+
+use libfuzzer_sys::fuzz_target;
+use textodds_core::lines::{Columns, Kind, Reader};
+
+struct Chopped(Cursor<Vec<u8>>, usize);
+
+impl Read for Chopped {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..n])
+    }
+}
+
+type Rows = (Vec<u8>, Vec<u8>, Vec<i64>, Vec<(u64, String)>);
+
+fn rows(data: &[u8], kind: Kind, chop: usize, size: usize) -> Option<Rows> {
+    let mut reader = Reader::new(Chopped(Cursor::new(data.to_vec()), chop), kind, false).ok()?;
+    if reader.names().len() > 1 {
+        reader.select(Columns { text: 0, label: Some(1), weight: None });
+    }
+    let mut out = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    while let Some(batch) = reader.next_batch(size, true).ok()? {
+        assert!(std::str::from_utf8(&batch.texts.bytes).is_ok());
+        assert!(batch.labels.is_empty() || batch.labels.len() == batch.texts.len());
+        out.2.extend(batch.texts.offsets.windows(2).map(|pair| pair[1] - pair[0]));
+        out.0.extend(batch.texts.bytes);
+        out.1.extend(batch.labels.bytes);
+        out.3.extend(batch.rejects.into_iter().map(|bad| (bad.line, bad.reason)));
+    }
+    Some(out)
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, chop, data @ ..] = data else { return };
+    let kind = match choice % 5 {
+        0 => Kind::Lines,
+        1 => Kind::FastText,
+        2 => Kind::Delimited { delimiter: Some(b','), quoting: false, header: true },
+        3 => Kind::Delimited { delimiter: None, quoting: true, header: false },
+        _ => Kind::Delimited { delimiter: None, quoting: true, header: true },
+    };
+    let whole = rows(data, kind, 1 << 20, 1 << 20);
+    let chopped = rows(data, kind, 1 + usize::from(*chop), 1 + usize::from(*chop));
+    assert_eq!(whole, chopped);
+});

@@ -1,0 +1,51 @@
+//! Any text: terms come out, counting and uncounting gives nothing, one batch equals two.
+#![no_main]
+
+use std::sync::Arc;
+
+use libfuzzer_sys::fuzz_target;
+use textodds_core::analyse::{Analyser, Grams, Scratch};
+use textodds_core::count::Counter;
+use textodds_core::prepare::{Form, Preparation};
+use textodds_core::tally::Tally;
+use textodds_core::tokenise::Unit;
+
+fn tally(analyser: &Arc<Analyser>, batches: &[&[&str]]) -> Tally {
+    let mut counter = Counter::new(analyser.clone(), 1, 1 << 30);
+    for batch in batches {
+        let labels: Vec<&str> = batch.iter().map(|text| if text.len() % 2 == 0 { "a" } else { "b" }).collect();
+        counter.add(batch, &labels, None).unwrap();
+    }
+    counter.finish().unwrap().0
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [choice, more, data @ ..] = data else { return };
+    let text = String::from_utf8_lossy(data);
+    let grams = match choice % 5 {
+        0 => Grams::Tokens(Unit::Words),
+        1 => Grams::Tokens(Unit::Whitespace),
+        2 => Grams::Tokens(Unit::Sklearn),
+        3 => Grams::Characters,
+        _ => Grams::CharactersInWords,
+    };
+    let form = [None, Some(Form::Nfc), Some(Form::Nfkc)][usize::from(more % 3)];
+    let preparation = Preparation { form, lower: more & 16 == 0, strip_accents: more & 32 != 0 };
+    let longest = 1 + usize::from(more >> 6);
+    let hashing = (more & 8 != 0).then_some((10, 7));
+    let stop = ["the".to_owned()];
+    let analyser = Arc::new(Analyser::new(preparation, grams, (1, longest), &stop, hashing, None).unwrap());
+
+    let mut scratch = Scratch::default();
+    analyser.analyse(&text, 0, &mut scratch).unwrap();
+    let (terms, bytes) = scratch.terms();
+    assert!(terms.iter().all(|term| term.key.hash(bytes) == term.hash && !term.key.bytes(bytes).is_empty()));
+
+    let documents: Vec<&str> = text.split('\n').collect();
+    let (left, right) = documents.split_at(documents.len() / 2);
+    let whole = tally(&analyser, &[&documents]);
+    assert_eq!(whole, tally(&analyser, &[right, left]));
+    let (a, b) = (tally(&analyser, &[left]), tally(&analyser, &[right]));
+    assert_eq!(whole, a.combined(&b, 1, false).unwrap());
+    assert_eq!(a, whole.combined(&b, -1, false).unwrap());
+});
