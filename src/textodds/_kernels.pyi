@@ -20,7 +20,7 @@ RawTally: TypeAlias = tuple[
     NDArray[np.int64],
     NDArray[np.int64],
 ]
-"""Fraction bits, classes, documents per class, keys, arena, starts, class of each cell, occurrences, documents."""
+"""Fraction bits, classes, documents per class, keys, arena, starts, class of cell, occurrences, documents."""
 
 class Analyser:
     def __new__(

@@ -32,7 +32,7 @@ def log(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """``scores - log Σ exp(scores)`` along the last axis, in double, without overflow."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
 @dataclass(frozen=True, eq=False)

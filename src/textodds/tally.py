@@ -1,6 +1,6 @@
-"""Counts that add and subtract: what is learned from data.
+r"""Counts that add and subtract: what is learned from data.
 
-``tally(A) + tally(B) - tally(C) == tally(A ∪ B \\ C)``, bit for bit. Learning in batches, on many
+``tally(A) + tally(B) - tally(C) == tally(A ∪ B \ C)``, bit for bit. Learning in batches, on many
 threads, on a cluster, merging models and forgetting documents are all this ``+`` and ``-``, and
 nothing that depends on a choice (smoothing, priors, which words to use) is ever stored here.
 """
@@ -108,9 +108,10 @@ class Tally:
         raw, words, most = counter.finish()
         if words:
             warnings.warn(
-                f"the vocabulary outgrew {memory >> 20} MiB: words seen in at most {most} documents were dropped "
-                f"on the way ({words:,} in all), so that counts of rare words are too low; allow more memory, "
-                "or hash words into a fixed number of buckets (hash_bits=22), which keeps counts exact",
+                f"the vocabulary outgrew {memory >> 20} MiB: words seen in at most {most} documents were "
+                f"dropped on the way ({words:,} in all), so that counts of rare words are too low; allow "
+                "more memory, or hash words into a fixed number of buckets (hash_bits=22), which keeps "
+                "counts exact",
                 VocabularyPruned,
                 stacklevel=2,
             )

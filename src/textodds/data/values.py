@@ -25,7 +25,7 @@ NULL_TEXT = "text is null"
 EMPTY_LABEL = "label is empty"
 
 
-class Unusable(Exception):  # noqa: N818 (not an error a user meets: it becomes the reason of a bad row)
+class Unusable(Exception):  # not an error a user meets: it becomes the reason of a bad row
     """A value cannot go into a batch; says why."""
 
 

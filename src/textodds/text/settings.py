@@ -17,7 +17,7 @@ NORMAL_FORMS = ("NFC", "NFKC")
 
 @dataclass(frozen=True)
 class TextSettings:
-    """How a text becomes terms.
+    r"""How a text becomes terms.
 
     A text is brought into a normal form, lower-cased, stripped of accents if wanted, cut into
     units, freed of stop words, and joined to n-grams; in this order.
@@ -30,7 +30,7 @@ class TextSettings:
         ``whitespace``: what stands between white space, as ``str.split``.
         ``characters``: every character, runs of white space folded to one space.
         ``characters-in-words``: the characters of each word with a space on either side.
-        ``sklearn``: the pattern ``(?u)\\b\\w\\w+\\b`` of scikit-learn, which drops one-letter words.
+        ``sklearn``: the pattern ``(?u)\b\w\w+\b`` of scikit-learn, which drops one-letter words.
     ngrams : (int, int), default (1, 1)
         Shortest and longest run of units that counts as a term. Words are joined by one space.
     lower : bool, default True
