@@ -198,14 +198,13 @@ impl Counter {
         }
         std::thread::scope(|scope| {
             let numbers = &numbers;
-            let handles: Vec<_> = self
-                .parts
-                .into_iter()
-                .filter(|part| part.table.words > 0)
-                .map(|part| scope.spawn(move || part.finish(members, numbers)))
-                .collect();
-            for handle in handles {
-                tallies.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let mut parts = self.parts.into_iter().filter(|part| part.table.words > 0);
+            let first = parts.next();
+            let others: Vec<_> =
+                parts.map(|part| scope.spawn(move || part.finish(members, numbers))).collect();
+            tallies.extend(first.map(|part| part.finish(members, numbers)));
+            for other in others {
+                tallies.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
         });
         let empty = vec![0; classes.len()];

@@ -122,8 +122,7 @@ at_its_best! {
         edges.clear();
         edges.high.clear();
         out.clear();
-        out.extend_from_slice(text);
-        out.extend_from_slice(&[0; BLOCK]); // so that blocks are whole
+        out.reserve(text.len() + 2 * BLOCK);
         match (runs, lower) {
             (Runs::Word, true) => scan_as::<WORD, true>(text, out, edges),
             (Runs::Word, false) => scan_as::<WORD, false>(text, out, edges),
@@ -132,7 +131,6 @@ at_its_best! {
             (Runs::NotSpace, true) => scan_as::<NOT_SPACE, true>(text, out, edges),
             (Runs::NotSpace, false) => scan_as::<NOT_SPACE, false>(text, out, edges),
         }
-        out.truncate(text.len());
     }
 }
 
@@ -141,16 +139,21 @@ const JOINED: u8 = 1;
 const NOT_SPACE: u8 = 2;
 
 #[inline(always)]
-fn scan_as<const RUNS: u8, const LOWER: bool>(text: &[u8], out: &mut [u8], edges: &mut Edges) {
+fn scan_as<const RUNS: u8, const LOWER: bool>(text: &[u8], out: &mut Vec<u8>, edges: &mut Edges) {
     let mut state = State::default();
-    let (whole, rest) = (text.len() / BLOCK, text.len() % BLOCK);
-    for (i, block) in out.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-        let mut bits = block_bits::<RUNS, LOWER>(block, text, &state, edges);
-        if i == whole {
-            bits &= (1 << rest) - 1; // at least one bit of nothing ends the last token
-        }
+    let (blocks, rest) = text.as_chunks::<BLOCK>();
+    for block in blocks {
+        let mut block = *block;
+        let bits = block_bits::<RUNS, LOWER>(&mut block, text, &state, edges);
+        out.extend_from_slice(&block);
         state.push(bits, edges);
     }
+    // The rest, and at least one bit of nothing to end the last token.
+    let mut block = [0; BLOCK];
+    block[..rest.len()].copy_from_slice(rest);
+    let bits = block_bits::<RUNS, LOWER>(&mut block, text, &state, edges);
+    out.extend_from_slice(&block[..rest.len()]);
+    state.push(bits & ((1 << rest.len()) - 1), edges);
     debug_assert_eq!(state.starts, state.ends);
     edges.length = state.starts;
 }
