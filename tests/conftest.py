@@ -11,7 +11,9 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "textodds", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("deep", settings.get_profile("textodds"), max_examples=2000)  # --hypothesis-profile=deep
+settings.register_profile(
+    "deep", settings.get_profile("textodds"), max_examples=2000
+)  # --hypothesis-profile=deep
 settings.load_profile("textodds")
 
 REPOSITORY = Path(__file__).resolve().parent.parent

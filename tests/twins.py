@@ -42,7 +42,9 @@ def bucket(term, bits, seed=0):
     return f"#{abs(murmurhash3_32(term.encode(), seed=seed)) % 2**bits}"
 
 
-def terms(text, unit, *, ngrams=(1, 1), stop_words=(), hash_bits=None, hash_seed=0, vocabulary=None, **preparation):
+def terms(
+    text, unit, *, ngrams=(1, 1), stop_words=(), hash_bits=None, hash_seed=0, vocabulary=None, **preparation
+):
     """The terms of a text; `words` is beyond a twin of ten lines."""
     text = prepared(text, **preparation)
     if unit in TOKENS:

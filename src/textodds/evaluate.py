@@ -44,17 +44,19 @@ class Evaluation:
 
     def by_class(self) -> dict[str, dict[str, float]]:
         """Precision, recall, F1 and number of rows of each label."""
-        labels = self.labels
-        table = np.array([[self.confusion.get((a, b), 0) for b in labels] for a in labels], dtype=float)
-        hits, truth, answered = table.diagonal(), table.sum(axis=1), table.sum(axis=0)
+        truth, answered = dict.fromkeys(self.labels, 0), dict.fromkeys(self.labels, 0)
+        for (label, answer), rows in self.confusion.items():
+            truth[label] += rows
+            answered[answer] += rows
+        hits = {label: self.confusion.get((label, label), 0) for label in truth}
         return {
             label: {
-                "precision": hits[i] / answered[i] if answered[i] else 0.0,
-                "recall": hits[i] / truth[i] if truth[i] else 0.0,
-                "f1": 2 * hits[i] / (truth[i] + answered[i]),
-                "rows": int(truth[i]),
+                "precision": hits[label] / answered[label] if answered[label] else 0.0,
+                "recall": hits[label] / truth[label] if truth[label] else 0.0,
+                "f1": 2 * hits[label] / (truth[label] + answered[label]),
+                "rows": truth[label],
             }
-            for i, label in enumerate(labels)
+            for label in truth
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -99,13 +101,14 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
         known += len(rows)
         total += float(losses.sum())
         squares += float((losses**2).sum())
+    confusion = dict(sorted(confusion.items()))  # so that intervals do not depend on the order of rows
     if n == 0:
         raise NoData("there are no rows to evaluate on")
     right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
     mean = total / known if known else math.nan
     spread = Z * math.sqrt(max(squares / known - mean**2, 0.0) / known) if known else math.nan
     unknown: dict[str, int] = {}
-    for (label, _), count in sorted(confusion.items()):
+    for (label, _), count in confusion.items():
         if label not in index:
             unknown[label] = unknown.get(label, 0) + count
     return Evaluation(

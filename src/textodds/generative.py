@@ -10,7 +10,7 @@ import numpy as np
 from textodds.conditionals import Bernoulli, Complement, Conditional, Multinomial
 from textodds.conditionals.estimate import Alpha
 from textodds.errors import InputError, NoData, suggestion
-from textodds.linear import LinearModel, log_prior
+from textodds.linear import LinearModel, check_prior, log_prior
 from textodds.tally import Counts
 
 Prior = str | dict[str, float]
@@ -29,6 +29,12 @@ class Learner(Protocol):
     def prior(self) -> Prior:
         """The prior over classes."""
         ...
+
+
+def checked(learner: Learner) -> None:
+    """Refuse choices that cannot be, when a learner is made."""
+    _ = learner.conditional
+    check_prior(learner.prior)
 
 
 def fit(learner: Learner, counts: Counts) -> LinearModel:
@@ -75,6 +81,9 @@ class MultinomialNB:
     prior: Prior = "data"
     binary: bool = False
 
+    def __post_init__(self) -> None:
+        checked(self)
+
     @property
     def conditional(self) -> Multinomial:
         """The class-conditional."""
@@ -95,6 +104,9 @@ class BernoulliNB:
 
     alpha: Alpha = 1.0
     prior: Prior = "data"
+
+    def __post_init__(self) -> None:
+        checked(self)
 
     @property
     def conditional(self) -> Bernoulli:
@@ -121,6 +133,9 @@ class ComplementNB:
     transform: bool = False
     prior = "data"
 
+    def __post_init__(self) -> None:
+        checked(self)
+
     @property
     def conditional(self) -> Complement:
         """The class-conditional."""
@@ -144,9 +159,7 @@ def learner_named(name: str, **choices: Any) -> Learner:
     for choice in choices:
         if choice not in known:
             raise InputError(f"{name} has no {choice}", hint=f"it takes {', '.join(known)}")
-    learner: Learner = LEARNERS[name](**choices)
-    _ = learner.conditional  # bad values are said now
-    return learner
+    return LEARNERS[name](**choices)
 
 
 def as_dict(learner: Learner) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError
+from textodds.errors import InputError, suggestion
 
-LOG_ZERO = -1e6
+LOG_ZERO = -1e9
 """Stands for the logarithm of zero.
 
 Far below any sum of real log-probabilities, so what is impossible gets probability 0.0; yet finite,
@@ -43,7 +43,8 @@ class Weights:
     seen in class k is the same for all such words (up to a factor of the word's own, ``base``), so
     only the pairs that were seen are stored: 10,000 classes cost what they contain. With few
     classes, or many exceptions, the full matrix is smaller and faster: then ``dense`` holds it and
-    all else is zero.
+    all else is zero. Where the default is `LOG_ZERO`, exceptions stand in its place instead of
+    being added to it (``replaces``): a sum would lose their last digits.
     """
 
     default: NDArray[np.float64]  # (K,)
@@ -53,6 +54,11 @@ class Weights:
     starts: NDArray[np.uint64] | None = None  # (V + 1,)
     class_of: NDArray[np.uint32] | None = None  # (C,)
     exceptions: NDArray[np.float64] | None = None  # (C,)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether an exception stands in the place of the default; see above."""
+        return bool(np.any(self.default < LOG_ZERO / 2))
 
     @classmethod
     def of_matrix(cls, dense: NDArray[np.float64]) -> Weights:
@@ -74,18 +80,19 @@ class Weights:
         """Weights that are ``cells`` where a cell is, ``default_k + slope_k base_v`` elsewhere."""
         K, V = len(default), len(starts) - 1
         feature_of = np.repeat(np.arange(V), np.diff(starts).astype(np.intp))
-        if K <= DENSE_CLASSES or len(cells) * 2 > K * V:
+        # A word that is impossible by its own base leaves no digits to store the difference in.
+        lost = base is not None and np.any(base < LOG_ZERO / 2)
+        if K <= DENSE_CLASSES or len(cells) * 2 > K * V or lost:
             dense = np.tile(default, (V, 1))
             if slope is not None and base is not None:
                 dense += np.outer(base, slope)
             dense[feature_of, class_of] = cells
             return cls.of_matrix(dense)
-        exceptions = cells - default[class_of]
-        if slope is None or base is None:
-            slope = base = np.zeros(0)
-        else:
-            exceptions -= slope[class_of] * base[feature_of]
-        return cls(default, slope, base, starts=starts, class_of=class_of, exceptions=exceptions)
+        weights = cls(default, np.zeros(0), np.zeros(0), None, starts, class_of, cells)
+        if slope is not None and base is not None:
+            cells = cells - slope[class_of] * base[feature_of]
+            weights = replace(weights, slope=slope, base=base)
+        return replace(weights, exceptions=cells if weights.replaces else cells - default[class_of])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,11 +108,15 @@ class Weights:
         assert self.class_of is not None
         assert self.exceptions is not None
         out = np.tile(self.default, (len(features), 1))
+        first = self.starts[features].astype(np.intp)
+        lengths = self.starts[np.asarray(features) + 1].astype(np.intp) - first
+        row = np.repeat(np.arange(len(features)), lengths)
+        within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        cells = first[row] + within
+        k = self.class_of[cells]
+        out[row, k] = self.exceptions[cells] + (0.0 if self.replaces else self.default[k])
         if len(self.base):
             out += np.outer(self.base[features], self.slope)
-        for row, v in enumerate(features):
-            cells = slice(int(self.starts[v]), int(self.starts[v + 1]))
-            out[row, self.class_of[cells]] += self.exceptions[cells]
         return out
 
 
@@ -147,6 +158,22 @@ class LinearModel:
         return replace(self, log_prior=log_prior)
 
 
+def check_prior(prior: str | dict[str, float]) -> None:
+    """Refuse what can be no prior, whatever the classes."""
+    if isinstance(prior, str) and prior in ("data", "uniform"):
+        return
+    if not isinstance(prior, dict):
+        raise InputError(
+            f"unknown prior {prior!r}{suggestion(str(prior), ('data', 'uniform'))}",
+            hint="`data`, `uniform`, or a probability for each class",
+        )
+    total = float(sum(prior.values()))
+    if not all(share >= 0 for share in prior.values()) or not abs(total - 1) < 1e-6:
+        raise InputError(
+            f"the prior sums to {total:g}", hint="give each class a share of zero or more, 1 in all"
+        )
+
+
 def log_prior(
     prior: str | dict[str, float], classes: Sequence[str], class_documents: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -161,10 +188,8 @@ def log_prior(
         return np.full(len(classes), -np.log(len(classes)))
     if prior == "data":
         return log(class_documents / class_documents.sum())
-    if not isinstance(prior, dict):
-        raise InputError(
-            f"unknown prior {prior!r}", hint="`data`, `uniform`, or a probability for each class"
-        )
+    check_prior(prior)
+    assert isinstance(prior, dict)
     wrong = set(prior).symmetric_difference(classes)
     if wrong:
         raise InputError(
@@ -172,6 +197,4 @@ def log_prior(
             hint="give a probability for each class and no other",
         )
     given = np.array([prior[name] for name in classes], dtype=np.float64)
-    if not (np.all(given >= 0) and abs(given.sum() - 1) < 1e-6):
-        raise InputError(f"the prior sums to {given.sum():g}; it must be positive and sum to 1")
     return log(given / given.sum())

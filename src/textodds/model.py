@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,6 @@ from textodds.linear import LinearModel, log_prior, log_softmax
 from textodds.store import Recipe, Stored
 from textodds.tally import MEMORY, Counts, Tally, default_threads
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary
-
-UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +91,7 @@ class TextModel:
             None if weights.dense is not None else sparse,  # type: ignore[arg-type]
             None if unknown is None or unknown < 0 else unknown,
             linear.presence,
+            weights.replaces,
         )
         self.recipe, self.vocabulary, self.linear, self.info = recipe, vocabulary, linear, info
         self._kernel, self._tally = kernel, tally
@@ -238,9 +237,9 @@ class TextModel:
         if not changed.classes:
             raise InputError("that would forget every document", hint="delete the model instead")
         vocabulary, linear = _fitted(changed, self.recipe)
-        self._install(
-            self.recipe, vocabulary, linear, changed, {**self.info, "documents": changed.n_documents}
-        )
+        info = {**self.info, "documents": changed.n_documents}
+        info.pop("quality", None)  # it was that of another model
+        self._install(self.recipe, vocabulary, linear, changed, info)
 
     def _must_be_counts(self) -> None:
         if getattr(self.recipe.learner, "transform", False):
@@ -275,7 +274,9 @@ class TextModel:
             raise Unsupported("a complement model has no prior to change")
         documents = self.tally.counts().class_documents if prior == "data" else np.ones(len(self.classes_))
         linear = self.linear.with_prior(log_prior(prior, self.classes_, documents))
-        return TextModel(self.recipe, self.vocabulary, linear, self._tally, self.info, threads=self.threads)
+        learner: Learner = replace(self.recipe.learner, prior=prior)  # type: ignore[type-var]
+        recipe = replace(self.recipe, learner=learner)
+        return TextModel(recipe, self.vocabulary, linear, self._tally, self.info, threads=self.threads)
 
     def save(self, path: str | os.PathLike[str], *, counts: bool = True) -> None:
         """Write the model to a file.
@@ -393,9 +394,7 @@ def _with_unknown(counts: Counts, vocabulary: Vocabulary, policy: str) -> tuple[
             np.maximum(counts.documents - shares[1], 0.0),
         )
     grown, place = vocabulary.insert(UNKNOWN)
-    if len(grown) == len(vocabulary):
-        return counts, vocabulary
-    return counts.insert(place, moved), grown
+    return counts.insert(place, moved, new=len(grown) > len(vocabulary)), grown
 
 
 def recipe_of(
@@ -409,21 +408,18 @@ def recipe_of(
     **text_settings: Any,
 ) -> Recipe:
     """A recipe from the options of `train`."""
-    if unknown not in UNKNOWN_POLICIES:
-        raise InputError(
-            f"unknown policy `{unknown}`{suggestion(unknown, UNKNOWN_POLICIES)}",
-            hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
-        )
     if settings is not None and text_settings:
         raise InputError("give settings, or single text settings, not both")
     if settings is None:
-        known = TextSettings.__dataclass_fields__
+        known = [field.name for field in (*fields(TextSettings), *fields(Selection))]
         for name in text_settings:
             if name not in known:
-                raise InputError(f"there is no option `{name}`{suggestion(name, known)}")
+                raise InputError(f"there is no option `{name}`{suggestion(name, [*known, 'unknown'])}")
         settings = TextSettings(**{**text_settings, "count_unknown": unknown == "count"})
     if isinstance(learner, str):
         learner = learner_named(learner)
+    if getattr(learner, "transform", False) and unknown != "ignore":
+        raise InputError("transformed documents have no place for unknown words", hint="use unknown='ignore'")
     return Recipe(settings, Selection(min_df, max_df, max_features), unknown, learner)
 
 
@@ -521,10 +517,6 @@ def _transformed_counts(
     batches: Iterable[Batch], counts: Counts, vocabulary: Vocabulary, recipe: Recipe
 ) -> Counts:
     """Class sums of transformed documents, by a second pass over the data."""
-    if recipe.unknown != "ignore":
-        raise Unsupported(
-            "transformed documents have no place for unknown words", hint="use unknown='ignore'"
-        )
     K, V = len(counts.classes), len(vocabulary)
     plain = TextModel(recipe, vocabulary, generative.fit(MultinomialNB(), counts), None, {})
     index = {name: k for k, name in enumerate(counts.classes)}

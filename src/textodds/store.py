@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import itertools
 import json
 import mmap
 import os
@@ -23,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.errors import InputError, ModelFileError
+from textodds.errors import InputError, ModelFileError, suggestion
 from textodds.generative import Learner, as_dict, of_dict
 from textodds.linear import LinearModel, Weights
 from textodds.tally import Tally
 from textodds.text import Selection, TextSettings, Vocabulary
 
 FORMAT = 1
+UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 DTYPES = {"F64": "<f8", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
 
 Arrays = dict[str, NDArray[Any]]
@@ -43,6 +45,13 @@ class Recipe:
     selection: Selection
     unknown: str
     learner: Learner
+
+    def __post_init__(self) -> None:
+        if self.unknown not in UNKNOWN_POLICIES:
+            raise InputError(
+                f"unknown policy `{self.unknown}`{suggestion(self.unknown, UNKNOWN_POLICIES)}",
+                hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""
@@ -77,6 +86,7 @@ class Stored:
 
 def save(path: str | os.PathLike[str], stored: Stored) -> None:
     """Write a model file; a crash leaves the old file or the new one."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     linear, weights = stored.linear, stored.linear.weights
@@ -99,8 +109,10 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         "linear.slope": weights.slope,
         "linear.base": weights.base,
     }
-    parts = ("dense",) if weights.dense is not None else ("starts", "class_of", "exceptions")
-    arrays |= {f"linear.{part}": getattr(weights, part) for part in parts}
+    if weights.dense is not None:
+        arrays["linear.dense"] = weights.dense.reshape(-1)
+    else:
+        arrays |= {f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
     if stored.tally is not None:
         tally = stored.tally()
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
@@ -112,7 +124,14 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
             arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
     metadata = {"textodds": json.dumps(header, ensure_ascii=False)}
     with replacing(path) as temporary:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary, metadata)
+        try:
+            save_file(
+                {name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary, metadata
+            )
+        except (OSError, SafetensorError) as error:
+            raise ModelFileError(
+                f"cannot write `{path}`: {error}", hint="is the disk full? The file there before is untouched"
+            ) from error
 
 
 def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
@@ -168,7 +187,15 @@ def load(path: str | os.PathLike[str]) -> Stored:
             f"`{path}` is damaged or no model of ours: {error.problem}",
             hint="train it again, or fetch it again from where it came",
         ) from error
-    except (InputError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (
+        InputError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise ModelFileError(
             f"`{path}` is damaged: {error}", hint="train it again, or fetch it again from where it came"
         ) from error
@@ -198,13 +225,11 @@ def _load(path: Path) -> Stored:
         if name not in arrays:
             raise ModelFileError(f"the tensor `{name}` is missing")
         array = arrays[name]
-        if array.dtype != np.dtype(kind) or (length is not None and array.size != length):
+        if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
             raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
         return array
 
-    classes = tuple(header["classes"])
-    if not classes or not all(isinstance(name, str) for name in classes):
-        raise ModelFileError("the class names are damaged")
+    classes = _names(header["classes"])
     K = len(classes)
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
@@ -224,13 +249,28 @@ def _load(path: Path) -> Stored:
         get("linear.log_prior", "f8", K),
         get("linear.intercept", "f8", K),
         weights,
-        presence=bool(header["presence"]),
-        is_posterior=bool(header["is_posterior"]),
+        presence=_flag(header["presence"]),
+        is_posterior=_flag(header["is_posterior"]),
     )
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
     return Stored(recipe, vocabulary, linear, read, dict(header["info"]))
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    """Class names: a list of text, sorted, none twice."""
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise ModelFileError("the class names are damaged")
+    if any(a >= b for a, b in itertools.pairwise(names)):
+        raise ModelFileError("the class names are out of order")
+    return tuple(names)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ModelFileError("its header says neither yes nor no where it must")
+    return value
 
 
 def _header(metadata: dict[str, str]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -108,7 +109,7 @@ class Tally:
         raw, words, most = counter.finish()
         if words:
             warnings.warn(
-                f"the vocabulary outgrew {memory >> 20} MiB: words seen in at most {most} documents were "
+                f"the vocabulary outgrew {memory / 2**20:.3g} MiB: words seen in at most {most} documents were "
                 f"dropped on the way ({words:,} in all), so that counts of rare words are too low; allow "
                 "more memory, or hash words into a fixed number of buckets (hash_bits=22), which keeps "
                 "counts exact",
@@ -293,21 +294,28 @@ class Counts:
             self.documents[cells],
         )
 
-    def insert(self, place: int, occurrences: NDArray[np.float64]) -> Counts:
-        """The counts with one more feature at ``place``: its occurrences by class, (K,).
+    def insert(self, place: int, occurrences: NDArray[np.float64], *, new: bool = True) -> Counts:
+        """The counts with occurrences by class (K,) added to feature ``place``, a ``new`` one or not.
 
         Each class's documents that hold it are taken to be as many, up to all of the class.
         """
-        classes = np.flatnonzero(occurrences)
-        at = int(self.starts[place])
-        values = occurrences[classes]
-        documents = np.minimum(values, self.class_documents[classes])
-        starts = np.insert(self.starts, place, self.starts[place])
+        starts = np.insert(self.starts, place, self.starts[place]) if new else self.starts.copy()
+        old = slice(int(starts[place]), int(starts[place + 1]))
+        row = np.zeros((2, len(self.classes)))  # occurrences, documents
+        row[:, self.class_of[old]] = self.occurrences[old], self.documents[old]
+        row += occurrences
+        row[1] = np.minimum(row[1], self.class_documents)
+        classes = np.flatnonzero(row[0])
         starts[place + 1 :] += np.uint64(len(classes))
+        starts[place + 1 :] -= np.uint64(old.stop - old.start)
+
+        def exchanged(cells: NDArray[Any], by: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate([cells[: old.start], by.astype(cells.dtype), cells[old.stop :]])
+
         return replace(
             self,
             starts=starts,
-            class_of=np.insert(self.class_of, at, classes.astype(np.uint32)),
-            occurrences=np.insert(self.occurrences, at, values),
-            documents=np.insert(self.documents, at, documents),
+            class_of=exchanged(self.class_of, classes),
+            occurrences=exchanged(self.occurrences, row[0, classes]),
+            documents=exchanged(self.documents, row[1, classes]),
         )

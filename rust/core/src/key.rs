@@ -121,6 +121,13 @@ impl Key {
         self.hi >> 56
     }
 
+    /// Under feature hashing the number of bits, from 1 to 31.
+    #[must_use]
+    pub fn bucket_bits(self) -> Option<u32> {
+        let bits = self.hi as u32 & 63;
+        (self.tag() == BUCKET && (1..32).contains(&bits)).then_some(bits)
+    }
+
     /// Whether the bytes of the term are in an arena.
     #[inline]
     #[must_use]

@@ -214,10 +214,11 @@ impl Reader {
             columns: Columns::default(),
             pending: None,
         };
-        while reader.end < 3 && !reader.ended {
-            reader.fill()?;
+        let mark = b"\xEF\xBB\xBF";
+        while reader.end < 3 && !reader.ended && mark.starts_with(&reader.buffer[..reader.end]) {
+            reader.fill()?; // never wait for more of a short first line than it takes to tell
         }
-        if reader.buffer[..reader.end].starts_with(b"\xEF\xBB\xBF") {
+        if reader.buffer[..reader.end].starts_with(mark) {
             reader.start = 3;
         }
         if let Kind::Delimited { delimiter, quoting, header } = kind {

@@ -33,7 +33,8 @@ pub fn rows(
         analyser.analyse(text, row, &mut scratch)?;
         let (terms, text) = scratch.terms();
         ids.clear();
-        ids.extend(terms.iter().filter_map(|term| vocabulary.find(*term, text)));
+        let found = terms.iter().filter_map(|term| vocabulary.find(*term, text));
+        ids.extend(found.filter(|id| Some(*id) != unknown));
         let missing = terms.len() - ids.len();
         if let Some(id) = unknown {
             ids.resize(terms.len(), id);

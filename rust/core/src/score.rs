@@ -36,6 +36,8 @@ pub struct Linear<'a> {
     unknown: Option<u32>,
     /// Count a word once however often it occurs.
     presence: bool,
+    /// An exception stands in the place of its class's default instead of being added to it.
+    replaces: bool,
 }
 
 impl<'a> Linear<'a> {
@@ -53,6 +55,7 @@ impl<'a> Linear<'a> {
         exceptions: Exceptions<'a>,
         unknown: Option<u32>,
         presence: bool,
+        replaces: bool,
     ) -> Result<Self, Error> {
         let (words, classes) = (vocabulary.len(), intercept.len());
         let based = (base.len(), slope.len());
@@ -72,7 +75,7 @@ impl<'a> Linear<'a> {
         if !fits {
             return Err(Error::Malformed("the arrays of a linear model do not fit together".into()));
         }
-        Ok(Self { vocabulary, intercept, default, slope, base, exceptions, unknown, presence })
+        Ok(Self { vocabulary, intercept, default, slope, base, exceptions, unknown, presence, replaces })
     }
 
     /// The model, if what is in its arrays, which may come from anywhere, is safe to use.
@@ -126,6 +129,18 @@ impl<'a> Linear<'a> {
                     }
                 }
             },
+            Exceptions::Sparse { starts, class_of, values } if self.replaces => {
+                let mut remaining = vec![ids.len() as f64; out.len()];
+                for id in ids {
+                    let row = starts[*id as usize] as usize..starts[*id as usize + 1] as usize;
+                    for (k, value) in class_of[row.clone()].iter().zip(&values[row]) {
+                        out[*k as usize] += value;
+                        remaining[*k as usize] -= 1.0;
+                    }
+                }
+                let defaults = remaining.iter().zip(self.default);
+                out.iter_mut().zip(defaults).for_each(|(score, (n, default))| *score += n * default);
+            }
             Exceptions::Sparse { starts, class_of, values } => {
                 for id in ids {
                     let row = starts[*id as usize] as usize..starts[*id as usize + 1] as usize;
@@ -139,7 +154,7 @@ impl<'a> Linear<'a> {
                 }
             }
         }
-        let n = ids.len() as f64;
+        let n = if self.replaces { 0.0 } else { ids.len() as f64 };
         out.iter_mut().zip(self.default).for_each(|(score, default)| *score += n * default);
         if !self.base.is_empty() {
             let base: f64 = ids.iter().map(|id| self.base[*id as usize]).sum();
@@ -222,7 +237,7 @@ at_its_best! {
             }
             for (bucket, term) in buckets.iter().zip(round) {
                 let found = words.find_in(*bucket, *term, text);
-                known += u32::from(found.is_some());
+                known += u32::from(found.is_some() && found != unknown);
                 if let Some(id) = found.or(unknown) {
                     ids.push(id);
                 }

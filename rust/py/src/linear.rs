@@ -27,6 +27,7 @@ pub struct Linear {
     weights: Weights,
     unknown: Option<u32>,
     presence: bool,
+    replaces: bool,
 }
 
 type WordArrays = (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>);
@@ -89,6 +90,7 @@ impl Linear {
             exceptions,
             self.unknown,
             self.presence,
+            self.replaces,
         )
         .map_err(raised)
     }
@@ -97,7 +99,7 @@ impl Linear {
 #[pymethods]
 impl Linear {
     #[new]
-    #[pyo3(signature = (analyser, vocabulary, intercept, default, slope, base, dense, sparse, unknown, presence))]
+    #[pyo3(signature = (analyser, vocabulary, intercept, default, slope, base, dense, sparse, unknown, presence, replaces))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -111,6 +113,7 @@ impl Linear {
         sparse: Option<SparseArrays>,
         unknown: Option<u32>,
         presence: bool,
+        replaces: bool,
     ) -> PyResult<Self> {
         let weights = match (dense, sparse) {
             (Some(values), None) => Weights::Dense(values),
@@ -133,6 +136,7 @@ impl Linear {
             weights,
             unknown,
             presence,
+            replaces,
         };
         linear.model(&linear.borrow(py))?.checked().map_err(raised)?; // once, not at every call
         Ok(linear)

@@ -54,10 +54,7 @@ pub fn find<'py>(
     let vocabulary = Vocabulary::new(keys.as_slice()?, arena.as_slice()?, directory.as_slice()?)
         .and_then(Vocabulary::checked)
         .map_err(raised)?;
-    let number = |word: &String| {
-        let term = (!word.is_empty()).then(|| Term::of(word.as_bytes(), 0, word.len()));
-        term.and_then(|term| vocabulary.find(term, word.as_bytes())).map_or(-1, i64::from)
-    };
+    let number = |word: &String| vocabulary.find_name(word).map_or(-1, i64::from);
     Ok(PyArray1::from_vec(py, wanted.iter().map(number).collect()))
 }
 

@@ -81,11 +81,17 @@ class TextSettings:
             raise InputError(
                 f"unknown normal form `{self.normal_form}`", hint="NFC, NFKC, or None for neither"
             )
-        if isinstance(self.ngrams, int) or len(self.ngrams) != 2:
+        if not _is_range(self.ngrams):
             raise InputError(
-                f"ngrams must be a pair such as (1, 2), got {self.ngrams!r}",
+                f"ngrams must be a pair of whole numbers from 1 to 16 such as (1, 2), got {self.ngrams!r}",
                 hint="shortest and longest run of words, or of characters, that counts as a term",
             )
+        if self.hash_bits is not None and not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 31):
+            raise InputError(
+                f"hash_bits must be from 1 to 31, got {self.hash_bits!r}", hint="18 to 24 serve well"
+            )
+        if not (isinstance(self.hash_seed, int) and 0 <= self.hash_seed < 2**32):
+            raise InputError(f"hash_seed must be from 0 to 2^32 - 1, got {self.hash_seed!r}")
         if self.stop_words == "english":
             self._set("stop_words", ENGLISH)
         elif isinstance(self.stop_words, str):
@@ -142,3 +148,8 @@ class TextSettings:
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain data, for the model file."""
         return asdict(self)
+
+
+def _is_range(ngrams: object) -> bool:
+    is_pair = isinstance(ngrams, tuple | list) and len(ngrams) == 2
+    return is_pair and all(isinstance(n, int) for n in ngrams) and 1 <= ngrams[0] <= ngrams[1] <= 16  # type: ignore[index,attr-defined]

@@ -1,0 +1,21 @@
+"""The cases, by name, in the order they are run and shown."""
+
+from collections.abc import Callable
+
+from bench import Bench
+from cases.files import train_csv
+from cases.memory import memory
+from cases.prediction import predict, predict_one
+from cases.processes import fresh_process, open_model
+from cases.training import train_memory
+from result import Result
+
+CASES: dict[str, Callable[[Bench], Result]] = {
+    "train-memory": train_memory,
+    "train-csv": train_csv,
+    "predict": predict,
+    "predict-one": predict_one,
+    "fresh-process": fresh_process,
+    "open-model": open_model,
+    "memory": memory,
+}

@@ -1,0 +1,168 @@
+"""The programs textodds is measured against. Each is left out, with the reason, where it is missing."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import itertools
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from corpora import Missing, Part
+
+WORD = re.compile(r"\w+|[^\w\s]")
+
+FASTTEXT = {"dim": 10, "wordNgrams": 2, "lr": 0.5, "epoch": 5, "thread": 1, "verbose": 0}
+VW = "--loss_function logistic -b 22 --ngram 2 --quiet"
+
+
+@cache
+def _absence(module: str) -> str | None:
+    try:
+        importlib.import_module(module)
+    except Exception as error:  # a broken wheel can raise anything
+        return f"{module} cannot be imported ({type(error).__name__}: {error})"
+    return None
+
+
+def module(name: str) -> Any:
+    """A module; `Missing` says why not."""
+    if reason := _absence(name):
+        raise Missing(reason)
+    return importlib.import_module(name)
+
+
+# scikit-learn
+
+
+def sklearn_pipeline() -> Any:
+    """CountVectorizer and MultinomialNB with their defaults, not fitted."""
+    module("sklearn")
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(CountVectorizer(), MultinomialNB())
+
+
+def sklearn_fit(rows: tuple[list[str], list[str]]) -> Any:
+    """That pipeline, fitted."""
+    texts, labels = rows
+    return sklearn_pipeline().fit(texts, labels)
+
+
+def rows_by_csv(path: Path) -> tuple[list[str], list[str]]:
+    """Texts and labels of a file, by the standard library."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [row["text"] for row in rows], [row["label"] for row in rows]
+
+
+def rows_by_pandas(path: Path) -> tuple[list[str], list[str]]:
+    """Texts and labels of a file, by pandas."""
+    frame = module("pandas").read_csv(path, keep_default_na=False, dtype=str)
+    return frame["text"].tolist(), frame["label"].tolist()
+
+
+def readers() -> dict[str, Callable[[Path], tuple[list[str], list[str]]]]:
+    """The ways to read a CSV file for scikit-learn that are there."""
+    found: dict[str, Callable[[Path], tuple[list[str], list[str]]]] = {"csv": rows_by_csv}
+    if _absence("pandas") is None:
+        found["pandas"] = rows_by_pandas
+    return found
+
+
+def sklearn_streamed(path: Path, classes: list[str]) -> Any:
+    """HashingVectorizer and MultinomialNB, 1,000 rows at a time; predicts as a pipeline does."""
+    module("sklearn")
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    vectorizer, model = HashingVectorizer(alternate_sign=False, norm=None), MultinomialNB()
+    with path.open(newline="", encoding="utf-8") as file:
+        for rows in _chunks(csv.DictReader(file), 1000):
+            counts = vectorizer.transform(row["text"] for row in rows)
+            model.partial_fit(counts, [row["label"] for row in rows], classes=classes)
+    return make_pipeline(vectorizer, model)
+
+
+def _chunks(rows: Iterable[dict[str, str]], size: int) -> Iterator[list[dict[str, str]]]:
+    iterator = iter(rows)
+    while chunk := list(itertools.islice(iterator, size)):
+        yield chunk
+
+
+# fastText and Vowpal Wabbit, which expect words to be found beforehand: this is not timed
+
+
+def words(text: str) -> str:
+    """Lower-case words and marks with spaces between them, as fastText's tutorial advises."""
+    return " ".join(WORD.findall(text.lower()))
+
+
+def write_fasttext(part: Part, path: Path) -> Path:
+    """The rows in the format of fastText."""
+    with path.open("w", encoding="utf-8") as file:
+        for text, label in zip(part.texts, part.labels, strict=True):
+            file.write(f"__label__{label} {words(text)}\n")
+    return path
+
+
+def fasttext_train(path: Path) -> Any:
+    """fastText with bigrams, ten dimensions and fast steps: on IMDB faster and better than its defaults."""
+    return module("fasttext").train_supervised(str(path), **FASTTEXT)
+
+
+def fasttext_labels(model: Any, texts: list[str]) -> list[str]:
+    """What it predicts for texts that `words` has prepared."""
+    return [labels[0].removeprefix("__label__") for labels in model.predict(texts)[0]]
+
+
+def write_vw(part: Part, path: Path, classes: list[str]) -> Path:
+    """The rows in the format of Vowpal Wabbit."""
+    number = {name: k + 1 for k, name in enumerate(classes)}
+    with path.open("w", encoding="utf-8") as file:
+        for text, label in zip(part.texts, part.labels, strict=True):
+            found = words(text).replace(":", " ").replace("|", " ")
+            file.write(f"{number[label]} | {found}\n")
+    return path
+
+
+def vw_train(data: Path, model: Path, n_classes: int) -> Path:
+    """One pass of logistic regression on hashed bigrams."""
+    workspace = module("vowpalwabbit").Workspace(f"--oaa {n_classes} {VW} -d {data} -f {model}")
+    workspace.finish()
+    return model
+
+
+def vw_labels(model: Path, data: Path, classes: list[str]) -> list[str]:
+    """What it predicts for the rows of a file."""
+    told = model.with_suffix(".predictions")
+    workspace = module("vowpalwabbit").Workspace(f"-t -i {model} -d {data} -p {told} --quiet")
+    workspace.finish()
+    return [classes[int(float(line.split()[0])) - 1] for line in told.read_text().splitlines()]
+
+
+# wc
+
+
+def wc() -> str:
+    """The path of ``wc``."""
+    found = shutil.which("wc")
+    if found is None:
+        raise Missing("there is no command wc")
+    return found
+
+
+def write_lines(part: Part, path: Path) -> Path:
+    """The texts alone, one after another: what ``wc`` is to count the words of."""
+    with path.open("w", encoding="utf-8") as file:
+        for text in part.texts:
+            file.write(text)
+            file.write("\n")
+    return path

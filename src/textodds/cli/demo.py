@@ -1,0 +1,140 @@
+"""``demo``: see all of it work on a few hundred messages."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from textodds.cli import messages, models, quality
+from textodds.cli.command import command, option
+from textodds.cli.talk import counted, duration, echo, faint, strong, styled
+from textodds.explain import Explanation
+from textodds.model import Prediction, TextModel, train
+
+# What they are, and what they say. The last is spam that keeps its voice down.
+MESSAGES = (
+    ("ham", "Shall we meet at the station at six? I'll bring the tickets."),
+    ("ham", "Thanks for dinner last night, the pie was perfect. Same time next month?"),
+    ("spam", "Claim your refund today: enter your card details at tax-refund.example"),
+    ("spam", "We tried to deliver your parcel. Tell us a new time: parcel-desk.example/7"),
+)
+REASONS = 5  # words that the explanation of an answer names
+COLOURS = {"ham": "green", "spam": "red"}
+
+
+@command("demo", examples=["textodds demo", "textodds demo --keep tour"])
+@option(
+    "Output",
+    "--keep",
+    metavar="FOLDER",
+    help="Keep the messages and the model in this folder, to go on with.",
+)
+def demo(keep: str | None) -> None:
+    """See all of it work on a few hundred messages.
+
+    Trains a spam filter, measures it on messages it has not seen, explains four answers, and learns
+    and forgets a message. Takes a second, and writes nothing unless told to.
+    """
+    data = messages.folder()
+    kept = None if keep is None else _folder(Path(keep))
+    started = time.perf_counter()
+    model = train(data / messages.LEARNED)
+    seconds = time.perf_counter() - started
+    for lines in (_trained(model, seconds), _measured(model, data), _answered(model), _corrected(model)):
+        for line in lines:
+            echo(line)
+        echo()
+    if kept is not None:
+        for name in (messages.LEARNED, messages.HELD_OUT):
+            shutil.copyfile(data / name, kept / name)
+        models.write(model, kept / "mail.textodds")
+    for line in _next(kept):
+        echo(line)
+
+
+def _folder(path: Path) -> Path:
+    """The folder, made if need be, before any work is done for it."""
+    path.mkdir(parents=True, exist_ok=True)
+    models.must_be_writable(path / "mail.textodds")
+    return path
+
+
+def _heading(number: int, text: str) -> str:
+    return strong(f"{number}  {text}")
+
+
+def _trained(model: TextModel, seconds: float) -> Iterator[str]:
+    tally = model.tally
+    documents = zip(model.classes_, tally.counts().class_documents, strict=True)
+    classes = " and ".join(f"{n:.0f} {_label(label)}" for label, n in documents)
+    words = counted(len(model.vocabulary), "word")
+    yield _heading(1, "Learn from messages that somebody has labelled")
+    yield f"   {tally.n_documents:.0f} messages, {classes}: {words} in {duration(seconds)}"
+
+
+def _measured(model: TextModel, data: Path) -> Iterator[str]:
+    evaluation = model.evaluate(data / messages.HELD_OUT)
+    yield _heading(2, f"Measure on {evaluation.n} messages it has not seen")
+    for line in quality.headline(evaluation):
+        yield f" {line}"
+    yield faint(f"   ranges are 95 % intervals: {evaluation.n} messages cannot say it more exactly")
+
+
+def _answered(model: TextModel) -> Iterator[str]:
+    yield _heading(3, "Answer, and say why")
+    for truth, text in MESSAGES:
+        answer = model(text)
+        wrong = "" if answer.label == truth else f"   but it is {_label(truth)}"
+        yield f"   “{text}”"
+        yield f"     {_answer(answer)}{wrong}"
+        yield f"     {_reasons(model.explain(text))}"
+    yield faint("   log-odds of the strongest words; those of all words and the prior add up to the answer's")
+
+
+def _corrected(model: TextModel) -> Iterator[str]:
+    truth, text = MESSAGES[-1]
+    before, counts = model(text), model.tally
+    model.learn(text, truth)
+    after = model(text)
+    model.forget(text, truth)
+    again = model(text)
+    verdict = (
+        "the same model, bit for bit" if again == before and model.tally == counts else "not the same model"
+    )
+    yield _heading(4, "Correct it, and take the correction back")
+    yield f"   the last message      {_answer(before)}"
+    yield f"   learned as {_label(truth)}       {_answer(after)}"
+    yield f"   and forgotten again   {_answer(again)}   {verdict}"
+
+
+def _label(label: str) -> str:
+    return styled(label, fg=COLOURS.get(label))
+
+
+def _answer(answer: Prediction) -> str:
+    return f"{styled(f'{answer.label:<4}', fg=COLOURS.get(answer.label), bold=True)} {answer.probability:.4f}"
+
+
+def _reasons(explanation: Explanation) -> str:
+    """The strongest words, each in the colour of the class it speaks for."""
+    spoken = []
+    for part in explanation.words[:REASONS]:
+        speaks_for = explanation.label if part.log_odds > 0 else explanation.rival
+        spoken.append(f"{part.word} {styled(f'{part.log_odds:+.2f}', fg=COLOURS.get(speaks_for))}")
+    return faint("why  ") + "   ".join(spoken)
+
+
+def _next(kept: Path | None) -> Iterator[str]:
+    yield _heading(5, "Your turn")
+    if kept is None:
+        yield "   textodds demo --keep tour          keeps the messages and the model in the folder tour"
+        yield "   textodds train YOUR.csv            a file with columns text and label makes a model"
+        yield "   textodds --help                    all commands"
+        return
+    model, held_out = shlex.quote(str(kept / "mail.textodds")), shlex.quote(str(kept / messages.HELD_OUT))
+    yield f'   textodds predict {model} --say "a message of your own"'
+    yield f"   textodds evaluate {model} {held_out}"
+    yield f"   textodds inspect {model}"

@@ -1,0 +1,35 @@
+"""``forget``: forget labelled texts, exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textodds.cli.change import change, change_options
+from textodds.cli.command import command
+
+
+@command(
+    "forget",
+    examples=[
+        "textodds forget mail.textodds withdrawn.csv",
+        'textodds forget mail.textodds --say "win a free phone" --label-is spam',
+    ],
+)
+@change_options("Forget")
+def forget(
+    model: str,
+    data: tuple[str, ...],
+    say: tuple[str, ...],
+    label_is: str | None,
+    output: str | None,
+    threads: int | None = None,
+    as_json_: bool = False,
+    quiet: bool = False,
+    **options: Any,
+) -> None:
+    """Forget labelled texts, exactly.
+
+    Afterwards the model is the one that training without these texts would have given, to the last
+    bit. If they were never learned, nothing is changed and the exit status is 2.
+    """
+    change(-1, model, data, say, label_is, output, options, threads=threads, json=as_json_, quiet=quiet)

@@ -1,0 +1,139 @@
+"""``inspect``: show what a model has learned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textodds import _kernels
+from textodds.cli import models
+from textodds.cli.command import argument, command, option
+from textodds.cli.portrait import CLASSES, largest, portrait
+from textodds.cli.talk import as_json, echo
+from textodds.cli.values import Value, above_zero
+from textodds.model import TextModel, load
+from textodds.tally import Tally
+from textodds.text import Vocabulary
+
+
+@command(
+    "inspect",
+    examples=[
+        "textodds inspect mail.textodds",
+        "textodds inspect mail.textodds --class spam --top 30",
+        "textodds inspect mail.textodds --word free --word invoice",
+    ],
+)
+@argument("model", "A model file made by `train`.")
+@option(
+    "What to show",
+    "--top",
+    type=Value(above_zero, "a whole number above 0"),
+    metavar="N",
+    default=10,
+    help="Words of each class.",
+)
+@option(
+    "What to show",
+    "--class",
+    "labels",
+    multiple=True,
+    metavar="LABEL",
+    help=f"Words of this class only; may be repeated. Otherwise of all, or of the {CLASSES} largest.",
+)
+@option(
+    "What to show",
+    "--word",
+    "words",
+    multiple=True,
+    metavar="WORD",
+    help="This word, class by class; may be repeated.",
+)
+@option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
+def inspect(model: str, top: int, labels: tuple[str, ...], words: tuple[str, ...], as_json_: bool) -> None:
+    """Show what a model has learned.
+
+    Its classes, recipe, file and measured quality, and the words that speak most for each class, by
+    their log-odds against the other classes.
+    """
+    path, opened = Path(model), load(model)
+    about = _about(path, opened)
+    documents: dict[str, float | None] = dict.fromkeys(opened.classes_)
+    if opened._tally is not None:
+        documents.update(models.documents(opened))
+    about["classes"] = documents
+    shown = list(labels) or sorted(largest(documents)[:CLASSES])
+    about["top_words"] = {
+        label: [{"word": word, "log_odds": odds} for word, odds in opened.top_words(label, top)]
+        for label in shown
+    }
+    about["asked"] = [_word(opened, word) for word in words]
+    if as_json_:
+        echo(as_json(about))
+    else:
+        for line in portrait(about):
+            echo(line)
+
+
+def _about(path: Path, model: TextModel) -> dict[str, Any]:
+    header = json.loads(_kernels.layout(np.memmap(path, np.uint8, mode="r"))[0]["textodds"])
+    has_counts = model._tally is not None
+
+    def known(name: str, kind: type | tuple[type, ...]) -> Any:
+        """What the file says, unless somebody has put something else in its place."""
+        value = model.info.get(name)
+        return value if isinstance(value, kind) else None
+
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "format": header["format"],
+        "counts": has_counts,
+        "documents": known("documents", (int, float)),
+        "words": len(model.vocabulary),
+        "words_counted": len(model.tally.vocabulary) if has_counts else None,
+        "recipe": model.recipe.as_dict(),
+        "source": known("source", str),
+        "rejected": known("rejected", int),
+        "fingerprint": known("fingerprint", str),
+        "quality": model.info.get("quality"),
+    }
+
+
+def _word(model: TextModel, given: str) -> dict[str, Any]:
+    """Counts, weight and log-odds of a word in each class."""
+    word = given
+    if _number(model.vocabulary, word) < 0:  # perhaps not as the model spells it: capitals, a hash bucket
+        terms = model.recipe.settings.terms(given)
+        word = terms[0] if len(terms) == 1 else given
+    number, K = _number(model.vocabulary, word), len(model.classes_)
+    known = number >= 0
+    weights = model.linear.weights.rows(np.array([number]))[0] if known else np.full(K, np.nan)
+    odds = weights - (weights.sum() - weights) / max(K - 1, 1)
+    counts = [None] * K if model._tally is None else _occurrences(model.tally, word)
+    by_class = {
+        label: {"count": count, "weight": float(w), "log_odds": float(o)}
+        for label, count, w, o in zip(model.classes_, counts, weights, odds, strict=True)
+    }
+    return {"word": word, "known": known, "by_class": by_class}
+
+
+def _number(vocabulary: Vocabulary, word: str) -> int:
+    """The number of a word, -1 if it has none."""
+    number = int(vocabulary.find([word])[0])
+    if number < 0 and word.startswith("#"):  # `find` does not know a hash bucket by its name
+        names = vocabulary.words()
+        return names.index(word) if word in names else -1
+    return number
+
+
+def _occurrences(tally: Tally, word: str) -> list[float]:
+    by_class = np.zeros(len(tally.classes))
+    number = _number(tally.vocabulary, word)
+    if number >= 0:
+        cells = slice(int(tally.starts[number]), int(tally.starts[number + 1]))
+        by_class[tally.class_of[cells]] = tally.occurrences[cells] / 2**tally.fraction
+    return by_class.tolist()

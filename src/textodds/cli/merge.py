@@ -1,0 +1,76 @@
+"""``merge``: make one model of several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textodds.cli import models
+from textodds.cli.command import argument, command, option
+from textodds.cli.running import running_options
+from textodds.cli.talk import as_json, counted, echo, say, size, weight
+from textodds.errors import InputError
+from textodds.model import TextModel, load
+
+
+@command(
+    "merge",
+    examples=[
+        "textodds merge january.textodds february.textodds -o winter.textodds",
+        "textodds merge year.textodds --subtract january.textodds -o rest.textodds",
+    ],
+)
+@argument(
+    "models_", "Model files, trained with the same options.", nargs=-1, required=True, metavar="MODEL..."
+)
+@option("Output", "-o", "--output", required=True, metavar="OUT", help="The model file to write.")
+@option(
+    "Models",
+    "--subtract",
+    multiple=True,
+    metavar="MODEL",
+    help="Take this model's data away; may be repeated.",
+)
+@running_options(json="Print what the model rests on as JSON on stdout.")
+def merge(
+    models_: tuple[str, ...],
+    output: str,
+    subtract: tuple[str, ...],
+    threads: int | None = None,
+    as_json_: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Make one model of several.
+
+    The result is the model that training on all their data at once would have given, to the last
+    bit; with --subtract, on all their data but that.
+    """
+    if len(models_) + len(subtract) < 2:
+        raise InputError(
+            "one model alone has nothing to be merged with", hint="name another, or use `--subtract`"
+        )
+    path = Path(output)
+    models.must_be_writable(path)
+    merged = load(models_[0], threads=threads)
+    for name in models_[1:]:
+        merged = _combined(merged, name, 1)
+    for name in subtract:
+        merged = _combined(merged, name, -1)
+    written = models.write(merged, path)
+    if as_json_:
+        echo(as_json(models.plain(merged, path, written)))
+        return
+    say(
+        f"wrote {path}: {weight(merged.tally.n_documents)} documents "
+        f"in {counted(len(merged.classes_), 'class')}, {counted(len(merged.vocabulary), 'word')}, "
+        f"{size(written)}",
+        quiet=quiet,
+    )
+
+
+def _combined(merged: TextModel, name: str, sign: int) -> TextModel:
+    other = load(name, threads=merged.threads)
+    try:
+        return merged + other if sign > 0 else merged - other
+    except InputError as error:
+        verb = "added" if sign > 0 else "subtracted"
+        raise type(error)(f"`{name}` cannot be {verb}: {error.problem}", hint=error.hint) from error

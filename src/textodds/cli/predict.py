@@ -1,0 +1,121 @@
+"""``predict``: label texts with a trained model."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from textodds.cli.command import argument, command, option
+from textodds.cli.progress import watched
+from textodds.cli.running import running_options
+from textodds.cli.source import opened_or_said, portions, reading_options, refuse_reading
+from textodds.cli.talk import as_json, one_line
+from textodds.cli.values import PRIOR
+from textodds.data import Batch
+from textodds.data.files import STDIN
+from textodds.errors import InputError
+from textodds.model import TextModel, load
+
+PIECE = 4096  # lines written at once: fast where stdout is not buffered, and soon aware that nobody reads
+
+
+@command(
+    "predict",
+    examples=[
+        'textodds predict mail.textodds --say "win a free phone"',
+        "textodds predict mail.textodds new.csv --proba > answers.tsv",
+        "tail -f log.txt | textodds predict log.textodds",
+    ],
+)
+@argument("model", "A model file made by `train`.")
+@argument("data", "Files or patterns; by default -, which is stdin with one text a line.", nargs=-1)
+@option(
+    "Texts", "--say", multiple=True, metavar="TEXT", help="Label this text instead of data; may be repeated."
+)
+@option(
+    "Answers", "--proba", is_flag=True, help="Give the probability of every class, the most probable first."
+)
+@option(
+    "Answers",
+    "--prior",
+    type=PRIOR,
+    metavar="PRIOR",
+    help="Answer under another prior: data, uniform, or spam=0.02,ham=0.98.",
+)
+@reading_options(labelled=False)
+@running_options(json="One JSON object a line: label, probability, evidence (known words), probabilities.")
+def predict(
+    model: str,
+    data: tuple[str, ...],
+    say: tuple[str, ...],
+    proba: bool,
+    prior: str | dict[str, float] | None,
+    threads: int | None = None,
+    as_json_: bool = False,
+    quiet: bool = False,
+    **options: Any,
+) -> None:
+    """Label texts with a trained model.
+
+    Prints one line for each text, in the order of the texts: the label, a tab, and its probability.
+    Answers to stdin come as lines come.
+    """
+    if say and data:
+        raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
+    answering = load(model, threads=threads)
+    if prior is not None:
+        answering = answering.with_prior(prior)
+    if say:
+        refuse_reading(options)
+        _answer(answering, [Batch(list(say), None, None)], proba=proba, json=as_json_)
+        return
+    if not data and options["query"] is None:
+        data = (STDIN,)
+    source = opened_or_said(data, options, labelled=False)
+    with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as watch:
+        _answer(answering, watch.batches(), proba=proba, json=as_json_)
+
+
+def _answer(model: TextModel, batches: Iterable[Batch], *, proba: bool, json: bool) -> None:
+    """Write the answers, and see to it that they arrive before the next batch is waited for."""
+    written = _objects if json else _lines
+    for batch in portions(batches, len(model.classes_)):
+        lines = written(model, batch, proba=proba)
+        while piece := "".join(itertools.islice(lines, PIECE)):
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+
+
+def _lines(model: TextModel, batch: Batch, *, proba: bool) -> Iterator[str]:
+    shares, best, _ = _scored(model, batch)
+    names = [one_line(name) for name in model.classes_]
+    if proba:
+        for row in shares:
+            order = np.argsort(-row, kind="stable")
+            yield "\t".join(f"{names[k]}\t{row[k]:.4f}" for k in order.tolist()) + "\n"
+        return
+    for k, share in zip(best.tolist(), shares[np.arange(len(best)), best].tolist(), strict=True):
+        yield f"{names[k]}\t{share:.4f}\n"
+
+
+def _objects(model: TextModel, batch: Batch, *, proba: bool) -> Iterator[str]:
+    shares, best, known = _scored(model, batch)
+    for row, k, evidence in zip(shares, best.tolist(), known.tolist(), strict=True):
+        answer = {"label": model.classes_[k], "probability": float(row[k]), "evidence": evidence}
+        if proba:
+            answer["probabilities"] = dict(zip(model.classes_, row.tolist(), strict=True))
+        yield as_json(answer) + "\n"
+
+
+def _scored(model: TextModel, batch: Batch) -> tuple[Any, Any, Any]:
+    """Probabilities (N, K), the most probable class (N,) and the number of known words (N,)."""
+    # Not `model.score`, which loads pyarrow for texts that are not a list.
+    scores, evidence = model._kernel.score(batch.texts, model.threads)
+    best = scores.argmax(axis=1)
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares, best, evidence[:, 0]

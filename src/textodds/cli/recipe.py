@@ -1,0 +1,180 @@
+"""The choices that `train` offers, and the recipe they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textodds.cli.command import F, option, together
+from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, words_in
+from textodds.errors import InputError
+from textodds.generative import LEARNERS, learner_named
+from textodds.model import UNKNOWN_POLICIES, recipe_of
+from textodds.text import TextSettings
+from textodds.text.settings import NORMAL_FORMS, UNITS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textodds.store import Recipe
+
+
+def recipe_options() -> Callable[[F], F]:
+    """The options that make a recipe.
+
+    Most have no default of their own: what is not given is the library's, and what is given where
+    it does not act is refused rather than ignored.
+    """
+    return together(*_learner_options(), *_text_options(), *_word_options())
+
+
+def _learner_options() -> list[Callable[[F], F]]:
+    section = "Learner"
+    return [
+        option(
+            section,
+            "--learner",
+            type=OneOf(LEARNERS),
+            metavar="NAME",
+            default="multinomial",
+            help=f"Which naive Bayes: {', '.join(LEARNERS)}.",
+        ),
+        option(
+            section,
+            "--alpha",
+            type=Value(float, "a number such as 0.1"),
+            metavar="A",
+            help="Smoothing, in pseudo-counts per word.  [default: 1.0]",
+        ),
+        option(
+            section,
+            "--prior",
+            type=PRIOR,
+            metavar="PRIOR",
+            help="Probability of each class before reading: data, uniform, or spam=0.02,ham=0.98; "
+            "not for complement.  [default: data]",
+        ),
+        option(section, "--binary", is_flag=True, help="Count a word once a text; for multinomial."),
+        option(section, "--norm", is_flag=True, help="Normalise the weights of each class; for complement."),
+        option(
+            section, "--transform", is_flag=True, help="Transform the texts as TWCNB does; for complement."
+        ),
+    ]
+
+
+def _text_options() -> list[Callable[[F], F]]:
+    section = "Text"
+    return [
+        option(
+            section,
+            "--unit",
+            type=OneOf(UNITS),
+            metavar="UNIT",
+            help=f"What a text is cut into: {', '.join(UNITS)}.  [default: words]",
+        ),
+        option(
+            section,
+            "--ngrams",
+            type=Value(ngrams, "`1-2` for single words and pairs, `2` for pairs only"),
+            metavar="N-M",
+            help="Runs of units that count: 1-2 for single words and pairs, 2 for pairs.  [default: 1-1]",
+        ),
+        option(section, "--no-lower", is_flag=True, help="Keep capital letters apart from small ones."),
+        option(
+            section,
+            "--normal-form",
+            type=OneOf([*NORMAL_FORMS, "none"]),
+            metavar="FORM",
+            help="Normal form of Unicode: NFC, NFKC or none.  [default: NFC]",
+        ),
+        option(section, "--strip-accents", is_flag=True, help="Read é as e."),
+        option(
+            section, "--stop-words", metavar="english|FILE", help="Words to leave out; a file has one a line."
+        ),
+        option(section, "--sklearn", is_flag=True, help="Cut texts as scikit-learn's CountVectorizer does."),
+    ]
+
+
+def _word_options() -> list[Callable[[F], F]]:
+    section = "Words"
+    how_many = Value(documents, "a number of texts such as 5, or a share of them such as 0.5")
+    return [
+        option(
+            section,
+            "--min-df",
+            type=how_many,
+            metavar="N|SHARE",
+            default=1,
+            help="Fewest texts a word must be in: 5 of them, or a share of 0.001.",
+        ),
+        option(
+            section,
+            "--max-df",
+            type=how_many,
+            metavar="N|SHARE",
+            default=1.0,
+            help="Most texts a word may be in; 1.0 is all of them.",
+        ),
+        option(
+            section,
+            "--max-features",
+            type=Value(above_zero, "a whole number above 0"),
+            metavar="N",
+            help="Keep this many words, the most frequent.",
+        ),
+        option(
+            section,
+            "--unknown",
+            type=OneOf(UNKNOWN_POLICIES),
+            metavar="HOW",
+            default="ignore",
+            help="Words that training has not seen: ignore them; smooth: as a word seen never; first: as the "
+            "first occurrence of every word was; count: as the words outside --vocabulary were.",
+        ),
+        option(section, "--vocabulary", metavar="FILE", help="Use these words and no other; one a line."),
+        option(
+            section,
+            "--hash-bits",
+            type=Value(int, "a whole number such as 22"),
+            metavar="BITS",
+            help="Hash words into 2^BITS buckets: bounded, but without names.",
+        ),
+        option(
+            section,
+            "--hash-seed",
+            type=Value(int, "a whole number"),
+            metavar="SEED",
+            help="Seed of that hash.  [default: 0]",
+        ),
+    ]
+
+
+def recipe_from(options: dict[str, Any]) -> Recipe:
+    """The recipe that the options make."""
+    learner = learner_named(
+        options["learner"], **_given(options, "alpha", "prior", "binary", "norm", "transform")
+    )
+    given = _given(options, "unit", "ngrams", "strip_accents", "hash_bits", "hash_seed")
+    if options["no_lower"]:
+        given["lower"] = False
+    if (form := options["normal_form"]) is not None:
+        given["normal_form"] = None if form == "none" else form
+    if (stop_words := options["stop_words"]) is not None:
+        given["stop_words"] = stop_words if stop_words == "english" else words_in(stop_words)
+    if (path := options["vocabulary"]) is not None:
+        # Blanks are part of what characters make.
+        given["vocabulary"] = words_in(path, stripped=not given.get("unit", "").startswith("characters"))
+    if "hash_seed" in given and "hash_bits" not in given:
+        raise InputError(
+            "`--hash-seed` is the seed of a hash, but words are not hashed", hint="add `--hash-bits 22`"
+        )
+    given["count_unknown"] = options["unknown"] == "count"
+    settings = TextSettings.sklearn(**given) if options["sklearn"] else TextSettings(**given)
+    return recipe_of(learner, settings=settings, **{name: options[name] for name in _SELECTION})
+
+
+_SELECTION = ("unknown", "min_df", "max_df", "max_features")
+
+
+def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """The options that stand on the command line, which a default of None or a flag left out do not."""
+    return {name: options[name] for name in names if options[name] is not None and options[name] is not False}

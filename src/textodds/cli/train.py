@@ -1,0 +1,175 @@
+"""``train``: learn a classifier from labelled texts."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textodds.cli import models, quality
+from textodds.cli.command import argument, command, option
+from textodds.cli.progress import watched
+from textodds.cli.recipe import recipe_from, recipe_options
+from textodds.cli.running import running_options
+from textodds.cli.source import opened, portions, reading_options
+from textodds.cli.talk import (
+    aligned,
+    as_json,
+    counted,
+    duration,
+    echo,
+    faint,
+    one_line,
+    say,
+    size,
+    strong,
+    warn,
+    weight,
+)
+from textodds.cli.values import Value, in_bytes
+from textodds.data import Source
+from textodds.evaluate import Evaluation
+from textodds.model import TextModel, train_on
+from textodds.tally import MEMORY
+
+LARGEST = 10  # classes that the summary names
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was learned, from what, and where it is."""
+
+    model: TextModel
+    path: Path
+    bytes: int
+    source: Source
+    rows: int
+    bytes_read: int
+    seconds: float
+    evaluation: Evaluation | None
+
+
+@command(
+    "train",
+    examples=[
+        "textodds train mail.csv",
+        "textodds train 'logs/*.jsonl' --text message --label level -o logs.textodds",
+        "textodds train tickets.parquet --ngrams 1-2 --min-df 2 --test held_out.parquet",
+    ],
+)
+@argument(
+    "data", "Files, patterns, a folder with a sub-folder per class, a database, or - for stdin.", nargs=-1
+)
+@option(
+    "Output",
+    "-o",
+    "--output",
+    metavar="MODEL",
+    help="The model file; otherwise DATA.textodds in this folder.",
+)
+@option(
+    "Output", "--no-counts", is_flag=True, help="Save a smaller model that cannot learn, forget or be merged."
+)
+@option("Output", "--test", metavar="DATA", help="Measure the model on this data, and keep the result in it.")
+@reading_options(labelled=True, weighted=True)
+@recipe_options()
+@option(
+    "Running",
+    "--memory",
+    type=Value(in_bytes, "a size such as 2GB or 500MB"),
+    default="2GiB",
+    metavar="SIZE",
+    help="Bytes that words may use before the rarest are dropped.",
+)
+@running_options(json="Print what was learned as JSON on stdout.")
+def train(
+    data: tuple[str, ...],
+    output: str | None,
+    no_counts: bool,
+    test: str | None,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    as_json_: bool = False,
+    quiet: bool = False,
+    **options: Any,
+) -> None:
+    """Learn a classifier from labelled texts.
+
+    Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not, in
+    one pass and in bounded memory, and writes one model file.
+    """
+    recipe = recipe_from(options)
+    source = opened(data, options)
+    tested = (
+        None if test is None else opened([test], {**options, "weight": None, "query": None, "rejects": None})
+    )
+    path = models.default_path(data) if output is None else Path(output)
+    models.must_be_writable(path, [*data, *([test] if test else [])])
+    started = time.perf_counter()
+    with watched(source, "learning", quiet=quiet) as watch:
+        model = train_on(source, recipe, threads=threads, memory=memory, watch=watch)
+    seconds = time.perf_counter() - started
+    if len(model.classes_) == 1:
+        warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
+    evaluation = None
+    if tested is not None:
+        with watched(tested, "measuring", quiet=quiet) as on_test:
+            batches = portions(on_test.batches(), len(model.classes_))
+            evaluation = model.evaluate_batches(batches)
+        model.info["quality"] = models.quality_of(evaluation, tested.description)
+    written = models.write(model, path, counts=not no_counts)
+    summary = Summary(model, path, written, source, watch.rows, watch.bytes, seconds, evaluation)
+    if as_json_:
+        echo(as_json(_plain(summary)))
+    elif not quiet:
+        _tell(summary)
+
+
+def _plain(summary: Summary) -> dict[str, Any]:
+    rejects = summary.source.rejects
+    return {
+        **models.plain(summary.model, summary.path, summary.bytes),
+        "rows": summary.rows,
+        "seconds": summary.seconds,
+        "rows_per_second": summary.rows / summary.seconds,
+        "bytes_read": summary.bytes_read,
+        "megabytes_per_second": summary.bytes_read / 1e6 / summary.seconds,
+        "rejected": rejects.count,
+        "rejects": None if rejects.path is None else str(rejects.path),
+        "quality": None if summary.evaluation is None else summary.evaluation.as_dict(),
+    }
+
+
+def _tell(summary: Summary) -> None:
+    model, seconds = summary.model, summary.seconds
+    speed = [f"{summary.rows / seconds:,.0f} rows/s"]
+    if summary.bytes_read:
+        speed.append(f"{summary.bytes_read / 1e6 / seconds:.3g} MB/s")
+    learned = f"{counted(summary.rows, 'row')} of {summary.source.description}"
+    say(f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}")
+    say()
+    documents = models.documents(model)
+    total = sum(documents.values())
+    rows = [[faint("class"), faint("rows" if total == summary.rows else "weight"), faint("share")]]
+    largest = sorted(documents, key=lambda label: -documents[label])[:LARGEST]
+    rows += [
+        [one_line(label), weight(documents[label]), f"{documents[label] / total:.1%}"] for label in largest
+    ]
+    for line in aligned(rows):
+        say(line)
+    if len(documents) > LARGEST:
+        say(faint(f"  and {counted(len(documents) - LARGEST, 'smaller class')}"))
+    say()
+    if summary.evaluation is not None:
+        for line in quality.headline(summary.evaluation):
+            say(line)
+        test_rows = counted(summary.evaluation.n, "row")
+        say(faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals"))
+        say()
+    say(f"wrote {strong(str(summary.path))}: {counted(len(model.vocabulary), 'word')}, {size(summary.bytes)}")
+    say()
+    name = shlex.quote(str(summary.path))
+    say(f'next:  textodds predict {name} --say "a text of your own"')
+    say(f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}")

@@ -1,0 +1,57 @@
+import re
+import shlex
+from pathlib import Path
+
+import textodds
+from textodds.cli import main, messages
+
+
+def test_the_numbers_of_the_demo_are_those_of_the_library(capsys):
+    assert main(["demo"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert list(Path().iterdir()) == []
+    model = textodds.train(messages.folder() / "messages.csv")
+    quality = model.evaluate(messages.folder() / "new_messages.csv")
+    assert f"accuracy   {quality.accuracy:.4f}" in out
+    said = re.findall(r"“(.*)”\n +(\w+) +(\d\.\d{4})", out)
+    assert len(said) == 4
+    for text, label, probability in said:
+        assert (label, probability) == (model(text).label, f"{model(text).probability:.4f}")
+
+
+def test_the_demo_changes_an_answer_and_takes_it_back_exactly(capsys):
+    assert main(["demo"]) == 0
+    before, learned, after = re.findall(
+        r"^   [\w ]+   (ham|spam) +(\d\.\d{4})", capsys.readouterr().out, re.M
+    )
+    assert before == after
+    assert learned[0] != before[0]
+    assert main(["demo"]) == 0
+    assert "the same model, bit for bit" in capsys.readouterr().out
+
+
+def test_what_the_demo_keeps_can_be_gone_on_with(capsys):
+    assert main(["demo", "--keep", "a tour"]) == 0
+    out = capsys.readouterr().out
+    assert sorted(path.name for path in Path("a tour").iterdir()) == [
+        "mail.textodds",
+        "messages.csv",
+        "new_messages.csv",
+    ]
+    typed = re.findall(r"^   textodds (.*)$", out, re.M)
+    assert len(typed) == 3
+    for line in typed:
+        assert main(shlex.split(line)) == 0
+
+
+def test_a_folder_that_cannot_be_made_is_said(capsys):
+    Path("file").touch()
+    assert main(["demo", "--keep", "file"]) == 2
+    assert capsys.readouterr().err.startswith("error: `file`: file exists")
+
+
+def test_examples_that_are_not_there_are_said(capsys, monkeypatch):
+    monkeypatch.setattr(messages, "LEARNED", "missing.csv")
+    assert main(["demo"]) == 2
+    assert "error: the example messages are not installed" in capsys.readouterr().err

@@ -1,0 +1,240 @@
+import gzip
+import json
+import re
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import textodds
+from textodds.cli import main
+
+from .transcripts import MAIL
+
+
+def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
+    assert main(["train", "mail.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.sub(r"in \d+ ms \(.*\)", "in 1 ms (fast)", err).replace(
+        f"{Path('mail.textodds').stat().st_size / 1000:.3g} kB", "2 kB"
+    ) == dedent("""\
+        learned 6 rows of mail.csv in 1 ms (fast)
+
+          class   rows   share
+          ham        3   50.0%
+          spam       3   50.0%
+
+        wrote mail.textodds: 16 words, 2 kB
+
+        next:  textodds predict mail.textodds --say "a text of your own"
+               textodds evaluate mail.textodds TEST_DATA
+    """)
+    assert re.search(r"\([\d,]+ rows/s, [\d.e+]+ MB/s\)", err)
+
+
+def test_json_is_one_object_on_stdout_and_nothing_on_stderr(mail, capsys):
+    assert main(["train", "mail.csv", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    told = json.loads(out)
+    assert told["rows"] == 6
+    assert told["classes"] == {"ham": 3, "spam": 3}
+    assert told["words"] == 16
+    assert told["model"] == "mail.textodds"
+    assert told["bytes"] == Path("mail.textodds").stat().st_size
+    assert (told["rejected"], told["rejects"], told["quality"]) == (0, None, None)
+    assert told["bytes_read"] == len(MAIL)
+    assert told["seconds"] > 0
+    assert told["rows_per_second"] > 0
+    assert told["megabytes_per_second"] > 0
+
+
+def test_the_command_line_trains_what_the_library_trains(mail, capsys):
+    options = ["--learner", "bernoulli", "--alpha", "0.5", "--prior", "spam=0.2,ham=0.8", "--ngrams", "1-2"]
+    more = ["--min-df", "2", "--max-df", "0.9", "--unit", "whitespace", "--strip-accents", "--threads", "2"]
+    assert main(["train", "mail.csv", "--quiet", *options, *more]) == 0
+    learner = textodds.BernoulliNB(alpha=0.5, prior={"spam": 0.2, "ham": 0.8})
+    settings = {"ngrams": (1, 2), "unit": "whitespace", "strip_accents": True}
+    expected = textodds.train("mail.csv", learner=learner, min_df=2, max_df=0.9, **settings)
+    trained = textodds.load("mail.textodds")
+    assert trained.recipe == expected.recipe
+    assert trained.tally == expected.tally
+    assert trained("free prize") == expected("free prize")
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        (["--no-lower"], {"lower": False}),
+        (["--normal-form", "none"], {"normal_form": None}),
+        (["--normal-form", "NFKC"], {"normal_form": "NFKC"}),
+        (["--ngrams", "2"], {"ngrams": (2, 2)}),
+        (["--stop-words", "english"], {"stop_words": "english"}),
+        (["--stop-words", "words.txt"], {"stop_words": ["free", "prize"]}),
+        (["--vocabulary", "words.txt"], {"vocabulary": ["free", "prize"]}),
+        (
+            ["--vocabulary", "words.txt", "--unknown", "count"],
+            {"vocabulary": ["free", "prize"], "unknown": "count"},
+        ),
+        (["--hash-bits", "18", "--hash-seed", "7"], {"hash_bits": 18, "hash_seed": 7}),
+        (["--max-features", "3"], {"max_features": 3}),
+        (["--unknown", "first"], {"unknown": "first"}),
+        (["--sklearn"], {"unit": "sklearn", "normal_form": None}),
+        (["--sklearn", "--ngrams", "1-2"], {"unit": "sklearn", "normal_form": None, "ngrams": (1, 2)}),
+        (["--binary"], {"learner": textodds.MultinomialNB(binary=True)}),
+        (["--prior", "uniform"], {"learner": textodds.MultinomialNB(prior="uniform")}),
+        (
+            ["--learner", "complement", "--norm", "--transform"],
+            {"learner": textodds.ComplementNB(norm=True, transform=True)},
+        ),
+    ],
+)  # fmt: skip
+def test_every_choice_arrives_in_the_recipe(mail, options, changes):
+    Path("words.txt").write_text("free\r\n\nprize\n")
+    assert main(["train", "mail.csv", "--quiet", *options]) == 0
+    assert textodds.load("mail.textodds").recipe == textodds.train("mail.csv", **changes).recipe
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--norm"], "multinomial has no norm"),
+        (["--learner", "bernoulli", "--binary"], "bernoulli has no binary"),
+        (["--learner", "complement", "--prior", "uniform"], "complement has no prior"),
+        (["--hash-seed", "3"], "`--hash-seed` is the seed of a hash, but words are not hashed"),
+        (["--unknown", "count"], "unknown='count' needs a vocabulary fixed in advance"),
+        (["--rejects", "bad.jsonl"], "`rejects_path` is for rows that are skipped"),
+        (["--ngrams", "one"], "`--ngrams` cannot be `one`"),
+        (["--ngrams", "2-"], "`--ngrams` cannot be `2-`"),
+        (["--min-df", "few"], "`--min-df` cannot be `few`"),
+        (["--memory", "lots"], "`--memory` cannot be `lots`"),
+        (["--memory", "0GB"], "`--memory` cannot be `0GB`"),
+        (["--prior", "spam"], "`--prior` cannot be `spam`"),
+        (["--prior", "spam=1,spam=0"], "`--prior` cannot be `spam=1,spam=0`"),
+        (["--prior", "spam=0.5,eggs=0.5"], "the prior names eggs, spam; the classes are ham, spam"),
+        (["--threads", "0"], "`--threads` cannot be `0`"),
+        (["--unit", "word"], "`--unit` cannot be `word`; did you mean `words`?"),
+        (["--stop-words", "german"], "no file at `german`"),
+        (["--vocabulary", "latin1.txt"], "`latin1.txt` is not UTF-8: "),
+        (["--test", "missing.csv"], "no file at `missing.csv`"),
+        (["-o", "missing/mail.textodds"], "cannot write `missing/mail.textodds`: there is no folder"),
+        (["-o", "."], "cannot write `.`: it is a folder"),
+        (["-o", "mail.csv"], "the model would replace `mail.csv`, which is data"),
+    ],
+)  # fmt: skip
+def test_a_choice_that_cannot_be_had_is_an_error_and_leaves_nothing_behind(mail, capsys, options, problem):
+    Path("latin1.txt").write_bytes(b"caf\xe9\n")
+    assert main(["train", "mail.csv", *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {problem}")
+    assert sorted(path.name for path in Path().iterdir()) == ["latin1.txt", "mail.csv"]
+    assert Path("mail.csv").read_text() == MAIL
+
+
+def test_a_prior_may_be_json_for_labels_with_commas(capsys):
+    Path("mail.csv").write_text('text,label\na,"x,y"\nb,z\n')
+    assert main(["train", "mail.csv", "--quiet", "--prior", '{"x,y": 0.25, "z": 0.75}']) == 0
+    assert textodds.load("mail.textodds").recipe.learner.prior == {"x,y": 0.25, "z": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [(["in/mail.csv"], "mail"), (["in/mail.csv.gz"], "mail"), (["in/mail.csv", "in/more.csv"], "model"),
+     (["in/*.csv"], "model"), (["by class"], "by class")],
+)  # fmt: skip
+def test_the_model_is_called_after_the_data(data, expected):
+    Path("in").mkdir()
+    Path("in/mail.csv").write_text(MAIL)
+    Path("in/more.csv").write_text(MAIL)
+    Path("in/mail.csv.gz").write_bytes(gzip.compress(MAIL.encode()))
+    for label in ("ham", "spam"):
+        Path("by class", label).mkdir(parents=True)
+        Path("by class", label, "1.txt").write_text(label)
+    assert main(["train", "--quiet", *data]) == 0
+    assert [path.name for path in Path().glob("*.textodds")] == [f"{expected}.textodds"]
+
+
+def test_several_files_and_a_pattern_are_read_together(mail):
+    Path("more.csv").write_text(MAIL)
+    assert main(["train", "--quiet", "mail.csv", "m?re.csv"]) == 0
+    assert textodds.load("model.textodds").tally.n_documents == 12
+
+
+def test_a_query_needs_no_data(mail):
+    assert (
+        main(["train", "--quiet", "--query", "SELECT * FROM 'mail.csv' WHERE text LIKE '%free%'", "-o", "m"])
+        == 0
+    )
+    assert textodds.load("m").classes_ == ("spam",)
+
+
+def test_a_single_class_is_learned_with_a_warning(capsys):
+    Path("one.csv").write_text("text,label\nhello,ham\n")
+    assert main(["train", "one.csv", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "warning: there is only one class: every answer will be 'ham'\n")
+    assert textodds.load("one.textodds")("anything").label == "ham"
+
+
+def test_skipped_rows_are_counted_and_kept(capsys):
+    Path("mail.csv").write_text(MAIL + "no label,\n")
+    assert main(["train", "mail.csv"]) == 2
+    assert "error: mail.csv, line 8: " in capsys.readouterr().err
+    assert main(["train", "mail.csv", "--bad-rows", "skip"]) == 0
+    err = capsys.readouterr().err
+    assert "skipped 1 row: " in err
+    assert "1 skipped row in mail.csv.rejected.jsonl" in err
+    assert main(["train", "mail.csv", "--bad-rows", "skip", "--rejects", "bad.jsonl", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["rows"], told["rejected"], told["rejects"]) == (6, 1, "bad.jsonl")
+    assert json.loads(Path("bad.jsonl").read_text())["line"] == 8
+
+
+def test_a_weight_is_a_weight(capsys):
+    Path("mail.csv").write_text("text,label,n\na,x,2.5\nb,y,1\n")
+    assert main(["train", "mail.csv", "--weight", "n"]) == 0
+    assert re.search(r"class +weight +share\n +x +2.5 +71.4%", capsys.readouterr().err)
+
+
+def test_columns_formats_and_dialects_can_be_named():
+    Path("rows.txt").write_text('1;say "hi;greeting\n2;go away;order\n')
+    options = ["--format", "csv", "--no-header", "--no-quoting", "--text", "2", "--label", "3"]
+    assert main(["train", "rows.txt", "--quiet", *options]) == 0
+    assert textodds.load("rows.textodds").classes_ == ("greeting", "order")
+
+
+def test_quality_is_measured_shown_and_kept(mail, capsys):
+    assert main(["train", "mail.csv", "--test", "mail.csv"]) == 0
+    err = capsys.readouterr().err
+    assert re.search(r"accuracy +1\.0000 +0\.\d+ to 1\.0000", err)
+    assert "on 6 rows of mail.csv; ranges are 95 % intervals" in err
+    assert "textodds inspect mail.textodds" in err
+    quality = textodds.load("mail.textodds").info["quality"]
+    assert (quality["source"], quality["n"], quality["accuracy"]) == ("mail.csv", 6, 1.0)
+
+
+def test_a_model_without_counts_is_smaller_and_cannot_learn(mail, capsys):
+    assert main(["train", "mail.csv", "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--quiet", "--no-counts", "-o", "small.textodds"]) == 0
+    assert Path("small.textodds").stat().st_size < Path("mail.textodds").stat().st_size
+    assert main(["learn", "small.textodds", "mail.csv"]) == 2
+    assert "error: this model was saved without its counts" in capsys.readouterr().err
+
+
+def test_the_ten_largest_classes_are_named(capsys):
+    rows = "".join(f"text {k},class {k:02}\n" * (k + 1) for k in range(12))
+    Path("many.csv").write_text("text,label\n" + rows)
+    assert main(["train", "many.csv"]) == 0
+    err = capsys.readouterr().err
+    assert re.search(r"class 11 +12 +15\.4%\n +class 10 +11", err)
+    assert "class 01" not in err
+    assert "and 2 smaller classes" in err
+
+
+def test_dropped_words_are_a_warning(capsys):
+    words = [f"w{k:06}" for k in range(60_000)]
+    rows = "".join(f"{' '.join(words[k : k + 10])},{k % 2}\n" for k in range(0, 60_000, 10))
+    Path("wide.csv").write_text("text,label\n" + rows)
+    assert main(["train", "wide.csv", "--quiet", "--memory", "1MB"]) == 0
+    assert capsys.readouterr().err.startswith("warning: the vocabulary outgrew 0 MiB")

@@ -1,0 +1,72 @@
+"""Taking model files apart and putting them together again, damaged."""
+
+import json
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+import textodds
+from textodds import _kernels
+from textodds.errors import ModelFileError
+
+LONG = "pneumonoultramicroscopicsilicovolcanoconiosis"
+TEXTS = ["a b", f"b {LONG} c", "c d d", "e f"]
+
+
+def small_model(classes=2, **options):
+    """A model with a long word; with twelve classes its weights are stored as exceptions."""
+    labels = [f"c{i % 2:02}" for i in range(len(TEXTS))] + [f"c{k:02}" for k in range(2, classes)]
+    extra = [f"own{k} own{k}b own{k}c" for k in range(2, classes)]
+    return textodds.train(TEXTS + extra, labels, **options)
+
+
+def parts(path):
+    """The tensors and the header of a model file."""
+    with safe_open(path, "np") as file:
+        header = json.loads(file.metadata()["textodds"])
+    return load_file(path), header
+
+
+def put_together(path, arrays, header):
+    """Write a model file of these tensors and this header (an object, or text as it is)."""
+    text = header if isinstance(header, str) else json.dumps(header)
+    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path, {"textodds": text})
+
+
+def header_end(path):
+    """Where the header of a safetensors file ends."""
+    return 8 + int.from_bytes(path.read_bytes()[:8], "little")
+
+
+def used(path):
+    """The model of a file after all was done with it that can be done, or None where it is refused.
+
+    Numbers in a damaged file may be anything, so what NumPy says of them is not of interest here.
+    """
+    try:
+        model = textodds.load(path)
+    except ModelFileError:
+        return None
+    with np.errstate(all="ignore"):
+        model("a b zzz")
+        model.predict([*TEXTS, "", "zzz"])
+        model.predict_proba(TEXTS)
+        model.rows(TEXTS)
+        model.vocabulary.words()
+        if len(model.classes_) > 1:
+            model.explain(TEXTS[1])
+        try:
+            tally = model.tally
+        except (ModelFileError, textodds.errors.Unsupported):
+            return model
+        tally.vocabulary.words()
+        tally.fingerprint()
+        _ = tally + tally
+    return model
+
+
+def layout(path):
+    """Where each tensor lies in a file: name to (start, end)."""
+    data = np.frombuffer(path.read_bytes(), dtype=np.uint8)
+    return {name: (start, end) for name, _, _, start, end in _kernels.layout(data)[1]}
