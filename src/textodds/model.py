@@ -19,7 +19,7 @@ from textodds.explain import Explanation, explain
 from textodds.generative import Learner, MultinomialNB, Prior, learner_named
 from textodds.linear import LinearModel, log_prior, log_softmax
 from textodds.store import Recipe, Stored
-from textodds.tally import MEMORY, Counts, Tally, default_threads
+from textodds.tally import MEMORY, Counts, Tally, checked_threads
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary
 
 
@@ -66,7 +66,7 @@ class TextModel:
         *,
         threads: int | None = None,
     ) -> None:
-        self.threads = threads or default_threads()
+        self.threads = checked_threads(threads)
         self._install(recipe, vocabulary, linear, tally, info)
 
     def _install(
@@ -150,9 +150,9 @@ class TextModel:
             return parts[0]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
-    def predict(self, texts: Any) -> NDArray[np.str_]:
+    def predict(self, texts: Any) -> NDArray[np.object_]:
         """The most probable label of each text, (N,)."""
-        names: NDArray[np.str_] = np.asarray(self.classes_)
+        names = np.array(self.classes_, dtype=object)  # NumPy's own text would lose a final NUL
         return np.asarray(names[self.score(texts)[0].argmax(axis=1)])
 
     def predict_log_proba(self, texts: Any) -> NDArray[np.float64]:
@@ -238,7 +238,8 @@ class TextModel:
             raise InputError("that would forget every document", hint="delete the model instead")
         vocabulary, linear = _fitted(changed, self.recipe)
         info = {**self.info, "documents": changed.n_documents}
-        info.pop("quality", None)  # it was that of another model
+        for part in ("quality", "fingerprint"):
+            info.pop(part, None)  # it was that of another model
         self._install(self.recipe, vocabulary, linear, changed, info)
 
     def _must_be_counts(self) -> None:
@@ -249,10 +250,10 @@ class TextModel:
             )
 
     def __add__(self, other: TextModel) -> TextModel:
-        return self._combined(other, 1)
+        return self._combined(other, 1) if isinstance(other, TextModel) else NotImplemented
 
     def __sub__(self, other: TextModel) -> TextModel:
-        return self._combined(other, -1)
+        return self._combined(other, -1) if isinstance(other, TextModel) else NotImplemented
 
     def _combined(self, other: TextModel, sign: int) -> TextModel:
         self._must_be_counts()
@@ -332,12 +333,11 @@ def _tally_of(
     texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None, model: TextModel
 ) -> Tally:
     if isinstance(texts, str):
-        texts, labels = [texts], [labels] if isinstance(labels, str) else labels
+        texts, labels = [texts], [labels]  # type: ignore[list-item]
     elif isinstance(labels, str):
         labels = [labels] * len(texts)
-    if not all(labels):
-        raise InputError("a label is empty", hint="every text needs a label")
-    return Tally.of(texts, labels, weights, settings=model.recipe.settings, threads=model.threads)
+    batches = read(list(texts), list(labels), weights)  # labels of any type become text there
+    return Tally.count(batches, settings=model.recipe.settings, threads=model.threads)
 
 
 def _fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
@@ -419,7 +419,9 @@ def recipe_of(
     if isinstance(learner, str):
         learner = learner_named(learner)
     if getattr(learner, "transform", False) and unknown != "ignore":
-        raise InputError("transformed documents have no place for unknown words", hint="use unknown='ignore'")
+        raise Unsupported(
+            "transformed documents have no place for unknown words", hint="use unknown='ignore'"
+        )
     return Recipe(settings, Selection(min_df, max_df, max_features), unknown, learner)
 
 
@@ -493,7 +495,7 @@ def train_on(
     watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
 ) -> TextModel:
     """A model trained on an opened source; ``watch`` may look at the batches as they pass."""
-    threads = threads or default_threads()
+    threads = checked_threads(threads)
     batches: Iterable[Batch] = data
     rereads = getattr(recipe.learner, "transform", False)
     if rereads and not data.replayable:
@@ -522,15 +524,17 @@ def _transformed_counts(
     index = {name: k for k, name in enumerate(counts.classes)}
     df, n = counts.by_feature(counts.documents), float(counts.class_documents.sum())
     sums = np.zeros(len(counts.class_of))
-    cell = np.zeros(0, np.int64)
     places = counts.feature_of.astype(np.int64) * K + counts.class_of
     for batch in batches:
+        labels = _as_list(batch.labels)
+        weight = np.ones(len(labels)) if batch.weights is None else batch.weights
         rows = transformed(_csr(plain._kernel.rows(batch.texts), V), df, n)
-        codes = np.array([index[label] for label in _as_list(batch.labels)], dtype=np.int64)
         lengths = np.diff(rows.indptr)
+        counted = np.repeat(weight > 0, lengths)  # what has no weight may have no place
+        codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
         cell = np.searchsorted(places, rows.indices.astype(np.int64) * K + np.repeat(codes, lengths))
-        weight = np.ones(len(codes)) if batch.weights is None else batch.weights
-        sums += np.bincount(cell, rows.data * np.repeat(weight, lengths), len(sums))
+        values = rows.data * np.repeat(weight, lengths)
+        sums += np.bincount(cell[counted], values[counted], len(sums))
     return Counts(
         counts.classes, counts.class_documents, counts.starts, counts.class_of, sums, counts.documents
     )
@@ -539,6 +543,9 @@ def _transformed_counts(
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:
     """The model in a file."""
     stored = store.load(path)
-    return TextModel(
-        stored.recipe, stored.vocabulary, stored.linear, stored.tally, stored.info, threads=threads
-    )
+    try:
+        return TextModel(
+            stored.recipe, stored.vocabulary, stored.linear, stored.tally, stored.info, threads=threads
+        )
+    except InputError as error:  # arrays that do not fit together
+        raise store.damaged(path, error.problem) from error

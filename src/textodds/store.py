@@ -128,7 +128,7 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
             save_file(
                 {name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary, metadata
             )
-        except (OSError, SafetensorError) as error:
+        except SafetensorError as error:
             raise ModelFileError(
                 f"cannot write `{path}`: {error}", hint="is the disk full? The file there before is untouched"
             ) from error
@@ -170,9 +170,22 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(folder)
         finally:
             os.close(folder)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ModelFileError(
+            f"cannot write `{path}`: {error.strerror or error}", hint="the file there before is untouched"
+        ) from error
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def damaged(path: str | os.PathLike[str], problem: str) -> ModelFileError:
+    """The error for a file that is not as it was written."""
+    return ModelFileError(
+        f"`{os.fspath(path)}` is damaged or no model of ours: {problem}",
+        hint="train it again, or fetch it again from where it came",
+    )
 
 
 def load(path: str | os.PathLike[str]) -> Stored:
@@ -183,10 +196,7 @@ def load(path: str | os.PathLike[str]) -> Stored:
     except ModelFileError as error:
         if str(path) in error.problem:
             raise
-        raise ModelFileError(
-            f"`{path}` is damaged or no model of ours: {error.problem}",
-            hint="train it again, or fetch it again from where it came",
-        ) from error
+        raise damaged(path, error.problem) from error
     except (
         InputError,
         LookupError,
@@ -196,9 +206,7 @@ def load(path: str | os.PathLike[str]) -> Stored:
         OverflowError,
         RecursionError,
     ) as error:
-        raise ModelFileError(
-            f"`{path}` is damaged: {error}", hint="train it again, or fetch it again from where it came"
-        ) from error
+        raise damaged(path, str(error)) from error
 
 
 def _load(path: Path) -> Stored:
@@ -298,22 +306,30 @@ def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, en
 
 def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocabulary) -> Tally:
     """The counts, widened to the types of `Tally` and checked."""
+
+    def get(name: str) -> NDArray[Any]:
+        array = arrays[f"tally.{name}"]
+        if array.dtype.kind not in "ui" or array.ndim != 1:
+            raise ValueError(f"the tensor `tally.{name}` has the wrong type or shape")
+        return array
+
     try:
         if "tally.keys" in arrays:
-            vocabulary = Vocabulary(
-                arrays["tally.keys"].astype(np.uint64), arrays["tally.arena"].astype(np.uint8)
-            )
+            vocabulary = Vocabulary(get("keys").astype(np.uint64), get("arena").astype(np.uint8))
+        fraction, pruned = header["fraction"], header["pruned"]
+        if not all(isinstance(number, int) and number >= 0 for number in (fraction, pruned)):
+            raise ValueError("their header is damaged")
         tally = Tally(
-            int(header["fraction"]),
-            tuple(map(str, header["classes"])),
-            arrays["tally.class_documents"].astype(np.int64),
+            fraction,
+            _names(header["classes"]),
+            get("class_documents").astype(np.int64),
             vocabulary,
-            arrays["tally.starts"].astype(np.uint64),
-            arrays["tally.class_of"].astype(np.uint32),
-            arrays["tally.occurrences"].astype(np.int64),
-            arrays["tally.documents"].astype(np.int64),
-            int(header["pruned"]),
+            get("starts").astype(np.uint64),
+            get("class_of").astype(np.uint32),
+            get("occurrences").astype(np.int64),
+            get("documents").astype(np.int64),
+            pruned,
         )
         return tally.checked()
-    except (InputError, LookupError, TypeError, ValueError) as error:
+    except (InputError, ModelFileError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise ModelFileError(f"the counts in `{path}` are damaged: {error}") from error

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
-from textodds.errors import InputError, LengthMismatch, NoData, VocabularyPruned
+from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, VocabularyPruned
 from textodds.text import TextSettings, Vocabulary
 
 MEMORY = 2 << 30
@@ -35,6 +35,15 @@ def default_threads() -> int:
     if given:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checked_threads(threads: int | None) -> int:
+    """The number of threads asked for, or the default."""
+    if threads is None:
+        return default_threads()
+    if threads < 1:
+        raise InputError(f"threads must be 1 or more, got {threads}")
+    return threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +110,7 @@ class Tally:
         so far are dropped, and a `VocabularyPruned` warning says how many.
         """
         settings = settings or TextSettings()
-        counter = _kernels.Counter(settings.analyser, threads or default_threads(), memory)
+        counter = _kernels.Counter(settings.analyser, checked_threads(threads), memory)
         for batch in batches:
             if batch.labels is None:
                 raise NoData("there are texts but no labels to learn from")
@@ -109,10 +118,10 @@ class Tally:
         raw, words, most = counter.finish()
         if words:
             warnings.warn(
-                f"the vocabulary outgrew {memory / 2**20:.3g} MiB: words seen in at most {most} documents were "
-                f"dropped on the way ({words:,} in all), so that counts of rare words are too low; allow "
-                "more memory, or hash words into a fixed number of buckets (hash_bits=22), which keeps "
-                "counts exact",
+                f"the vocabulary outgrew {memory / 2**20:.3g} MiB: words seen in at most {most} documents "
+                f"were dropped on the way ({words:,} in all), so that counts of rare words are too low; "
+                "allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
+                "keeps counts exact",
                 VocabularyPruned,
                 stacklevel=2,
             )
@@ -150,10 +159,10 @@ class Tally:
         return self._of_raw(_kernels.combine(self._raw(), other._raw(), sign, pruned > 0), pruned)
 
     def __add__(self, other: Tally) -> Tally:
-        return self._combined(other, 1)
+        return self._combined(other, 1) if isinstance(other, Tally) else NotImplemented
 
     def __sub__(self, other: Tally) -> Tally:
-        return self._combined(other, -1)
+        return self._combined(other, -1) if isinstance(other, Tally) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -238,6 +247,11 @@ class Counts:
             )
         classes, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
         weight = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if len(weight) != len(codes):
+            raise LengthMismatch(len(codes), len(weight), "weights")
+        if not np.all((weight >= 0) & np.isfinite(weight)):
+            row = int(np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))[0])
+            raise BadWeight(f"row {row} has the weight {weight[row]:g}; a weight is zero or more")
         member = sparse.csr_array(
             (weight, (codes, np.arange(len(codes)))), (len(classes), len(codes))
         )  # (K, N)

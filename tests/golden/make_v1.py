@@ -35,6 +35,7 @@ LANGUAGES = [
     ("το σπίτι είναι στο λόφο ΟΔΟΣ", "Ελληνικά"),
     ("घर पहाड़ी पर है", "हिन्दी"),
 ]
+WEIGHTS = {"v1": [1.0, 2.0, 0.5, 1.0, 1.0, 1.0, 3.0], "v1-sparse": [float(k) for k in range(1, 13)]}
 QUESTIONS = {
     "v1": [
         "free lunch",
@@ -46,25 +47,33 @@ QUESTIONS = {
         "FREE FREE free",
         "CAFE\u0301",
     ],
-    "v1-sparse": ["la casa", "das Haus", "дом", "οδος", "घर", "", "zzz", "the house the house la colina"],
+    "v1-sparse": [
+        "la casa",
+        "das Haus",
+        "дом",
+        "οδος λόφο",
+        "घर",
+        "",
+        "zzz",
+        "the house the house la colina",
+    ],
 }
 
 
 def models() -> dict[str, TextModel]:
     """The golden models by name: a full matrix of weights, and exceptions of twelve classes."""
     texts, labels = map(list, zip(*MAIL, strict=True))
-    weights = [1.0, 2.0, 0.5, 1.0, 1.0, 1.0, 3.0]
     dense = textodds.train(
         texts,
         labels,
-        weights,
+        WEIGHTS["v1"],
         learner=MultinomialNB(alpha=0.5),
         ngrams=(1, 2),
         max_features=40,
         unknown="smooth",
     )
     texts, labels = map(list, zip(*LANGUAGES, strict=True))
-    sparse = textodds.train(texts, labels, learner=BernoulliNB(alpha=0.1))
+    sparse = textodds.train(texts, labels, WEIGHTS["v1-sparse"], learner=BernoulliNB(alpha=0.1))
     return {"v1": dense, "v1-sparse": sparse}
 
 

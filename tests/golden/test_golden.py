@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from make_v1 import LANGUAGES, MAIL, answers, models
+from make_v1 import LANGUAGES, MAIL, WEIGHTS, answers, models
 
 import textodds
 
@@ -49,9 +49,8 @@ def test_a_golden_model_is_stored_as_it_should_be(name):
 @pytest.mark.parametrize(("name", "documents"), [("v1", MAIL), ("v1-sparse", LANGUAGES)])
 def test_a_golden_model_learns_and_forgets(name, documents, tmp_path):
     model = textodds.load(HERE / f"{name}.textodds")
-    weights = [1.0, 2.0, 0.5, 1.0, 1.0, 1.0, 3.0] if name == "v1" else [1.0] * len(documents)
     assert model.tally == textodds.Tally.of(
-        *map(list, zip(*documents, strict=True)), weights, settings=model.recipe.settings
+        *map(list, zip(*documents, strict=True)), WEIGHTS[name], settings=model.recipe.settings
     )
     model.learn(*documents[0])
     assert model.tally.fingerprint() != expected_of(name)["fingerprint"]

@@ -671,7 +671,7 @@ def test_transformed_documents_of_a_class_that_lost_a_word_do_not_count_for_anot
 
 
 def test_transformed_documents_have_no_place_for_unknown_words():
-    with pytest.raises(Unsupported):
+    with pytest.raises(TextoddsError, match="unknown words"):
         model_of(learner=ComplementNB(transform=True), unknown="smooth")
 
 

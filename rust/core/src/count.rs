@@ -96,7 +96,7 @@ impl Counter {
         }
         let share = self.budget / self.parts.len();
         for part in &mut self.parts {
-            part.stay_within(share, &self.groups.members)?;
+            part.stay_within(share, &self.groups.members, self.fraction)?;
         }
         Ok(())
     }
@@ -346,14 +346,15 @@ impl Part {
     }
 
     /// Settle a long log; drop the rarest words while over the budget.
-    fn stay_within(&mut self, budget: usize, members: &[(u32, i64)]) -> Result<(), Error> {
+    fn stay_within(&mut self, budget: usize, members: &[(u32, i64)], fraction: u32) -> Result<(), Error> {
         if self.log.len() > 4 * self.settled.cells.len() + (1 << 20) || self.bytes() > budget {
             self.settle(members)?;
         }
         let mut most = 1;
         while self.bytes() > budget && self.table.words > 1 << 10 {
             let documents = |cells: &[Cell]| cells.iter().map(|cell| cell.documents as u64).sum::<u64>();
-            let keep: Vec<bool> = self.settled.words().map(|(_, cells)| documents(cells) > most).collect();
+            let keep: Vec<bool> =
+                self.settled.words().map(|(_, cells)| documents(cells) > most << fraction).collect();
             let (table, numbers) = self.table.kept(&keep);
             self.pruned.words += u64::from(self.table.words - table.words);
             self.pruned.most_documents = self.pruned.most_documents.max(most);

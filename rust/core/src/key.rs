@@ -135,6 +135,13 @@ impl Key {
         self.tag() == LONG
     }
 
+    /// Whether this is a term, its bytes inside `arena` if it is a long one.
+    #[must_use]
+    pub fn is_within(self, arena: &[u8]) -> bool {
+        self.hi != 0
+            && (!self.is_long() || self.arena_range().is_some_and(|range| arena.get(range).is_some()))
+    }
+
     /// Where in its arena a long term stands; nothing for the other kinds.
     #[must_use]
     pub fn arena_range(self) -> Option<std::ops::Range<usize>> {

@@ -213,6 +213,12 @@ impl Tally {
     /// [`Error::Malformed`] saying what does not fit.
     pub fn checked(self) -> Result<Self, Error> {
         let cells = self.class_of.len();
+        let hash = |word: usize| self.key(word).hash(&self.arena);
+        let in_order = |word: usize| {
+            let (a, b) = (self.key(word), self.key(word + 1));
+            hash(word).cmp(&hash(word + 1)).then_with(|| a.order(&self.arena, b, &self.arena)).is_lt()
+        };
+        let counts = [&self.class_documents, &self.occurrences, &self.documents];
         let fits = self.keys.len().is_multiple_of(2)
             && self.starts.len() == self.len() + 1
             && self.starts.first() == Some(&0)
@@ -222,7 +228,10 @@ impl Tally {
             && self.documents.len() == cells
             && self.class_documents.len() == self.classes.len()
             && self.class_of.iter().all(|k| (*k as usize) < self.classes.len())
-            && (self.fraction == 0 || self.fraction == FRACTION);
+            && (self.fraction == 0 || self.fraction == FRACTION)
+            && counts.iter().all(|counts| counts.iter().all(|count| *count >= 0))
+            && (0..self.len()).all(|word| self.key(word).is_within(&self.arena))
+            && (1..self.len()).all(|word| in_order(word - 1));
         if fits {
             Ok(self)
         } else {

@@ -37,11 +37,8 @@ impl<'a> Vocabulary<'a> {
     /// [`Error::Malformed`] if buckets overlap, or a long word lies outside the arena.
     pub fn checked(self) -> Result<Self, Error> {
         let ordered = self.starts.is_sorted();
-        let inside = self.keys.as_chunks::<2>().0.iter().all(|&[lo, hi]| {
-            let key = Key { lo, hi };
-            hi != 0
-                && (!key.is_long() || key.arena_range().is_some_and(|range| self.arena.get(range).is_some()))
-        });
+        let mut words = self.keys.as_chunks::<2>().0.iter();
+        let inside = words.all(|&[lo, hi]| Key { lo, hi }.is_within(self.arena));
         if ordered && inside { Ok(self) } else { Err(Error::Malformed("the word index is damaged".into())) }
     }
 

@@ -8,7 +8,8 @@ from textodds.cli.command import F, option, together
 from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, words_in
 from textodds.errors import InputError
 from textodds.generative import LEARNERS, learner_named
-from textodds.model import UNKNOWN_POLICIES, recipe_of
+from textodds.model import recipe_of
+from textodds.store import UNKNOWN_POLICIES
 from textodds.text import TextSettings
 from textodds.text.settings import NORMAL_FORMS, UNITS
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha
 from textodds.errors import InputError
-from textodds.linear import Weights, log
+from textodds.linear import LOG_ZERO, Weights, log
 from textodds.tally import Counts
 
 MOST_CELLS = 200_000_000
@@ -74,14 +75,14 @@ class Bernoulli:
             return self._fit_full(counts, alpha)
         V = counts.n_features
         d, n = counts.documents, counts.class_documents  # (C,) (K,)
-        log_absent = log(n[counts.class_of] - d + alpha)  # (C,)
-        cells = log(d + alpha) - log_absent  # (C,)
+        cells = log(d + alpha) - log(n[counts.class_of] - d + alpha)  # (C,)
         default = log(alpha[None]) - log(n + alpha)  # (K,)
         unseen = V - counts.by_class(np.ones_like(d))  # (K,) words never seen in the class
-        intercept = counts.by_class(log_absent) + unseen * log(n + alpha) - V * log(n + 2 * alpha)
+        absent = log_absent(d + alpha, n[counts.class_of] + 2 * alpha)  # (C,)
+        intercept = counts.by_class(absent) + unseen * log_absent(alpha + 0 * n, n + 2 * alpha)
         return Estimate(intercept, Weights.of_cells(default, counts.starts, counts.class_of, cells))
 
-    def _fit_full(self, counts: Counts, alpha: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Estimate:
+    def _fit_full(self, counts: Counts, alpha: NDArray[np.float64]) -> Estimate:
         V, K = counts.n_features, len(counts.classes)
         if V * K > MOST_CELLS:
             raise InputError(
@@ -91,6 +92,13 @@ class Bernoulli:
         d = np.zeros((V, K))
         d[counts.feature_of, counts.class_of] = counts.documents
         n, a = counts.class_documents, alpha[:, None]
-        log_absent = log(n - d + a)  # (V, K)
-        intercept = (log_absent - log(n + 2 * a)).sum(axis=0)
-        return Estimate(intercept, Weights.of_matrix(log(d + a) - log_absent))
+        intercept = log_absent(d + a, n + 2 * a).sum(axis=0)
+        return Estimate(intercept, Weights.of_matrix(log(d + a) - log(n - d + a)))
+
+
+def log_absent(present: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``log(1 - present / total)``; near zero for the many rare words, so that their sum stays exact."""
+    p = np.divide(present, total, out=np.zeros(np.broadcast(present, total).shape), where=total > 0)
+    out = np.full(p.shape, LOG_ZERO)
+    np.log1p(-p, out=out, where=p < 1)
+    return out

@@ -83,12 +83,12 @@ class TextSettings:
             )
         if not _is_range(self.ngrams):
             raise InputError(
-                f"ngrams must be a pair of whole numbers from 1 to 16 such as (1, 2), got {self.ngrams!r}",
+                f"n-grams must be a pair of whole numbers from 1 to 16 such as (1, 2), got {self.ngrams!r}",
                 hint="shortest and longest run of words, or of characters, that counts as a term",
             )
         if self.hash_bits is not None and not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 31):
             raise InputError(
-                f"hash_bits must be from 1 to 31, got {self.hash_bits!r}", hint="18 to 24 serve well"
+                f"hash bits must be from 1 to 31, got {self.hash_bits!r}", hint="18 to 24 serve well"
             )
         if not (isinstance(self.hash_seed, int) and 0 <= self.hash_seed < 2**32):
             raise InputError(f"hash_seed must be from 0 to 2^32 - 1, got {self.hash_seed!r}")
