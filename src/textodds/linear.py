@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError, suggestion
 
-LOG_ZERO = -1e9
+LOG_ZERO = -(2.0**22)
 """Stands for the logarithm of zero.
 
-Far below any sum of real log-probabilities, so what is impossible gets probability 0.0; yet finite,
-so sums never become NaN. Where every class is impossible, the one that would need the fewest
-impossible words wins: the limit of smoothing that goes to zero.
+Below the sum of real log-odds of some hundred thousand words, so what is impossible gets
+probability 0.0; yet finite, so sums never become NaN, and small enough to leave the digits of what
+it is added to. Where every class is impossible, the one that would need the fewest impossible words
+wins: the limit of smoothing that goes to zero.
 """
 
 DENSE_CLASSES = 8

@@ -220,7 +220,7 @@ class TextModel:
         self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
     ) -> None:
         """Learn more documents: afterwards the model is as if trained on them too."""
-        self._change(_tally_of(texts, labels, weights, self), 1)
+        self.change(_tally_of(texts, labels, weights, self), 1)
 
     def forget(
         self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
@@ -229,10 +229,11 @@ class TextModel:
 
         Raises `NegativeCount`, and changes nothing, if they were not learned before.
         """
-        self._change(_tally_of(texts, labels, weights, self), -1)
+        self.change(_tally_of(texts, labels, weights, self), -1)
 
-    def _change(self, tally: Tally, sign: int) -> None:
-        self._must_be_counts()
+    def change(self, tally: Tally, sign: int) -> None:
+        """Add counts (``sign`` 1) or take them away (-1); on an error nothing is changed."""
+        self.must_be_counts()
         changed = self.tally + tally if sign > 0 else self.tally - tally
         if not changed.classes:
             raise InputError("that would forget every document", hint="delete the model instead")
@@ -242,7 +243,8 @@ class TextModel:
             info.pop(part, None)  # it was that of another model
         self._install(self.recipe, vocabulary, linear, changed, info)
 
-    def _must_be_counts(self) -> None:
+    def must_be_counts(self) -> None:
+        """Refuse a model that does not rest on counts alone."""
         if getattr(self.recipe.learner, "transform", False):
             raise Unsupported(
                 "a complement model of transformed documents depends on all of them at once",
@@ -256,7 +258,7 @@ class TextModel:
         return self._combined(other, -1) if isinstance(other, TextModel) else NotImplemented
 
     def _combined(self, other: TextModel, sign: int) -> TextModel:
-        self._must_be_counts()
+        self.must_be_counts()
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         differing = [part for part in mine if mine[part] != theirs[part]]
         if differing:
@@ -530,9 +532,10 @@ def _transformed_counts(
         weight = np.ones(len(labels)) if batch.weights is None else batch.weights
         rows = transformed(_csr(plain._kernel.rows(batch.texts), V), df, n)
         lengths = np.diff(rows.indptr)
-        counted = np.repeat(weight > 0, lengths)  # what has no weight may have no place
         codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
-        cell = np.searchsorted(places, rows.indices.astype(np.int64) * K + np.repeat(codes, lengths))
+        wanted = rows.indices.astype(np.int64) * K + np.repeat(codes, lengths)
+        cell = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+        counted = places[cell] == wanted  # a document without weight, or a pruned word, has no cell
         values = rows.data * np.repeat(weight, lengths)
         sums += np.bincount(cell[counted], values[counted], len(sums))
     return Counts(

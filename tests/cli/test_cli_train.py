@@ -237,4 +237,4 @@ def test_dropped_words_are_a_warning(capsys):
     rows = "".join(f"{' '.join(words[k : k + 10])},{k % 2}\n" for k in range(0, 60_000, 10))
     Path("wide.csv").write_text("text,label\n" + rows)
     assert main(["train", "wide.csv", "--quiet", "--memory", "1MB"]) == 0
-    assert capsys.readouterr().err.startswith("warning: the vocabulary outgrew 0 MiB")
+    assert capsys.readouterr().err.startswith("warning: the vocabulary outgrew 0.954 MiB")

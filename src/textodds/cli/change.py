@@ -58,7 +58,7 @@ def change(
     """Add (``sign`` 1) or take away (-1) the texts, and write the model whole or not at all."""
     path = Path(model if output is None else output)
     changed = load(model, threads=threads)
-    changed._must_be_counts()
+    changed.must_be_counts()
     _ = changed.tally  # a model without counts is told of before the data is read
     if said or label is not None:
         rows, tally = _said(changed, said, label, data, options)
@@ -70,8 +70,8 @@ def change(
             settings = changed.recipe.settings
             tally = Tally.count(watch.batches(), settings=settings, threads=changed.threads)
         rows = watch.rows
-    changed._change(tally, sign)
-    measured = changed.info.pop("quality", None)  # of the model as it was
+    measured = changed.info.get("quality")  # of the model as it was
+    changed.change(tally, sign)
     written = models.write(changed, path)
     if json:
         echo(as_json({**models.plain(changed, path, written), "rows": rows}))

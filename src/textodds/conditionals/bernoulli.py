@@ -98,7 +98,8 @@ class Bernoulli:
 
 def log_absent(present: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
     """``log(1 - present / total)``; near zero for the many rare words, so that their sum stays exact."""
-    p = np.divide(present, total, out=np.zeros(np.broadcast(present, total).shape), where=total > 0)
-    out = np.full(p.shape, LOG_ZERO)
+    shape = np.broadcast(present, total).shape
+    p = np.divide(present, total, out=np.zeros(shape), where=total > 0)
+    out = np.broadcast_to(LOG_ZERO - log(total), shape).copy()  # log 0 - log total, as in the weights
     np.log1p(-p, out=out, where=p < 1)
     return out
