@@ -18,13 +18,15 @@ demo: $(VENV)/installed
 test: lint rust-test python-test
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
 
 # The package with what it needs to run.
 $(VENV)/installed: $(BIN)/python pyproject.toml $(RUST)
-	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
-	$(BIN)/maturin develop --release --quiet
+	@echo "building and installing; the first time takes a minute or two"
+	@$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
+	@$(BIN)/maturin develop --release > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
 # And what it takes to work on it.

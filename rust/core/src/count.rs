@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
+use crate::processor::prefetch_text;
 use crate::table::{Entry, Table};
 use crate::tally::{Cell, FRACTION, Tally};
 
@@ -261,6 +262,15 @@ struct Settled {
 }
 
 impl Settled {
+    /// The counts of word `id`; none for a word that came later.
+    #[inline]
+    fn of(&self, id: usize) -> &[Cell] {
+        match self.starts.get(id..id + 2) {
+            Some(pair) => &self.cells[pair[0]..pair[1]],
+            None => &[],
+        }
+    }
+
     fn words(&self) -> impl Iterator<Item = (usize, &[Cell])> {
         self.starts.windows(2).map(|pair| &self.cells[pair[0]..pair[1]]).enumerate()
     }
@@ -283,7 +293,10 @@ impl Part {
             self.table.iter_mut().for_each(|slot| slot.stamp = 0);
             self.serial = 0;
         }
-        for &(group, row) in share {
+        for (i, &(group, row)) in share.iter().enumerate() {
+            if let Some((_, next)) = share.get(i + 1) {
+                prefetch_text(texts[*next as usize]);
+            }
             self.serial += 1;
             analyser.analyse(texts[row as usize], row as usize, &mut self.scratch)?;
             let (terms, text) = self.scratch.terms();
@@ -292,43 +305,22 @@ impl Part {
         Ok(())
     }
 
-    /// Empty slots and log into counts by word, word `id` at place `place[id]`. Linear.
-    fn gather(&mut self, members: &[(u32, i64)], place: impl Fn(usize) -> usize) -> Result<Settled, Error> {
-        let log = &mut self.log;
-        self.table.iter_mut().for_each(|slot| slot.flush(u32::MAX, log));
-        let words = self.table.words as usize;
-        let mut starts = vec![0usize; words + 1];
-        self.settled.words().for_each(|(id, cells)| starts[place(id) + 1] += cells.len());
-        log.iter().for_each(|entry| starts[place(entry.id as usize) + 1] += 1);
-        for i in 0..words {
-            starts[i + 1] += starts[i];
+    /// Empty the slots into the log and sort that by word. Linear.
+    fn logged(&mut self) -> Logged {
+        let mut log = std::mem::take(&mut self.log);
+        self.table.iter_mut().for_each(|slot| slot.flush(u32::MAX, &mut log));
+        let mut starts = vec![0u32; self.table.words as usize + 2];
+        log.iter().for_each(|entry| starts[entry.id as usize + 2] += 1);
+        for i in 2..starts.len() {
+            starts[i] += starts[i - 1];
         }
-        let mut cells = vec![Cell::default(); starts[words]];
-        let mut put = |id: usize, cell: Cell| {
-            let at = &mut starts[place(id)];
-            cells[*at] = cell;
+        let mut entries = vec![Entry::default(); log.len()];
+        for entry in log {
+            let at = &mut starts[entry.id as usize + 1]; // moves on to the start of the next word
+            entries[*at as usize] = entry;
             *at += 1;
-        };
-        for (id, old) in self.settled.words() {
-            old.iter().for_each(|cell| put(id, *cell));
         }
-        for entry in log.drain(..) {
-            let (class, weight) = members[entry.group as usize];
-            let times = |count: u16| weight.checked_mul(i64::from(count)).ok_or(Error::Overflow);
-            let (occurrences, documents) = (times(entry.occurrences)?, times(entry.documents)?);
-            put(entry.id as usize, Cell { class, occurrences, documents });
-        }
-        // Each start has moved to the end of its word; put it back while adding up equal classes.
-        let (mut from, mut kept) = (0, 0);
-        for start in starts.iter_mut().take(words) {
-            let to = std::mem::replace(start, kept);
-            kept = add_up(&mut cells, from, to, kept)?;
-            from = to;
-        }
-        starts[words] = kept;
-        cells.truncate(kept);
-        self.settled = Settled::default();
-        Ok(Settled { starts, cells })
+        Logged { starts, entries }
     }
 
     fn bytes(&self) -> usize {
@@ -339,9 +331,19 @@ impl Part {
     }
 
     fn settle(&mut self, members: &[(u32, i64)]) -> Result<(), Error> {
-        self.settled = self.gather(members, |id| id)?;
-        self.settled.cells.shrink_to_fit();
-        self.log.shrink_to(1 << 20);
+        let logged = self.logged();
+        let mut settled = Settled { starts: vec![0], cells: Vec::new() };
+        let mut cells = Vec::new();
+        for id in 0..self.table.words as usize {
+            cells.clear();
+            cells.extend_from_slice(self.settled.of(id));
+            logged.add_to(&mut cells, id, members)?;
+            add_up(&mut cells)?;
+            settled.cells.extend_from_slice(&cells);
+            settled.starts.push(settled.cells.len());
+        }
+        settled.cells.shrink_to_fit();
+        self.settled = settled;
         Ok(())
     }
 
@@ -365,24 +367,41 @@ impl Part {
         Ok(())
     }
 
+    /// The tally, class `k` renamed to `numbers[k]`.
     fn finish(mut self, members: &[(u32, i64)], numbers: &[u32]) -> Result<Tally, Error> {
+        let logged = self.logged();
         let words = self.table.in_order();
-        let mut place = vec![0u32; words.len()];
-        for (rank, (id, _)) in words.iter().enumerate() {
-            place[*id as usize] = rank as u32;
-        }
-        let mut settled = self.gather(members, |id| place[id] as usize)?;
-        let in_order = numbers.is_sorted();
-        let mut tally = Tally::with_capacity(words.len(), settled.cells.len());
-        for (pair, (_, key)) in settled.starts.windows(2).zip(words) {
-            let cells = &mut settled.cells[pair[0]..pair[1]];
-            if !in_order {
-                cells.iter_mut().for_each(|cell| cell.class = numbers[cell.class as usize]);
-                cells.sort_unstable_by_key(|cell| cell.class);
-            }
-            tally.push(key, &self.table.arena, cells.iter().copied());
+        let mut tally = Tally::with_capacity(words.len(), logged.entries.len() + self.settled.cells.len());
+        let mut cells = Vec::new();
+        for (id, key) in words {
+            cells.clear();
+            cells.extend_from_slice(self.settled.of(id as usize));
+            logged.add_to(&mut cells, id as usize, members)?;
+            cells.iter_mut().for_each(|cell| cell.class = numbers[cell.class as usize]);
+            add_up(&mut cells)?;
+            tally.push(key, &self.table.arena, &cells);
         }
         Ok(tally)
+    }
+}
+
+/// A log by word: word `v` has `entries[starts[v]..starts[v + 1]]`.
+struct Logged {
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+impl Logged {
+    /// Append the counts of word `id`, each times its weight.
+    #[inline]
+    fn add_to(&self, cells: &mut Vec<Cell>, id: usize, members: &[(u32, i64)]) -> Result<(), Error> {
+        for entry in &self.entries[self.starts[id] as usize..self.starts[id + 1] as usize] {
+            let (class, weight) = members[entry.group as usize];
+            let times = |count: u16| weight.checked_mul(i64::from(count)).ok_or(Error::Overflow);
+            let (occurrences, documents) = (times(entry.occurrences)?, times(entry.documents)?);
+            cells.push(Cell { class, occurrences, documents });
+        }
+        Ok(())
     }
 }
 
@@ -405,23 +424,27 @@ impl Settled {
     }
 }
 
-/// Sort `cells[from..to]` by class, add up equal classes, move them to `kept`; where they end.
+/// Sort cells by class and add up equal classes.
 #[inline]
-fn add_up(cells: &mut [Cell], from: usize, to: usize, mut kept: usize) -> Result<usize, Error> {
-    if to - from > 1 {
-        cells[from..to].sort_unstable_by_key(|cell| cell.class);
+fn add_up(cells: &mut Vec<Cell>) -> Result<(), Error> {
+    if cells.len() < 2 {
+        return Ok(());
     }
-    let first = kept;
-    for i in from..to {
+    if !cells.is_sorted_by_key(|cell| cell.class) {
+        cells.sort_unstable_by_key(|cell| cell.class);
+    }
+    let mut kept = 0;
+    for i in 1..cells.len() {
         let cell = cells[i];
-        if kept > first && cells[kept - 1].class == cell.class {
-            let sum = &mut cells[kept - 1];
-            sum.occurrences = sum.occurrences.checked_add(cell.occurrences).ok_or(Error::Overflow)?;
-            sum.documents = sum.documents.checked_add(cell.documents).ok_or(Error::Overflow)?;
+        let last = &mut cells[kept];
+        if last.class == cell.class {
+            last.occurrences = last.occurrences.checked_add(cell.occurrences).ok_or(Error::Overflow)?;
+            last.documents = last.documents.checked_add(cell.documents).ok_or(Error::Overflow)?;
         } else {
-            cells[kept] = cell;
             kept += 1;
+            cells[kept] = cell;
         }
     }
-    Ok(kept)
+    cells.truncate(kept + 1);
+    Ok(())
 }

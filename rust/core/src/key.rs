@@ -150,6 +150,7 @@ impl Key {
     }
 
     /// The hash of the term, whose long form stands in `arena`; 0 if the key points outside it.
+    #[inline]
     #[must_use]
     pub fn hash(self, arena: &[u8]) -> u64 {
         match self.tag() {
@@ -198,8 +199,14 @@ impl Key {
     }
 
     /// The same term with its long bytes moved to the end of `to`.
+    #[inline(always)]
     #[must_use]
     pub fn moved(self, from: &[u8], to: &mut Vec<u8>) -> Self {
+        if self.is_long() { self.moved_long(from, to) } else { self }
+    }
+
+    #[inline(never)]
+    fn moved_long(self, from: &[u8], to: &mut Vec<u8>) -> Self {
         match self.arena_range().and_then(|range| from.get(range)) {
             Some(bytes) => {
                 let lo = to.len() as u64;

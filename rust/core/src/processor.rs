@@ -55,3 +55,10 @@ pub fn prefetch<T>(memory: &[T], at: usize) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (memory, at);
 }
+
+/// Ask for the beginning of a text, which is read next: documents lie anywhere in memory.
+pub fn prefetch_text(text: &str) {
+    for at in (0..text.len().min(4096)).step_by(64) {
+        prefetch(text.as_bytes(), at);
+    }
+}

@@ -4,7 +4,7 @@ use crate::analyse::{Analyser, Scratch};
 use crate::count::shares;
 use crate::error::Error;
 use crate::key::Term;
-use crate::processor::at_its_best;
+use crate::processor::{at_its_best, prefetch_text};
 use crate::vocabulary::Vocabulary;
 
 /// The exceptions from the default weight of each class.
@@ -215,6 +215,9 @@ impl<'a> Linear<'a> {
         let (mut scratch, mut ids) = (Scratch::default(), Vec::new());
         let classes = self.classes();
         for (i, text) in texts.iter().enumerate() {
+            if let Some(next) = texts.get(i + 1) {
+                prefetch_text(next);
+            }
             analyser.analyse(text, first_row + i, &mut scratch)?;
             let seen = self.document(&scratch, &mut ids, &mut scores[i * classes..(i + 1) * classes]);
             evidence[2 * i..2 * i + 2].copy_from_slice(&seen);

@@ -20,7 +20,7 @@ pub struct Slot {
 }
 
 /// A slot as it was when the group of its word changed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Entry {
     pub id: u32,
     pub group: u32,
@@ -89,23 +89,27 @@ impl Table {
     /// Count the terms of document `serial` for `group`; slots of other groups go to `log`.
     pub fn count(&mut self, terms: &[Term], text: &[u8], group: u32, serial: u32, log: &mut Vec<Entry>) {
         let mut done = 0;
-        let mut size = 0;
-        while done < terms.len() {
-            if size != self.slots.len() {
-                size = self.slots.len(); // at first, and when the table has grown
-                find_places(terms, &self.slots, (self.scatter, self.shift), &mut self.places);
+        loop {
+            find_places(terms, &self.slots, (self.scatter, self.shift), &mut self.places);
+            let room = self.room();
+            let words = (&mut self.words, room, &mut self.arena);
+            done =
+                count_from(done, (terms, &self.places), text, &mut self.slots, words, (group, serial), log);
+            if done == terms.len() {
+                return;
             }
-            let bytes = (text, self.arena.as_slice());
-            done = count_known(terms, &self.places, done, &mut self.slots, bytes, (group, serial), log);
-            if let Some(new) = terms.get(done) {
-                self.slot(*new, text);
-            }
+            self.grow();
         }
+    }
+
+    /// How many words there may be before the table grows.
+    fn room(&self) -> u32 {
+        (self.slots.len() / 8 * 5) as u32
     }
 
     #[cold]
     fn insert(&mut self, mut at: usize, term: Term, text: &[u8]) -> &mut Slot {
-        if 8 * (self.words as usize + 1) > 5 * self.slots.len() {
+        if self.words >= self.room() {
             self.grow();
             at = self.free_place(term.hash);
         }
@@ -142,35 +146,31 @@ impl Table {
     ///
     /// Hashes are spread evenly: dealt out by their highest bits, there is little left to sort.
     pub fn in_order(&self) -> Vec<(u32, Key)> {
-        let bits = self.words.max(2).ilog2();
-        let deal = |hash: u64| (hash >> (64 - bits)) as usize;
-        let mut starts = vec![0u32; (1 << bits) + 1];
-        let mut words: Vec<(u64, u32)> = Vec::with_capacity(self.words as usize); // hash, slot
-        for (at, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.hi != 0) {
-            let hash = slot.key.hash(&self.arena);
-            starts[deal(hash) + 1] += 1;
-            words.push((hash, at as u32));
-        }
+        let shift = 64 - self.words.max(2).ilog2();
+        let deal = |slot: &Slot| (slot.key.hash(&self.arena) >> shift) as usize;
+        let words = || self.slots.iter().filter(|slot| slot.key.hi != 0);
+        let mut starts = vec![0u32; (1 << (64 - shift)) + 1];
+        words().for_each(|slot| starts[deal(slot) + 1] += 1);
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
         }
-        let mut dealt = vec![(0, 0); words.len()];
-        for word in words {
-            let at = &mut starts[deal(word.0)];
-            dealt[*at as usize] = word;
+        let mut dealt = vec![(0, Key::default()); self.words as usize];
+        for slot in words() {
+            let at = &mut starts[deal(slot)];
+            dealt[*at as usize] = (slot.id, slot.key);
             *at += 1;
         }
-        let key = |slot: u32| self.slots[slot as usize].key;
-        let mut from = 0;
-        for to in starts.into_iter().take(1 << bits).map(|to| to as usize) {
+        let mut from = 0; // each start has moved to the end of its share
+        for to in starts.into_iter().take(1 << (64 - shift)).map(|to| to as usize) {
             if to - from > 1 {
-                dealt[from..to].sort_unstable_by(|a, b| {
-                    a.0.cmp(&b.0).then_with(|| key(a.1).order(&self.arena, key(b.1), &self.arena))
+                dealt[from..to].sort_unstable_by(|(_, a), (_, b)| {
+                    let by_hash = a.hash(&self.arena).cmp(&b.hash(&self.arena));
+                    by_hash.then_with(|| a.order(&self.arena, *b, &self.arena))
                 });
             }
             from = to;
         }
-        dealt.into_iter().map(|(_, slot)| (self.slots[slot as usize].id, key(slot))).collect()
+        dealt
     }
 
     /// Memory held, in bytes.
@@ -206,19 +206,20 @@ at_its_best! {
 }
 
 at_its_best! {
-    /// Count the terms from number `from` to the first that is not in the table; which that is.
+    /// Count the terms from number `from` on, up to one that is new when there is no more room.
     ///
-    /// `bytes` are those of the text and of the arena, `now` is the group and the document.
-    fn count_known(
-        terms: &[Term],
-        places: &[u32],
+    /// `words` are their number, the most there may be, and the bytes of long ones; `now` is the
+    /// group and the document. The number of the term that did not fit, or of all terms.
+    fn count_from(
         from: usize,
+        places: (&[Term], &[u32]),
+        text: &[u8],
         slots: &mut [Slot],
-        bytes: (&[u8], &[u8]),
+        words: (&mut u32, u32, &mut Vec<u8>),
         now: (u32, u32),
         log: &mut Vec<Entry>,
     ) -> usize {
-        let (group, serial) = now;
+        let ((terms, places), (words, room, arena), (group, serial)) = (places, words, now);
         let last = slots.len() - 1;
         let n = terms.len().min(places.len());
         let (terms, places) = (&terms[..n], &places[..n]);
@@ -226,9 +227,15 @@ at_its_best! {
         while i < n {
             let term = terms[i];
             let mut at = places[i] as usize & last;
-            while !term.key.same(bytes.0, slots[at].key, bytes.1) {
+            while !term.key.same(text, slots[at].key, arena) {
                 if slots[at].key.hi == 0 {
-                    return i;
+                    if *words >= room {
+                        return i;
+                    }
+                    let key = term.key.moved(text, arena);
+                    slots[at] = Slot { key, id: *words, group, ..Slot::default() };
+                    *words += 1;
+                    break;
                 }
                 at = (at + 1) & last;
             }

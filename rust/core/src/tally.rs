@@ -88,8 +88,8 @@ impl Tally {
     }
 
     /// Append a word, which must follow the last in order, unless all its cells are zero.
-    pub fn push(&mut self, key: Key, arena: &[u8], cells: impl Iterator<Item = Cell>) {
-        for cell in cells.filter(|cell| cell.occurrences != 0 || cell.documents != 0) {
+    pub fn push(&mut self, key: Key, arena: &[u8], cells: &[Cell]) {
+        for cell in cells.iter().filter(|cell| cell.occurrences != 0 || cell.documents != 0) {
             self.class_of.push(cell.class);
             self.occurrences.push(cell.occurrences);
             self.documents.push(cell.documents);
@@ -100,6 +100,17 @@ impl Tally {
             self.keys.extend([key.lo, key.hi]);
             self.starts.push(end);
         }
+    }
+
+    /// Append word `word` of `other` as it is, but for the names of its classes.
+    fn push_word(&mut self, other: &Self, word: usize, class: &[u32]) {
+        let cells = other.starts[word] as usize..other.starts[word + 1] as usize;
+        self.class_of.extend(other.class_of[cells.clone()].iter().map(|k| class[*k as usize]));
+        self.occurrences.extend_from_slice(&other.occurrences[cells.clone()]);
+        self.documents.extend_from_slice(&other.documents[cells]);
+        let key = other.key(word).moved(&other.arena, &mut self.arena);
+        self.keys.extend([key.lo, key.hi]);
+        self.starts.push(self.class_of.len() as u64);
     }
 
     /// `self + sign × other`, `sign` 1 or −1. Linear in the non-zeros of both.
@@ -142,12 +153,14 @@ impl Tally {
                     hash_x.cmp(&hash_y).then_with(|| x.order(&a.arena, y, &b.arena))
                 }
             };
-            cells.clear();
-            sum.cells(order.is_le().then_some(i), order.is_ge().then_some(j), &mut cells)?;
-            if order.is_le() {
-                out.push(a.key(i), &a.arena, cells.iter().copied());
+            if order.is_lt() {
+                out.push_word(&a, i, &class_a);
+            } else if order.is_gt() && sign > 0 {
+                out.push_word(&b, j, &class_b);
             } else {
-                out.push(b.key(j), &b.arena, cells.iter().copied());
+                cells.clear();
+                sum.cells(order.is_le().then_some(i), Some(j), &mut cells)?;
+                out.push(b.key(j), &b.arena, &cells);
             }
             i += usize::from(order.is_le());
             j += usize::from(order.is_ge());
