@@ -4,7 +4,7 @@ use crate::analyse::{Analyser, Scratch};
 use crate::count::shares;
 use crate::error::Error;
 use crate::key::Term;
-use crate::processor::{at_its_best, prefetch_text};
+use crate::processor::{at_its_best, prefetch, prefetch_text};
 use crate::vocabulary::Vocabulary;
 
 /// The exceptions from the default weight of each class.
@@ -141,18 +141,7 @@ impl<'a> Linear<'a> {
                 let defaults = remaining.iter().zip(self.default);
                 out.iter_mut().zip(defaults).for_each(|(score, (n, default))| *score += n * default);
             }
-            Exceptions::Sparse { starts, class_of, values } => {
-                for id in ids {
-                    let row = starts[*id as usize] as usize..starts[*id as usize + 1] as usize;
-                    if row.len() == out.len() {
-                        add_row(&values[row], out); // every class: no need to look which
-                    } else {
-                        for (k, value) in class_of[row.clone()].iter().zip(&values[row]) {
-                            out[*k as usize] += value;
-                        }
-                    }
-                }
-            }
+            Exceptions::Sparse { starts, class_of, values } => add_sparse(starts, class_of, values, ids, out),
         }
         let n = if self.replaces { 0.0 } else { ids.len() as f64 };
         out.iter_mut().zip(self.default).for_each(|(score, default)| *score += n * default);
@@ -250,7 +239,26 @@ at_its_best! {
     }
 }
 
-#[inline]
+at_its_best! {
+    /// Add the rows of some words, the full ones as vectors.
+    fn add_sparse(starts: &[u64], class_of: &[u32], values: &[f64], ids: &[u32], out: &mut [f64]) {
+        for (i, id) in ids.iter().enumerate() {
+            if let Some(soon) = ids.get(i + 6) {
+                prefetch(values, starts[*soon as usize] as usize);
+            }
+            let row = starts[*id as usize] as usize..starts[*id as usize + 1] as usize;
+            if row.len() == out.len() {
+                add_row(&values[row], out); // every class: no need to look which
+            } else {
+                for (k, value) in class_of[row.clone()].iter().zip(&values[row]) {
+                    out[*k as usize] += value;
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
 fn add_row(row: &[f64], out: &mut [f64]) {
     out.iter_mut().zip(row).for_each(|(score, weight)| *score += weight);
 }
