@@ -27,7 +27,8 @@ from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary
 class Prediction:
     """What a model says of one text.
 
-    ``evidence`` is the number of terms the model knows: 0 means that the answer is the prior's.
+    ``evidence`` is the number of terms the model knows: 0 means that it answers without having read
+    a word it knows (with the prior, unless unknown or absent words count in this model).
     """
 
     label: str
@@ -188,6 +189,8 @@ class TextModel:
         order = np.argsort(-scores[0], kind="stable").tolist()
         chosen = order[0] if label is None else self._class(label)
         other = next(k for k in order if k != chosen) if rival is None else self._class(rival)
+        if chosen == other:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class, or none")
         _, features, counts, unknown = self._kernel.rows([text])
         words = self.vocabulary.words(features)
         return explain(self.linear, features, counts, words, int(unknown[0]), chosen, other)

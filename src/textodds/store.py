@@ -144,7 +144,7 @@ def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary file that takes the place of ``path`` at the end, safely on disk, or vanishes."""
-    path = Path(path)
+    path = Path(os.path.realpath(path))  # behind a link, what it leads to is replaced
     try:
         mode = path.stat().st_mode & 0o777 if path.exists() else None
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)

@@ -728,3 +728,16 @@ def test_top_words_are_those_that_speak_for_a_class():
     assert words[0][1] == pytest.approx(matrix[0] - matrix[1:].mean(), rel=1e-12)
     with pytest.raises(InputError, match="there is no class `w`"):
         model.top_words("w")
+
+
+def test_a_class_cannot_be_its_own_rival():
+    with pytest.raises(InputError, match="its own rival"):
+        model_of().explain("a", "spam", "spam")
+
+
+@pytest.mark.parametrize(
+    "options", [{"unit": "characters", "stop_words": ["the"]}, {"hash_seed": 3}], ids=["stop words", "seed"]
+)
+def test_a_setting_that_would_do_nothing_is_refused(options):
+    with pytest.raises(InputError):
+        model_of(**options)

@@ -311,3 +311,10 @@ def test_recipes_come_back_from_plain_data():
     again = store.Recipe.of_dict(json.loads(json.dumps(recipe.as_dict())))
     assert again == recipe
     assert again.settings == TextSettings(hash_bits=5)
+
+
+def test_saving_through_a_link_replaces_what_it_leads_to(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    textodds.train(["a", "b"], ["x", "y"]).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert textodds.load(tmp_path / "file").classes_ == ("x", "y")

@@ -12,6 +12,7 @@ pub mod analyse;
 pub mod count;
 pub mod error;
 pub mod key;
+pub mod letters;
 pub mod lines;
 pub mod murmur;
 pub mod prepare;

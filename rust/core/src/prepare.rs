@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::letters::{COMPOSES, LOWERS, about};
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
 
@@ -60,8 +61,9 @@ impl Preparation {
     /// Whether preparing changes more than the case of ASCII letters.
     #[must_use]
     pub fn changes(self, text: &str) -> bool {
-        let lowers = |c: char| !c.is_ascii() && !c.to_lowercase().eq([c]);
-        matches!(self.normal(text), Cow::Owned(_)) || self.lower && text.chars().any(lowers)
+        let known = text.chars().fold(0, |all, c| if c.is_ascii() { all } else { all | about(c) });
+        self.lower && known & LOWERS != 0
+            || known & COMPOSES != 0 && matches!(self.normal(text), Cow::Owned(_))
     }
 
     fn normal(self, text: &str) -> Cow<'_, str> {

@@ -3,9 +3,9 @@
 //! [`crate::scan`] has found the tokens of ASCII text. In other text it finds stretches whose ends
 //! are token ends under any rule; those that hold more than ASCII are cut up here.
 
-use unicode_general_category::{GeneralCategory as G, get_general_category};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::letters::{FOLLOWS, LETTER, WORD, about};
 use crate::prepare::Preparation;
 use crate::scan::{Edges, Runs, scan};
 
@@ -45,43 +45,32 @@ impl Unit {
     #[inline(always)]
     fn tokens_of_ascii(self, text: &[u8], edges: &mut Edges) {
         match self {
-            Self::Words if memchr::memchr(b'_', text).is_some() => {
-                edges.retain(|start, end| has_alphanumeric(&text[start..end]));
-            }
-            Self::Sklearn => edges.retain(|start, end| end - start >= 2),
-            _ => {}
+            Self::Words if memchr::memchr(b'_', text).is_none() => {}
+            Self::Whitespace => {}
+            _ => edges.retain(|start, end| self.is_token(&text[start..end])),
         }
     }
 
     /// Reduce the runs of any text to its tokens. Those that preparation changes go behind the text.
     #[inline(never)]
     fn tokens_of_any(self, text: &str, preparation: Preparation, out: &mut Vec<u8>, edges: &mut Edges) {
-        // A joiner can glue ASCII punctuation to what follows (WB3c): no run is by itself then.
-        let joiner = self == Self::Words && text.contains('\u{200D}');
-        if joiner || !preparation.is_local(text) {
+        let runs = edges.take_runs();
+        if !preparation.is_local(text) || self.has_hangers_on(text, &runs) {
             let mut prepared = String::with_capacity(text.len());
             preparation.apply(text, &mut prepared);
-            if joiner {
-                edges.clear();
-                out.clear();
-                out.extend_from_slice(prepared.as_bytes());
-                return push_words(&prepared, 0, edges);
-            }
             scan(self.runs(), false, prepared.as_bytes(), out, edges);
             let runs = edges.take_runs();
+            if self.has_hangers_on(&prepared, &runs) {
+                return push_words(&prepared, 0, edges);
+            }
             return runs
                 .into_iter()
                 .for_each(|(start, end, _)| self.cut(&prepared[start..end], start, edges));
         }
         let mut prepared = String::new();
-        for (start, end, may_be_high) in edges.take_runs() {
+        for (start, end, may_be_high) in runs {
             if !may_be_high {
-                let is_token = match self {
-                    Self::Words => has_alphanumeric(&out[start..end]),
-                    Self::Whitespace => true,
-                    Self::Sklearn => end - start >= 2,
-                };
-                if is_token {
+                if self.is_token(&out[start..end]) {
                     edges.push(start, end);
                 }
                 continue;
@@ -98,14 +87,40 @@ impl Unit {
         }
     }
 
+    /// Whether a run of ASCII is a token.
+    #[inline(always)]
+    fn is_token(self, run: &[u8]) -> bool {
+        match self {
+            Self::Words => has_alphanumeric(run),
+            Self::Whitespace => true,
+            Self::Sklearn => run.len() >= 2,
+        }
+    }
+
+    /// Whether a run hangs on the punctuation before it, so that the annex must see the whole text:
+    /// a mark that begins a run (WB4), or a joiner (`WB3c`). Rare, and mostly by mistake.
+    fn has_hangers_on(self, text: &str, runs: &[(usize, usize, bool)]) -> bool {
+        let hangs = |run: &str| {
+            let first = run.chars().next().unwrap_or('a');
+            !first.is_ascii() && about(first) & (FOLLOWS | LETTER) == FOLLOWS
+        };
+        self == Self::Words
+            && (text.contains('\u{200D}')
+                || runs.iter().any(|&(start, end, may_be_high)| may_be_high && hangs(&text[start..end])))
+    }
+
     /// Append the tokens of a run that stands at byte `at`.
+    #[inline]
     fn cut(self, run: &str, at: usize, edges: &mut Edges) {
         match self {
-            Self::Words if !run.is_ascii() => push_words(run, at, edges),
-            Self::Words if !has_alphanumeric(run.as_bytes()) => {}
-            Self::Words => edges.push(at, at + run.len()),
+            _ if run.is_ascii() => {
+                if self.is_token(run.as_bytes()) {
+                    edges.push(at, at + run.len());
+                }
+            }
+            Self::Words => push_words(run, at, edges),
             Self::Whitespace => push_runs(run, at, |c| !is_space(c), 1, edges),
-            Self::Sklearn => push_runs(run, at, is_word, 2, edges),
+            Self::Sklearn => push_runs(run, at, |c| about(c) & WORD != 0, 2, edges),
         }
     }
 }
@@ -114,26 +129,6 @@ impl Unit {
 #[must_use]
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\x1C'..='\x1F').contains(&c)
-}
-
-/// `\w` of Python's `re`: a letter or number of any script, or the underscore.
-///
-/// Marks are not `\w` there, which cuts Hindi words apart: the reason [`Unit::Words`] exists.
-fn is_word(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphanumeric() || c == '_';
-    }
-    matches!(
-        get_general_category(c),
-        G::UppercaseLetter
-            | G::LowercaseLetter
-            | G::TitlecaseLetter
-            | G::ModifierLetter
-            | G::OtherLetter
-            | G::DecimalNumber
-            | G::LetterNumber
-            | G::OtherNumber
-    )
 }
 
 /// Underscores alone are no word.
@@ -152,14 +147,10 @@ fn push_words(stretch: &str, at: usize, edges: &mut Edges) {
     }
 }
 
-/// Letters of alphabets in which a run of letters is always one word; most text ends here.
+/// Whether a letter comes first and only what belongs to its word behind it; most text ends here.
 fn is_one_word(stretch: &str) -> bool {
-    !stretch.is_empty()
-        && stretch.chars().all(|c| {
-            c.is_ascii_alphanumeric()
-                || matches!(c, '\u{C0}'..='\u{24F}' | '\u{400}'..='\u{481}' | '\u{48A}'..='\u{52F}')
-                    && !matches!(c, '\u{D7}' | '\u{F7}')
-        })
+    let mut characters = stretch.chars();
+    characters.next().is_some_and(|c| about(c) & LETTER != 0) && characters.all(|c| about(c) & FOLLOWS != 0)
 }
 
 /// Runs of at least `least` characters that belong, in a stretch at byte `at` of the text.
@@ -226,8 +217,7 @@ mod tests {
     /// The fast paths against the annex, on a long walk through awkward characters, prepared or not.
     #[test]
     fn words_equal_the_annex_on_awkward_text() {
-        let alphabet =
-            "aB1_.':;,\"-(< \n\0éÉЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्一٣Σİ\u{338}\u{fe0f}";
+        let alphabet = "aB1_.':;,\"-(< \n\0éÉЖиאב״’·\u{301}\u{ad}\u{200d}\u{200b}ℹ🇬🇧😀カー字न्ि一٣Σİ\u{338}\u{316}\u{5b0}\u{5b4}\u{fe0f}";
         let alphabet: Vec<char> = alphabet.chars().collect();
         let mut state = 1u64;
         for round in 0..60_000 {
@@ -254,11 +244,23 @@ mod tests {
         }
     }
 
+    /// Every letter beside every kind of neighbour, and every mark behind one.
     #[test]
-    fn letters_said_to_form_one_word_do() {
-        for c in ('\u{C0}'..='\u{52F}').filter(|c| is_one_word(&c.to_string())) {
-            let text = format!("a{c}{c}1");
-            assert_eq!(text.unicode_words().collect::<Vec<_>>(), [text.as_str()]);
+    fn what_is_said_to_form_one_word_does() {
+        let all = || (0..0x3_0000).filter_map(char::from_u32).filter(|c| about(*c) & FOLLOWS != 0);
+        let letters: Vec<char> = all().filter(|c| about(*c) & LETTER != 0).collect();
+        let marks: Vec<char> = all().filter(|c| about(*c) & LETTER == 0).collect();
+        let mut state = 7usize;
+        let mut any = |from: &[char]| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            from[(state >> 33) % from.len()]
+        };
+        for c in &letters {
+            let text: String = [*c, any(&marks), any(&letters), any(&letters), any(&marks), any(&marks), *c]
+                .iter()
+                .collect();
+            assert!(is_one_word(&text));
+            assert_eq!(text.unicode_words().collect::<Vec<_>>(), [text.as_str()], "{text:?}");
         }
     }
 }

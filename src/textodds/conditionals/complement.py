@@ -48,11 +48,11 @@ class Complement:
     References
     ----------
     Rennie, Shih, Teevan and Karger (2003), "Tackling the poor assumptions of naive Bayes text
-    classifiers", table 4; (1) is its step 5, (2) step 6, (3) step 7.
+    classifiers", table 4; (1) is its step 4, (2) step 5, (3) step 6.
 
     Differs
     -------
-    scikit-learn's ``ComplementNB(norm=True)`` is step 7 alone; steps 1 to 3 are ``transform`` here.
+    scikit-learn's ``ComplementNB(norm=True)`` is steps 4 to 6; steps 1 to 3 are ``transform`` here.
     In (3) the sign is kept so that the largest score wins, as in scikit-learn.
 
     Examples

@@ -99,6 +99,12 @@ class TextSettings:
                 f"unknown stop word list `{self.stop_words}`",
                 hint="`english`, or the words themselves in a list",
             )
+        if self.hash_seed and self.hash_bits is None:
+            raise InputError("a hash_seed without hash_bits does nothing", hint="give hash_bits too")
+        if self.stop_words and self.unit.startswith("characters"):
+            raise InputError(
+                "stop words are words; the unit here is characters", hint="leave one of them out"
+            )
         if self.hash_bits is not None and self.vocabulary is not None:
             raise InputError(
                 "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
