@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
-use crate::processor::prefetch_text;
+use crate::processor::{prefetch, prefetch_text};
 use crate::table::{Entry, Table};
 use crate::tally::{Cell, FRACTION, Tally};
 
@@ -87,7 +87,10 @@ impl Counter {
             self.switch_to_fractions()?;
         }
         let mut by_group = self.grouped(labels, weights)?;
-        by_group.sort_unstable(); // by group, then by row
+        // Group by group, in the order of class names: a word's entries in the log are then in order.
+        let rank = self.ranks();
+        let place = |group: u32| rank[self.groups.members[group as usize].0 as usize];
+        by_group.sort_unstable_by_key(|(group, row)| (place(*group), *group, *row));
         self.count(texts, &by_group)?;
         if self.groups.members.len() > 1 << 20 {
             for part in &mut self.parts {
@@ -119,6 +122,17 @@ impl Counter {
             groups.push((self.groups.number(class, weight), row as u32));
         }
         Ok(groups)
+    }
+
+    /// The place of each class in the order of names.
+    fn ranks(&self) -> Vec<u32> {
+        let mut names: Vec<(&String, &u32)> = self.classes.iter().collect();
+        names.sort_unstable();
+        let mut rank = vec![0; names.len()];
+        for (place, (_, class)) in names.into_iter().enumerate() {
+            rank[*class as usize] = place as u32;
+        }
+        rank
     }
 
     fn class(&mut self, label: &str) -> u32 {
@@ -181,14 +195,13 @@ impl Counter {
     /// # Errors
     /// [`Error::Overflow`] if a count no longer fits.
     pub fn finish(self) -> Result<(Tally, Pruned), Error> {
-        let mut names: Vec<(String, u32)> = self.classes.into_iter().collect();
-        names.sort_unstable();
-        let mut numbers = vec![0; names.len()];
-        for (new, (_, old)) in names.iter().enumerate() {
-            numbers[*old as usize] = new as u32;
+        let numbers = self.ranks();
+        let mut classes = vec![String::new(); numbers.len()];
+        let mut class_documents = vec![0; numbers.len()];
+        for (name, class) in self.classes {
+            classes[numbers[class as usize] as usize] = name;
+            class_documents[numbers[class as usize] as usize] = self.class_documents[class as usize];
         }
-        let classes: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
-        let class_documents = names.iter().map(|(_, old)| self.class_documents[*old as usize]).collect();
 
         let members = &self.groups.members;
         let mut pruned = Pruned::default();
@@ -308,7 +321,7 @@ impl Part {
     /// Empty the slots into the log and sort that by word. Linear.
     fn logged(&mut self) -> Logged {
         let mut log = std::mem::take(&mut self.log);
-        self.table.iter_mut().for_each(|slot| slot.flush(u32::MAX, &mut log));
+        self.table.flush(&mut log);
         let mut starts = vec![0u32; self.table.words as usize + 2];
         log.iter().for_each(|entry| starts[entry.id as usize + 2] += 1);
         for i in 2..starts.len() {
@@ -373,7 +386,10 @@ impl Part {
         let words = self.table.in_order();
         let mut tally = Tally::with_capacity(words.len(), logged.entries.len() + self.settled.cells.len());
         let mut cells = Vec::new();
-        for (id, key) in words {
+        for (i, &(id, key)) in words.iter().enumerate() {
+            if let [.., (soon, _)] = words[i..words.len().min(i + 12)] {
+                logged.fetch(soon as usize); // words are visited in an order of their own
+            }
             cells.clear();
             cells.extend_from_slice(self.settled.of(id as usize));
             logged.add_to(&mut cells, id as usize, members)?;
@@ -392,6 +408,12 @@ struct Logged {
 }
 
 impl Logged {
+    /// Bring the entries of a word near.
+    #[inline]
+    fn fetch(&self, id: usize) {
+        prefetch(&self.entries, self.starts[id] as usize);
+    }
+
     /// Append the counts of word `id`, each times its weight.
     #[inline]
     fn add_to(&self, cells: &mut Vec<Cell>, id: usize, members: &[(u32, i64)]) -> Result<(), Error> {
