@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textodds import errors
     from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
-    from textodds.model import Prediction, TextModel, load, train
+    from textodds.model import Prediction, TextModel, load
     from textodds.tally import Tally
     from textodds.text import TextSettings
+    from textodds.training import train
 
 __version__ = "0.1.0"
 
@@ -42,7 +43,7 @@ _HOME = {
     "TextModel": "model",
     "TextSettings": "text",
     "load": "model",
-    "train": "model",
+    "train": "training",
 }
 
 

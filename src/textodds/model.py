@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textodds import _kernels, generative, store
-from textodds.conditionals.complement import transformed
-from textodds.data import Batch, Source, prefetched, read
+from textodds import _kernels, store
+from textodds.data import Batch, read
 from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.explain import Explanation, explain
-from textodds.generative import Learner, MultinomialNB, Prior, learner_named
+from textodds.generative import Learner, Prior
 from textodds.linear import LinearModel, log_prior, log_softmax
-from textodds.store import Recipe, Stored
-from textodds.tally import MEMORY, Counts, Tally, checked_threads
-from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary
+from textodds.recipe import Recipe, fitted
+from textodds.store import Stored
+from textodds.tally import Tally, checked_threads
+from textodds.text import UNKNOWN, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class TextModel:
         cls, tally: Tally, recipe: Recipe, info: dict[str, Any] | None = None, *, threads: int | None = None
     ) -> TextModel:
         """The model that a recipe makes of counts."""
-        vocabulary, linear = _fitted(tally, recipe)
+        vocabulary, linear = fitted(tally, recipe)
         return cls(recipe, vocabulary, linear, tally, info or {}, threads=threads)
 
     @property
@@ -174,7 +174,7 @@ class TextModel:
         def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
             for batch in batches:
                 scores, evidence = self._kernel.score(batch.texts, self.threads)
-                yield _as_list(batch.labels), log_softmax(scores), evidence
+                yield as_list(batch.labels), log_softmax(scores), evidence
 
         return evaluate(scored(), self.classes_)
 
@@ -240,7 +240,7 @@ class TextModel:
         changed = self.tally + tally if sign > 0 else self.tally - tally
         if not changed.classes:
             raise InputError("that would forget every document", hint="delete the model instead")
-        vocabulary, linear = _fitted(changed, self.recipe)
+        vocabulary, linear = fitted(changed, self.recipe)
         info = {**self.info, "documents": changed.n_documents}
         for part in ("quality", "fingerprint"):
             info.pop(part, None)  # it was that of another model
@@ -300,18 +300,17 @@ class TextModel:
         """The texts as SciPy sparse rows of word counts, (N, V)."""
         from scipy import sparse
 
-        parts = [self._kernel.rows(batch.texts) for batch in _texts(texts)]
-        matrices = [_csr(part, len(self.vocabulary)) for part in parts]
+        matrices = [self.rows_of(batch) for batch in _texts(texts)]
         return (
             sparse.vstack(matrices, format="csr") if matrices else sparse.csr_array((0, len(self.vocabulary)))
         )
 
+    def rows_of(self, batch: Batch) -> Any:
+        """A batch as SciPy sparse rows of word counts, (N, V)."""
+        from scipy import sparse
 
-def _csr(part: tuple[NDArray[Any], ...], V: int) -> Any:
-    from scipy import sparse
-
-    starts, words, counts, _ = part
-    return sparse.csr_array((counts, words, starts), shape=(len(starts) - 1, V))
+        starts, words, counts, _ = self._kernel.rows(batch.texts)
+        return sparse.csr_array((counts, words, starts), shape=(len(batch), len(self.vocabulary)))
 
 
 def _texts(texts: Any) -> Iterable[Batch]:
@@ -322,7 +321,8 @@ def _texts(texts: Any) -> Iterable[Batch]:
     return read(texts, labelled=False)
 
 
-def _as_list(labels: Any) -> list[str]:
+def as_list(labels: Any) -> list[str]:
+    """The labels of a batch as a list."""
     if labels is None:
         raise NoData("there are texts but no labels to compare with")
     if isinstance(labels, list):
@@ -343,207 +343,6 @@ def _tally_of(
         labels = [labels] * len(texts)
     batches = read(list(texts), list(labels), weights)  # labels of any type become text there
     return Tally.count(batches, settings=model.recipe.settings, threads=model.threads)
-
-
-def _fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
-    """The words and the fitted form that a recipe makes of counts."""
-    if not tally.classes:
-        raise NoData("there is nothing to learn from: no document has a weight above zero")
-    counts, vocabulary = _selected(tally, recipe.selection)
-    if not len(vocabulary) and len(tally.vocabulary):
-        raise NoData(
-            f"no word is left of {len(tally.vocabulary):,}",
-            hint="lower min_df, or raise max_df or max_features",
-        )
-    if recipe.unknown != "ignore":
-        counts, vocabulary = _with_unknown(counts, vocabulary, recipe.unknown)
-    return vocabulary, generative.fit(recipe.learner, counts)
-
-
-def _selected(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:
-    counts, vocabulary = tally.counts(), tally.vocabulary
-    if selection.keeps_all:
-        return counts, vocabulary
-    occurrences = counts.by_feature(counts.occurrences)
-    keep = selection.mask(counts.by_feature(counts.documents), occurrences, tally.n_documents)
-    surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
-    if surplus > 0:  # of the words as frequent as the last, the alphabet decides
-        least = occurrences[keep].min()
-        tied = np.flatnonzero(keep & (occurrences == least))
-        by_name = sorted(zip(vocabulary.words(tied), tied.tolist(), strict=True))
-        keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
-    return counts.select(keep), vocabulary.select(np.flatnonzero(keep))
-
-
-def _with_unknown(counts: Counts, vocabulary: Vocabulary, policy: str) -> tuple[Counts, Vocabulary]:
-    """Counts and words with a row for unknown words.
-
-    ``smooth`` gives it no occurrence, so that it has the weight of a word never seen; ``count`` has
-    counted it already. ``first`` takes the first occurrence of each word for it. Which class that
-    was depends on the order of the documents, which a tally does not know and should not: each
-    class gives up its share of one occurrence, the expectation over all orders.
-    """
-    moved = np.zeros(len(counts.classes))
-    if policy == "first":
-        shares = []
-        for values in (counts.occurrences, counts.documents):
-            total = counts.by_feature(values)[counts.feature_of]
-            shares.append(values / np.maximum(total, 1.0))
-        moved = counts.by_class(shares[0])
-        counts = Counts(
-            counts.classes,
-            counts.class_documents,
-            counts.starts,
-            counts.class_of,
-            np.maximum(counts.occurrences - shares[0], 0.0),
-            np.maximum(counts.documents - shares[1], 0.0),
-        )
-    grown, place = vocabulary.insert(UNKNOWN)
-    return counts.insert(place, moved, new=len(grown) > len(vocabulary)), grown
-
-
-def recipe_of(
-    learner: Learner | str = "multinomial",
-    *,
-    unknown: str = "ignore",
-    min_df: int | float = 1,
-    max_df: int | float = 1.0,
-    max_features: int | None = None,
-    settings: TextSettings | None = None,
-    **text_settings: Any,
-) -> Recipe:
-    """A recipe from the options of `train`."""
-    if settings is not None and text_settings:
-        raise InputError("give settings, or single text settings, not both")
-    if settings is None:
-        known = [field.name for field in (*fields(TextSettings), *fields(Selection))]
-        for name in text_settings:
-            if name not in known:
-                raise InputError(f"there is no option `{name}`{suggestion(name, [*known, 'unknown'])}")
-        settings = TextSettings(**{**text_settings, "count_unknown": unknown == "count"})
-    if isinstance(learner, str):
-        learner = learner_named(learner)
-    if getattr(learner, "transform", False) and unknown != "ignore":
-        raise Unsupported(
-            "transformed documents have no place for unknown words", hint="use unknown='ignore'"
-        )
-    return Recipe(settings, Selection(min_df, max_df, max_features), unknown, learner)
-
-
-def train(
-    source: Any,
-    labels: Any = None,
-    weights: Any = None,
-    *,
-    learner: Learner | str = MultinomialNB(),  # noqa: B008 - frozen
-    text: str | None = None,
-    label: str | None = None,
-    weight: str | None = None,
-    format: str | None = None,  # noqa: A002 - the word users know
-    query: str | None = None,
-    quoting: bool = True,
-    header: bool = True,
-    bad_rows: str = "stop",
-    rejects_path: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
-    memory: int = MEMORY,
-    **recipe: Any,
-) -> TextModel:
-    """A model trained on any source of labelled text.
-
-    Parameters
-    ----------
-    source, labels, weights, text, label, weight, format, query, quoting, header, bad_rows, rejects_path
-        The data; see `textodds.data.read`.
-    learner : learner or str, default MultinomialNB()
-        `MultinomialNB`, `BernoulliNB`, `ComplementNB`, or their names in lower case without `NB`.
-    threads : int, optional
-        Threads to count on; every number gives the same model.
-    memory : int, default 2 GiB
-        Bytes that words and counts may use before the rarest words are dropped.
-    **recipe
-        ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, what to do with words
-        outside the vocabulary (``ignore``; ``smooth``: as a word never seen; ``first``: the first
-        occurrence of every word counts as ``<UNK>``; ``count``: with a ``vocabulary`` fixed in
-        advance, the words outside it count as ``<UNK>``); and the fields of `TextSettings`.
-
-    Examples
-    --------
-    >>> model = train(["free phone", "see you at six", "free prize"], ["spam", "ham", "spam"])
-    >>> model("a free offer").label
-    'spam'
-    """
-    chosen = recipe_of(learner, **recipe)
-    data = read(
-        source,
-        labels,
-        weights,
-        text=text,
-        label=label,
-        weight=weight,
-        format=format,
-        query=query,
-        quoting=quoting,
-        header=header,
-        bad_rows=bad_rows,
-        rejects_path=rejects_path,
-    )
-    return train_on(data, chosen, threads=threads, memory=memory)
-
-
-def train_on(
-    data: Source,
-    recipe: Recipe,
-    *,
-    threads: int | None = None,
-    memory: int = MEMORY,
-    watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
-) -> TextModel:
-    """A model trained on an opened source; ``watch`` may look at the batches as they pass."""
-    threads = checked_threads(threads)
-    batches: Iterable[Batch] = data
-    rereads = getattr(recipe.learner, "transform", False)
-    if rereads and not data.replayable:
-        batches = list(data)  # a second pass is needed, and the stream can be read but once
-    first = prefetched(iter(batches)) if data.size is not None else batches
-    tally = Tally.count(watch(first), settings=recipe.settings, threads=threads, memory=memory)
-    if not tally.classes:
-        raise NoData(
-            f"{data.description} has no row to learn from",
-            hint="it is empty, has only a header, or every row was rejected",
-        )
-    info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
-    if not rereads:
-        return TextModel.of_tally(tally, recipe, info, threads=threads)
-    counts, vocabulary = _selected(tally, recipe.selection)
-    again = _transformed_counts(batches, counts, vocabulary, recipe)
-    return TextModel(recipe, vocabulary, generative.fit(recipe.learner, again), tally, info, threads=threads)
-
-
-def _transformed_counts(
-    batches: Iterable[Batch], counts: Counts, vocabulary: Vocabulary, recipe: Recipe
-) -> Counts:
-    """Class sums of transformed documents, by a second pass over the data."""
-    K, V = len(counts.classes), len(vocabulary)
-    plain = TextModel(recipe, vocabulary, generative.fit(MultinomialNB(), counts), None, {})
-    index = {name: k for k, name in enumerate(counts.classes)}
-    df, n = counts.by_feature(counts.documents), float(counts.class_documents.sum())
-    sums = np.zeros(len(counts.class_of))
-    places = counts.feature_of.astype(np.int64) * K + counts.class_of
-    for batch in batches:
-        labels = _as_list(batch.labels)
-        weight = np.ones(len(labels)) if batch.weights is None else batch.weights
-        rows = transformed(_csr(plain._kernel.rows(batch.texts), V), df, n)
-        lengths = np.diff(rows.indptr)
-        codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
-        wanted = rows.indices.astype(np.int64) * K + np.repeat(codes, lengths)
-        cell = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
-        counted = places[cell] == wanted  # a document without weight, or a pruned word, has no cell
-        values = rows.data * np.repeat(weight, lengths)
-        sums += np.bincount(cell[counted], values[counted], len(sums))
-    return Counts(
-        counts.classes, counts.class_documents, counts.starts, counts.class_of, sums, counts.documents
-    )
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:

@@ -16,7 +16,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,53 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.errors import InputError, ModelFileError, suggestion
-from textodds.generative import Learner, as_dict, of_dict
+from textodds.errors import InputError, ModelFileError
 from textodds.linear import LinearModel, Weights
+from textodds.recipe import Recipe
 from textodds.tally import Tally
-from textodds.text import Selection, TextSettings, Vocabulary
+from textodds.text import Vocabulary
 
 FORMAT = 1
-UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 DTYPES = {"F64": "<f8", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
 
 Arrays = dict[str, NDArray[Any]]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Every choice that makes a model from data."""
-
-    settings: TextSettings
-    selection: Selection
-    unknown: str
-    learner: Learner
-
-    def __post_init__(self) -> None:
-        if self.unknown not in UNKNOWN_POLICIES:
-            raise InputError(
-                f"unknown policy `{self.unknown}`{suggestion(self.unknown, UNKNOWN_POLICIES)}",
-                hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
-            )
-
-    def as_dict(self) -> dict[str, Any]:
-        """The recipe as plain data."""
-        return {
-            "settings": self.settings.as_dict(),
-            "selection": asdict(self.selection),
-            "unknown": self.unknown,
-            "learner": as_dict(self.learner),
-        }
-
-    @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Recipe:
-        """The recipe that `as_dict` made plain data of."""
-        return cls(
-            TextSettings(**plain["settings"]),
-            Selection(**plain["selection"]),
-            str(plain["unknown"]),
-            of_dict(plain["learner"]),
-        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from textodds.data.rejects import Rejects
 from textodds.errors import InputError, NegativeCount, NoData, TextoddsError, Unsupported, VocabularyPruned
 from textodds.generative import LEARNERS, as_dict, learner_named, of_dict
 from textodds.linear import log_prior
-from textodds.model import recipe_of, train_on
+from textodds.recipe import recipe_of
+from textodds.training import train_on
 
 TEXTS = ["win a free phone", "see you at six", "free prize inside", "lunch at noon", "free lunch for you"]
 LABELS = ["spam", "ham", "spam", "ham", "ham"]

@@ -12,7 +12,8 @@ from textodds.cli import messages, models, quality
 from textodds.cli.command import command, option
 from textodds.cli.talk import counted, duration, echo, faint, strong, styled
 from textodds.explain import Explanation
-from textodds.model import Prediction, TextModel, train
+from textodds.model import Prediction, TextModel
+from textodds.training import train
 
 # What they are, and what they say. The last is spam that keeps its voice down.
 MESSAGES = (

@@ -8,15 +8,14 @@ from textodds.cli.command import F, option, together
 from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, words_in
 from textodds.errors import InputError
 from textodds.generative import LEARNERS, learner_named
-from textodds.model import recipe_of
-from textodds.store import UNKNOWN_POLICIES
+from textodds.recipe import UNKNOWN_POLICIES, recipe_of
 from textodds.text import TextSettings
 from textodds.text.settings import NORMAL_FORMS, UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textodds.store import Recipe
+    from textodds.recipe import Recipe
 
 
 def recipe_options() -> Callable[[F], F]:

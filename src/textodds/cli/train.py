@@ -31,8 +31,9 @@ from textodds.cli.talk import (
 from textodds.cli.values import Value, in_bytes
 from textodds.data import Source
 from textodds.evaluate import Evaluation
-from textodds.model import TextModel, train_on
+from textodds.model import TextModel
 from textodds.tally import MEMORY
+from textodds.training import train_on
 
 LARGEST = 10  # classes that the summary names
 
