@@ -1,5 +1,6 @@
 """Slow and plain twins of the kernels, which the tests hold them equal to."""
 
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -85,3 +86,61 @@ def as_dicts(tally):
             occurrences[place] = int(tally.occurrences[cell]) * unit
             documents[place] = int(tally.documents[cell]) * unit
     return classes, occurrences, documents
+
+
+FREQUENCIES = {"count": float, "log": lambda n: 1.0 + math.log(n), "binary": lambda n: 1.0}
+
+
+def weighted_rows(
+    term_lists, weights=None, *, min_df=1, frequency="log", idf=True, smooth=True, unit=True, blocks=1
+):
+    """Each document as {term: value}, and the weight of the documents that hold each term that is kept."""
+    weights = [1.0] * len(term_lists) if weights is None else weights
+    documents = Counter()
+    for found, weight in zip(term_lists, weights, strict=True):
+        documents.update(dict.fromkeys(found, weight))
+    kept = {term: n for term, n in documents.items() if n >= min_df and n > 0}
+    total = math.fsum(weights)
+    scale = {
+        term: 1.0 + math.log((smooth + total) / (smooth + n)) if idf else 1.0 for term, n in kept.items()
+    }
+    rows = []
+    for found in term_lists:
+        times = Counter(term for term in found if term in kept)
+        row = {term: FREQUENCIES[frequency](n) * scale[term] for term, n in times.items()}
+        for marked in (False, True) if unit else ():
+            block = [term for term in row if (blocks == 2 and term.startswith("~")) == marked]
+            length = math.sqrt(blocks * math.fsum(row[term] ** 2 for term in block))
+            row.update({term: row[term] / length for term in block})
+        rows.append(row)
+    return rows, kept
+
+
+def adagrad(rows, codes, costs, n_classes, *, rate=0.5):
+    """Softmax regression by one AdaGrad step a row: weights by feature, biases, and the loss of each row.
+
+    `rows` are {feature: value}. Features and classes that are new begin at zero.
+    """
+    weights, history = {}, Counter()
+    bias, bias_history = [0.0] * n_classes, 0.0
+    losses = []
+    for row, own, cost in zip(rows, codes, costs, strict=True):
+        scores = [
+            b + sum(x * weights[v][k] for v, x in row.items() if v in weights) for k, b in enumerate(bias)
+        ]
+        known = max(codes[: len(losses) + 1]) + 1  # classes that have come so far
+        total = math.fsum(math.exp(z) for z in scores[:known])
+        losses.append(cost * (math.log(total) - scores[own]))
+        error = [cost * (math.exp(z) / total - (k == own)) for k, z in enumerate(scores[:known])]
+        error += [0.0] * (n_classes - known)
+        square = math.fsum(e * e for e in error)
+        if not square:
+            continue
+        bias_history += square
+        bias = [b - rate * e / math.sqrt(bias_history) for b, e in zip(bias, error, strict=True)]
+        for v, x in row.items():
+            history[v] += x * x * square
+            step = rate * x / math.sqrt(history[v])
+            old = weights.get(v, [0.0] * n_classes)
+            weights[v] = [w - step * e for w, e in zip(old, error, strict=True)]
+    return weights, bias, losses

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from textodds import errors
     from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
     from textodds.model import Prediction, TextModel, load
+    from textodds.softmax import NBSoftmax, SoftmaxRegression
     from textodds.tally import Tally
-    from textodds.text import TextSettings
+    from textodds.text import TextSettings, Weighting
     from textodds.training import train
 
 __version__ = "0.1.0"
@@ -25,10 +26,13 @@ __all__ = [
     "BernoulliNB",
     "ComplementNB",
     "MultinomialNB",
+    "NBSoftmax",
     "Prediction",
+    "SoftmaxRegression",
     "Tally",
     "TextModel",
     "TextSettings",
+    "Weighting",
     "errors",
     "load",
     "train",
@@ -38,10 +42,13 @@ _HOME = {
     "BernoulliNB": "generative",
     "ComplementNB": "generative",
     "MultinomialNB": "generative",
+    "NBSoftmax": "softmax",
     "Prediction": "model",
+    "SoftmaxRegression": "softmax",
     "Tally": "tally",
     "TextModel": "model",
     "TextSettings": "text",
+    "Weighting": "text",
     "load": "model",
     "train": "training",
 }

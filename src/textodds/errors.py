@@ -7,7 +7,7 @@ A message has three parts: what was wrong, where, and what to do about it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class TextoddsError(Exception):
@@ -92,6 +92,26 @@ class BadWeight(InputError):
     code = "input.bad-weight"
 
 
+class Separable(InputError):
+    """A direction tells the classes apart without error, so that weights without a penalty have no end.
+
+    ``direction`` is that direction, as a linear model; ``complete`` says whether every row is told apart
+    by it, or some lie on the boundary.
+    """
+
+    code = "input.separable"
+
+    def __init__(self, complete: bool, direction: object, strongest: Sequence[int]) -> None:
+        kind = "are linearly separable" if complete else "are separable but for rows on the boundary"
+        features = ", ".join(f"#{v}" for v in strongest)
+        super().__init__(
+            f"the classes {kind}, mostly along the features {features or 'of the bias'}: "
+            "without a penalty the likelihood grows for ever that way, and no weights maximise it",
+            hint="give a penalty, such as C=1 or C=1000",
+        )
+        self.complete, self.direction = complete, direction
+
+
 class ModelFileError(TextoddsError):
     """A model file is missing, damaged, or not one of ours."""
 
@@ -106,6 +126,10 @@ class Unsupported(TextoddsError):
 
 class TextoddsWarning(UserWarning):
     """A result that stands but deserves doubt."""
+
+
+class NotConverged(TextoddsWarning):
+    """An optimiser stopped before it reached the accuracy asked for."""
 
 
 class VocabularyPruned(TextoddsWarning):

@@ -54,18 +54,19 @@ class Explanation:
 def explain(
     linear: LinearModel,
     features: NDArray[np.integer],
-    counts: NDArray[np.integer],
+    values: NDArray[np.float64],
+    counts: NDArray[np.float64],
     words: Sequence[str],
     unknown: int,
     label: int,
     rival: int,
 ) -> Explanation:
-    """The explanation of one row: its features, their counts and their names."""
+    """The explanation of one row: its features, their values, how often they occur, and their names."""
     weights = linear.weights.rows(features)  # (n, K)
     start = linear.log_prior + linear.intercept
     if linear.presence:
-        counts = np.ones_like(counts)
-    parts = counts * (weights[:, label] - weights[:, rival])
+        values = counts = np.ones_like(counts)
+    parts = values * (weights[:, label] - weights[:, rival])
     order = np.argsort(-np.abs(parts), kind="stable")
     return Explanation(
         linear.classes[label],

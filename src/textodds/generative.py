@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from textodds.conditionals import Bernoulli, Complement, Conditional, Multinomial
 from textodds.conditionals.estimate import Alpha
-from textodds.errors import InputError, NoData, suggestion
+from textodds.errors import NoData
 from textodds.linear import LinearModel, check_prior, log_prior
 from textodds.tally import Counts
 
@@ -140,37 +140,3 @@ class ComplementNB:
     def conditional(self) -> Complement:
         """The class-conditional."""
         return Complement(self.alpha, self.norm, self.transform)
-
-
-LEARNERS: dict[str, type[MultinomialNB] | type[BernoulliNB] | type[ComplementNB]] = {
-    "multinomial": MultinomialNB,
-    "bernoulli": BernoulliNB,
-    "complement": ComplementNB,
-}
-
-
-def learner_named(name: str, **choices: Any) -> Learner:
-    """The learner of that name with these choices."""
-    if name not in LEARNERS:
-        raise InputError(
-            f"unknown learner `{name}`{suggestion(name, LEARNERS)}", hint=f"one of {', '.join(LEARNERS)}"
-        )
-    known = LEARNERS[name].__dataclass_fields__
-    for choice in choices:
-        if choice not in known:
-            raise InputError(f"{name} has no {choice}", hint=f"it takes {', '.join(known)}")
-    return LEARNERS[name](**choices)
-
-
-def as_dict(learner: Learner) -> dict[str, Any]:
-    """A learner as plain data, for the model file."""
-    name = next(name for name, kind in LEARNERS.items() if type(learner) is kind)
-    choices = asdict(learner)  # type: ignore[call-overload]
-    choices["alpha"] = np.asarray(choices["alpha"]).tolist()
-    return {"learner": name, **choices}
-
-
-def of_dict(choices: dict[str, Any]) -> Learner:
-    """The learner that `as_dict` made plain data of."""
-    choices = dict(choices)
-    return learner_named(choices.pop("learner"), **choices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,17 @@ from textodds.data import Batch, read
 from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.explain import Explanation, explain
-from textodds.generative import Learner, Prior
+from textodds.generative import Prior
+from textodds.learners import is_discriminative
 from textodds.linear import LinearModel, log_prior, log_softmax
 from textodds.recipe import Recipe, fitted
 from textodds.store import Stored
 from textodds.tally import Tally, checked_threads
 from textodds.text import UNKNOWN, Vocabulary
+from textodds.tie import Hyperplane
+
+if TYPE_CHECKING:
+    from textodds.odds import OddsRatio
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class TextModel:
         The words the model uses.
     linear : LinearModel
         The fitted form.
+    scale : array (V,) or None
+        What an occurrence of each word is worth (idf), where the recipe has a weighting.
     info : dict
         What is known of the data.
     """
@@ -65,10 +72,11 @@ class TextModel:
         tally: Callable[[], Tally] | Tally | None,
         info: dict[str, Any],
         *,
+        scale: NDArray[np.float64] | None = None,
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
-        self._install(recipe, vocabulary, linear, tally, info)
+        self._install(recipe, vocabulary, linear, tally, info, scale)
 
     def _install(
         self,
@@ -77,6 +85,7 @@ class TextModel:
         linear: LinearModel,
         tally: Callable[[], Tally] | Tally | None,
         info: dict[str, Any],
+        scale: NDArray[np.float64] | None = None,
     ) -> None:
         weights = linear.weights
         sparse = (weights.starts, weights.class_of, weights.exceptions)
@@ -93,7 +102,9 @@ class TextModel:
             None if unknown is None or unknown < 0 else unknown,
             linear.presence,
             weights.replaces,
+            None if scale is None else _weighting(recipe, scale),
         )
+        self.scale = scale
         self.recipe, self.vocabulary, self.linear, self.info = recipe, vocabulary, linear, info
         self._kernel, self._tally = kernel, tally
 
@@ -114,6 +125,7 @@ class TextModel:
     def tally(self) -> Tally:
         """The counts the model rests on."""
         if self._tally is None:
+            self.must_be_counts()
             raise Unsupported(
                 "this model was saved without its counts",
                 hint="train it again, without `--no-counts`, to learn, forget or merge",
@@ -174,7 +186,7 @@ class TextModel:
         def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
             for batch in batches:
                 scores, evidence = self._kernel.score(batch.texts, self.threads)
-                yield as_list(batch.labels), log_softmax(scores), evidence
+                yield batch.label_list(), log_softmax(scores), evidence
 
         return evaluate(scored(), self.classes_)
 
@@ -191,9 +203,10 @@ class TextModel:
         other = next(k for k in order if k != chosen) if rival is None else self._class(rival)
         if chosen == other:
             raise InputError(f"`{label}` cannot be its own rival", hint="name another class, or none")
-        _, features, counts, unknown = self._kernel.rows([text])
+        _, features, values, unknown = self._kernel.rows([text])
+        counts = values if self.scale is None else self._kernel.rows([text], False)[2]
         words = self.vocabulary.words(features)
-        return explain(self.linear, features, counts, words, int(unknown[0]), chosen, other)
+        return explain(self.linear, features, values, counts, words, int(unknown[0]), chosen, other)
 
     def _class(self, label: str) -> int:
         if label not in self.classes_:
@@ -218,6 +231,69 @@ class TextModel:
             best = sorted(best + [(-float(odds[i]), int(numbers[i])) for i in near])[:n]
         words = self.vocabulary.words(np.array([number for _, number in best]))
         return [(word, -odds) for word, (odds, _) in zip(words, best, strict=True)]
+
+    def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
+        """Where the model is undecided between two classes: the words that decide, strongest first.
+
+        ``n`` words at most; None for all. A word's weight is what one unit of it adds to the log-odds,
+        a unit being one occurrence, or what the recipe's weighting makes of it.
+        """
+        a, b = self._class(label), self._class(rival)
+        if a == b:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        start = self.linear.log_prior + self.linear.intercept
+        best: list[tuple[float, int, float]] = []
+        most = len(self.vocabulary) if n is None else n
+        for first in range(0, len(self.vocabulary), 65_536):  # never a full matrix of a large model
+            numbers = np.arange(first, min(first + 65_536, len(self.vocabulary)))
+            rows = self.linear.weights.rows(numbers)
+            odds = rows[:, a] - rows[:, b]
+            near = np.argsort(-np.abs(odds), kind="stable")[:most]
+            best += [(-abs(float(odds[i])), int(numbers[i]), float(odds[i])) for i in near]
+            best = sorted(best)[:most]
+        words = self.vocabulary.words(np.array([number for _, number, _ in best], dtype=np.int64))
+        pairs = tuple((word, odds) for word, (_, _, odds) in zip(words, best, strict=True))
+        return Hyperplane(label, rival, float(start[a] - start[b]), pairs)
+
+    def odds_ratios(
+        self, label: str, rival: str, words: Sequence[str], source: Any, labels: Any = None, **reading: Any
+    ) -> tuple[OddsRatio, ...]:
+        """By what factor words multiply the odds of a label against its rival, with standard errors.
+
+        ``source`` is the data the model was trained on, which a softmax model does not keep.
+        """
+        from textodds.odds import odds_ratios
+        from textodds.optimise import Objective
+        from textodds.softmax import parameters_of
+
+        if not is_discriminative(self.recipe.learner) or "C" not in self.info.get("fit", {}):
+            raise Unsupported(
+                "standard errors are known of softmax regression at its optimum",
+                hint="train with the learner `softmax`; `hyperplane` has the odds ratios of any model",
+            )
+        a, b = self._class(label), self._class(rival)
+        numbers = self.vocabulary.find(list(words))
+        if (numbers < 0).any():
+            missing = words[int(np.flatnonzero(numbers < 0)[0])]
+            raise InputError(f"`{missing}` is not among the words of the model")
+        codes, weights, rows = self._design(read(source, labels, **reading))
+        C = float(self.info["fit"]["C"])
+        objective = Objective(rows, codes, weights, len(self.classes_), 1.0 / C)
+        return odds_ratios(objective, parameters_of(self.linear), numbers, list(words), a, b)
+
+    def _design(self, batches: Iterable[Batch]) -> tuple[NDArray[np.int64], NDArray[np.float64], Any]:
+        """Class numbers, weights and rows of labelled data."""
+        from scipy import sparse
+
+        codes: list[int] = []
+        weights, rows = [], []
+        for batch in batches:
+            codes += [self._class(label) for label in batch.label_list()]
+            weights.append(np.ones(len(batch)) if batch.weights is None else batch.weights)
+            rows.append(self.rows_of(batch))
+        if not rows:
+            raise NoData("there are no rows to look at")
+        return np.array(codes, dtype=np.int64), np.concatenate(weights), sparse.vstack(rows, format="csr")
 
     def learn(
         self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
@@ -248,6 +324,11 @@ class TextModel:
 
     def must_be_counts(self) -> None:
         """Refuse a model that does not rest on counts alone."""
+        if is_discriminative(self.recipe.learner):
+            raise Unsupported(
+                "softmax regression rests on all of its documents at once, not on counts",
+                hint="train it again on the data wanted; or train multinomial, which learns and forgets",
+            )
         if getattr(self.recipe.learner, "transform", False):
             raise Unsupported(
                 "a complement model of transformed documents depends on all of them at once",
@@ -278,11 +359,29 @@ class TextModel:
         """The same model under another prior: ``uniform``, ``data``, or by class."""
         if not self.linear.is_posterior:
             raise Unsupported("a complement model has no prior to change")
-        documents = self.tally.counts().class_documents if prior == "data" else np.ones(len(self.classes_))
+        documents = np.ones(len(self.classes_))
+        if prior == "data":
+            documents = np.array([self.class_documents[label] for label in self.classes_])
         linear = self.linear.with_prior(log_prior(prior, self.classes_, documents))
-        learner: Learner = replace(self.recipe.learner, prior=prior)  # type: ignore[type-var]
-        recipe = replace(self.recipe, learner=learner)
-        return TextModel(recipe, self.vocabulary, linear, self._tally, self.info, threads=self.threads)
+        recipe = self.recipe
+        if not is_discriminative(recipe.learner):
+            recipe = replace(recipe, learner=replace(recipe.learner, prior=prior))  # type: ignore[type-var]
+        return TextModel(
+            recipe,
+            self.vocabulary,
+            linear,
+            self._tally,
+            self.info,
+            scale=self.scale,
+            threads=self.threads,
+        )
+
+    @property
+    def class_documents(self) -> dict[str, float]:
+        """Documents, or their total weight, of each class in training."""
+        if self._tally is None and isinstance(known := self.info.get("class_documents"), dict):
+            return {label: float(known.get(label, 0.0)) for label in self.classes_}
+        return dict(zip(self.classes_, self.tally.counts().class_documents.tolist(), strict=True))
 
     def save(self, path: str | os.PathLike[str], *, counts: bool = True) -> None:
         """Write the model to a file.
@@ -294,10 +393,10 @@ class TextModel:
         if counts and self._tally is not None:
             info["fingerprint"] = self.tally.fingerprint()
         tally = (lambda: self.tally) if counts and self._tally is not None else None
-        store.save(path, Stored(self.recipe, self.vocabulary, self.linear, tally, info))
+        store.save(path, Stored(self.recipe, self.vocabulary, self.linear, tally, info, self.scale))
 
     def rows(self, texts: Any) -> Any:
-        """The texts as SciPy sparse rows of word counts, (N, V)."""
+        """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
         from scipy import sparse
 
         matrices = [self.rows_of(batch) for batch in _texts(texts)]
@@ -306,11 +405,19 @@ class TextModel:
         )
 
     def rows_of(self, batch: Batch) -> Any:
-        """A batch as SciPy sparse rows of word counts, (N, V)."""
+        """A batch as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
         from scipy import sparse
 
-        starts, words, counts, _ = self._kernel.rows(batch.texts)
-        return sparse.csr_array((counts, words, starts), shape=(len(batch), len(self.vocabulary)))
+        starts, words, values, _ = self._kernel.rows(batch.texts)
+        return sparse.csr_array((values, words, starts), shape=(len(batch), len(self.vocabulary)))
+
+
+def _weighting(recipe: Recipe, scale: NDArray[np.float64]) -> tuple[str, NDArray[np.float64], bool, int]:
+    """What the kernel must know to weigh words."""
+    weighting = recipe.weighting
+    if weighting is None:
+        raise InputError("there are scales of words, but no weighting that they belong to")
+    return weighting.frequency, scale, weighting.unit, recipe.settings.blocks
 
 
 def _texts(texts: Any) -> Iterable[Batch]:
@@ -319,19 +426,6 @@ def _texts(texts: Any) -> Iterable[Batch]:
     if isinstance(texts, list):  # the usual case, without a detour
         return [Batch(texts, None, None)] if texts else []
     return read(texts, labelled=False)
-
-
-def as_list(labels: Any) -> list[str]:
-    """The labels of a batch as a list."""
-    if labels is None:
-        raise NoData("there are texts but no labels to compare with")
-    if isinstance(labels, list):
-        return labels
-    if hasattr(labels, "to_list"):
-        return list(labels.to_list())
-    import pyarrow
-
-    return [str(label) for label in pyarrow.array(labels).to_pylist()]
 
 
 def _tally_of(
@@ -350,7 +444,13 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextMod
     stored = store.load(path)
     try:
         return TextModel(
-            stored.recipe, stored.vocabulary, stored.linear, stored.tally, stored.info, threads=threads
+            stored.recipe,
+            stored.vocabulary,
+            stored.linear,
+            stored.tally,
+            stored.info,
+            scale=stored.scale,
+            threads=threads,
         )
     except InputError as error:  # arrays that do not fit together
         raise store.damaged(path, error.problem) from error

@@ -1,18 +1,21 @@
-"""Recipes: every choice that makes a model of counts, and the making of it."""
+"""Recipes: every choice that makes a model, and the making of it from counts."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textodds import generative
 from textodds.errors import InputError, NoData, Unsupported, suggestion
-from textodds.generative import Learner, as_dict, learner_named, of_dict
+from textodds.learners import as_dict, is_discriminative, learner_named, of_dict
 from textodds.linear import LinearModel
 from textodds.tally import Counts, Tally
-from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary
+from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
+
+if TYPE_CHECKING:
+    from textodds.learners import Learner
 
 UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 
@@ -25,12 +28,25 @@ class Recipe:
     selection: Selection
     unknown: str
     learner: Learner
+    weighting: Weighting | None = None  # None: words count as often as they occur
+    is_open: bool = False  # whether training may still add trigrams or characters, if that is better
 
     def __post_init__(self) -> None:
         if self.unknown not in UNKNOWN_POLICIES:
             raise InputError(
                 f"unknown policy `{self.unknown}`{suggestion(self.unknown, UNKNOWN_POLICIES)}",
                 hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
+            )
+        if self.unknown != "ignore" and (
+            is_discriminative(self.learner) or getattr(self.learner, "transform", False)
+        ):
+            raise Unsupported(
+                "weighted documents have no place for unknown words", hint="use unknown='ignore'"
+            )
+        if self.weighting is not None and not is_discriminative(self.learner):
+            raise Unsupported(
+                "naive Bayes learns from counts, which a weighting would change",
+                hint="leave the weighting out, or use the learner softmax or nb-softmax",
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -40,16 +56,19 @@ class Recipe:
             "selection": asdict(self.selection),
             "unknown": self.unknown,
             "learner": as_dict(self.learner),
+            "weighting": None if self.weighting is None else self.weighting.as_dict(),
         }
 
     @classmethod
     def of_dict(cls, plain: dict[str, Any]) -> Recipe:
         """The recipe that `as_dict` made plain data of."""
+        weighting = plain.get("weighting")  # not in the files of format 1
         return cls(
             TextSettings(**plain["settings"]),
             Selection(**plain["selection"]),
             str(plain["unknown"]),
             of_dict(plain["learner"]),
+            None if weighting is None else Weighting(**weighting),
         )
 
 
@@ -57,28 +76,41 @@ def recipe_of(
     learner: Learner | str = "multinomial",
     *,
     unknown: str = "ignore",
-    min_df: int | float = 1,
+    min_df: int | float | None = None,
     max_df: int | float = 1.0,
     max_features: int | None = None,
+    weighting: Weighting | None = None,
+    sklearn: bool = False,
     settings: TextSettings | None = None,
     **text_settings: Any,
 ) -> Recipe:
-    """A recipe from the options of `train`."""
-    if settings is not None and text_settings:
+    """A recipe from the options of `train`; what is not given is as usual for the learner.
+
+    ``sklearn`` cuts texts as scikit-learn does.
+    """
+    if isinstance(learner, str):
+        learner = learner_named(learner)
+    if settings is not None and (text_settings or sklearn):
         raise InputError("give settings, or single text settings, not both")
+    usual: dict[str, Any] = {}
+    is_open = False
+    if is_discriminative(learner):
+        usual = {"ngrams": (1, 2)}
+        decided = ("ngrams", "characters", "unit", "hash_bits", "vocabulary")
+        is_open = settings is None and not any(name in text_settings for name in decided)
+        weighting = weighting or Weighting()
+        min_df = 2 if min_df is None else min_df
     if settings is None:
         known = [field.name for field in (*fields(TextSettings), *fields(Selection))]
         for name in text_settings:
             if name not in known:
                 raise InputError(f"there is no option `{name}`{suggestion(name, [*known, 'unknown'])}")
-        settings = TextSettings(**{**text_settings, "count_unknown": unknown == "count"})
-    if isinstance(learner, str):
-        learner = learner_named(learner)
-    if getattr(learner, "transform", False) and unknown != "ignore":
-        raise Unsupported(
-            "transformed documents have no place for unknown words", hint="use unknown='ignore'"
-        )
-    return Recipe(settings, Selection(min_df, max_df, max_features), unknown, learner)
+        if "unit" in text_settings and text_settings["unit"].startswith("characters"):
+            usual = {}
+        chosen = {**usual, **text_settings, "count_unknown": unknown == "count"}
+        settings = TextSettings.sklearn(**chosen) if sklearn else TextSettings(**chosen)
+    selection = Selection(1 if min_df is None else min_df, max_df, max_features)
+    return Recipe(settings, selection, unknown, learner, weighting, is_open)
 
 
 def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
@@ -93,7 +125,8 @@ def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
         )
     if recipe.unknown != "ignore":
         counts, vocabulary = with_unknown(counts, vocabulary, recipe.unknown)
-    return vocabulary, generative.fit(recipe.learner, counts)
+    assert not is_discriminative(recipe.learner)
+    return vocabulary, generative.fit(recipe.learner, counts)  # type: ignore[arg-type]
 
 
 def selected(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:

@@ -1,7 +1,8 @@
 """The model file: safetensors, memory-mapped, checked before use, written whole or not at all.
 
-Layout, format 1. The free-text header holds one entry ``textodds``, a JSON object: format version,
-classes, recipe (text settings, selection, unknown words, learner) and what is known of the data.
+Layout, format 2; format 1 had no weighting. The free-text header holds one entry ``textodds``, a JSON
+object: format version, classes, recipe (text settings, selection, unknown words, learner, weighting)
+and what is known of the data.
 The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
 in the file is code, and opening it reads the header and maps the rest.
 """
@@ -30,7 +31,7 @@ from textodds.recipe import Recipe
 from textodds.tally import Tally
 from textodds.text import Vocabulary
 
-FORMAT = 1
+FORMAT = 2
 DTYPES = {"F64": "<f8", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
 
 Arrays = dict[str, NDArray[Any]]
@@ -45,6 +46,7 @@ class Stored:
     linear: LinearModel
     tally: Callable[[], Tally] | None
     info: dict[str, Any]
+    scale: NDArray[np.float64] | None = None  # (V,)
 
 
 def save(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -76,6 +78,8 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         arrays["linear.dense"] = weights.dense.reshape(-1)
     else:
         arrays |= {f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
+    if stored.scale is not None:
+        arrays["vocabulary.scale"] = stored.scale
     if stored.tally is not None:
         tally = stored.tally()
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
@@ -226,7 +230,8 @@ def _load(path: Path) -> Stored:
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
-    return Stored(recipe, vocabulary, linear, read, dict(header["info"]))
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
+    return Stored(recipe, vocabulary, linear, read, dict(header["info"]), scale)
 
 
 def _names(names: Any) -> tuple[str, ...]:

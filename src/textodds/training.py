@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textodds import generative
 from textodds.conditionals.complement import transformed
 from textodds.data import Batch, Source, prefetched, read
+from textodds.documents import Documents
 from textodds.errors import NoData
-from textodds.generative import Learner, MultinomialNB
-from textodds.model import TextModel, as_list
+from textodds.generative import MultinomialNB
+from textodds.learners import is_discriminative
+from textodds.model import TextModel
 from textodds.recipe import Recipe, recipe_of, selected
 from textodds.tally import MEMORY, Counts, Tally, checked_threads
-from textodds.text import Vocabulary
+from textodds.text import Vocabulary, Weighting
+
+if TYPE_CHECKING:
+    from textodds.learners import Learner
+    from textodds.rows import LabelledRows
+    from textodds.softmax import Watchers
 
 
 def train(
@@ -46,7 +55,8 @@ def train(
     source, labels, weights, text, label, weight, format, query, quoting, header, bad_rows, rejects_path
         The data; see `textodds.data.read`.
     learner : learner or str, default MultinomialNB()
-        `MultinomialNB`, `BernoulliNB`, `ComplementNB`, or their names in lower case without `NB`.
+        `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`, or a name:
+        ``multinomial``, ``bernoulli``, ``complement``, ``softmax``, ``nb-softmax``.
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -55,7 +65,12 @@ def train(
         ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, what to do with words
         outside the vocabulary (``ignore``; ``smooth``: as a word never seen; ``first``: the first
         occurrence of every word counts as ``<UNK>``; ``count``: with a ``vocabulary`` fixed in
-        advance, the words outside it count as ``<UNK>``); and the fields of `TextSettings`.
+        advance, the words outside it count as ``<UNK>``); ``weighting``, for softmax (see `Weighting`);
+        ``sklearn=True`` to cut texts as scikit-learn does; and the fields of `TextSettings`.
+
+    Where nothing else is said, softmax has words and pairs of words, tf-idf, ``min_df=2``, a penalty chosen
+    on held-out texts and, if that does better on them, characters beside the words of short texts, or three
+    words in a row of long ones.
 
     Examples
     --------
@@ -88,9 +103,15 @@ def train_on(
     threads: int | None = None,
     memory: int = MEMORY,
     watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
+    fitting: Watchers | None = None,
 ) -> TextModel:
-    """A model trained on an opened source; ``watch`` may look at the batches as they pass."""
+    """A model trained on an opened source.
+
+    ``watch`` may look at the batches as they pass, ``fitting`` at the progress of an optimiser.
+    """
     threads = checked_threads(threads)
+    if is_discriminative(recipe.learner):
+        return _discriminative(data, recipe, threads, watch, fitting)
     batches: Iterable[Batch] = data
     rereads = getattr(recipe.learner, "transform", False)
     if rereads and not data.replayable:
@@ -98,16 +119,138 @@ def train_on(
     first = prefetched(iter(batches)) if data.size is not None else batches
     tally = Tally.count(watch(first), settings=recipe.settings, threads=threads, memory=memory)
     if not tally.classes:
-        raise NoData(
-            f"{data.description} has no row to learn from",
-            hint="it is empty, has only a header, or every row was rejected",
-        )
+        raise _nothing(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if not rereads:
         return TextModel.of_tally(tally, recipe, info, threads=threads)
     counts, vocabulary = selected(tally, recipe.selection)
     again = _transformed_counts(batches, counts, vocabulary, recipe)
-    return TextModel(recipe, vocabulary, generative.fit(recipe.learner, again), tally, info, threads=threads)
+    learner: Any = recipe.learner
+    return TextModel(recipe, vocabulary, generative.fit(learner, again), tally, info, threads=threads)
+
+
+def _nothing(data: Source) -> NoData:
+    return NoData(
+        f"{data.description} has no row to learn from",
+        hint="it is empty, has only a header, or every row was rejected",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighted:
+    """Documents whose words naive Bayes may scale."""
+
+    documents: Documents
+    weighting: Weighting
+
+    def scale(self, factor: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """What each word is worth, (V,)."""
+        idf = self.documents.idf(self.weighting)
+        return idf if factor is None else idf * factor
+
+    def rows(self, factor: NDArray[np.float64] | None) -> Any:
+        """The rows, (N, V)."""
+        return self.documents.rows(self.weighting, self.scale(factor))
+
+    def presence(
+        self, codes: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
+    ) -> NDArray[np.float64]:
+        """Weight of the documents of each class with each word, (V, K)."""
+        return self.documents.gathered.by_class(codes, weights, n_classes)
+
+
+SHORT = 64
+"""Mean number of words below which texts are short."""
+
+
+def _discriminative(
+    data: Source,
+    recipe: Recipe,
+    threads: int,
+    watch: Callable[[Iterable[Batch]], Iterable[Batch]],
+    fitting: Watchers | None,
+) -> TextModel:
+    """A model that needs every document at once."""
+    batches: Iterable[Batch] = data
+    if recipe.is_open and not data.replayable:
+        batches = list(watch(data))  # features are compared, and the stream can be read but once
+        watch = _as_they_are
+    ahead = prefetched(iter(batches)) if data.size is not None else batches
+    candidate = _candidate(watch(ahead), recipe, threads)
+    if not len(candidate.documents):
+        raise _nothing(data)
+    if recipe.is_open:
+        candidate = _better(candidate, batches, threads)
+    design, rows, recipe = candidate.design, candidate.rows, replace(candidate.recipe, is_open=False)
+    learner: Any = recipe.learner
+    fit = learner.fit_design(design, rows, watch=fitting)
+    mass = np.bincount(rows.codes, rows.weights, len(rows.classes))
+    info = {
+        "source": data.description,
+        "documents": candidate.documents.n_documents,
+        "rejected": data.rejects.count,
+        "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
+        "fit": fit.report(),
+    }
+    return TextModel(
+        recipe,
+        candidate.documents.vocabulary,
+        fit.model,
+        None,
+        info,
+        scale=design.scale(fit.factor),
+        threads=threads,
+    )
+
+
+def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:
+    return batches
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Documents under a recipe."""
+
+    recipe: Recipe
+    documents: Documents
+
+    @cached_property
+    def design(self) -> _Weighted:
+        assert self.recipe.weighting is not None
+        return _Weighted(self.documents, self.recipe.weighting)
+
+    @cached_property
+    def rows(self) -> LabelledRows:
+        from textodds.rows import LabelledRows, checked_weights
+
+        documents = self.documents
+        weights = checked_weights(documents.weights, len(documents))
+        rows = LabelledRows(self.design.rows(None), documents.classes, documents.codes, weights)
+        return rows.with_two_classes()
+
+
+def _candidate(batches: Iterable[Batch], recipe: Recipe, threads: int) -> _Candidate:
+    settings, selection = recipe.settings, recipe.selection
+    documents = Documents.gather(batches, settings=settings, selection=selection, threads=threads)
+    return _Candidate(recipe, documents)
+
+
+def _better(plain: _Candidate, batches: Iterable[Batch], threads: int) -> _Candidate:
+    """The same, or with more features, whichever does better on held-out documents.
+
+    Short texts have few words, which characters within them help out; long ones may say things in
+    phrases, which three words in a row catch.
+    """
+    from textodds.softmax import promise
+
+    terms = float(plain.documents.gathered.occurrences().sum())  # about as many pairs as single words
+    is_short = terms / 2 <= SHORT * len(plain.documents)
+    more: dict[str, Any] = {"characters": (2, 5)} if is_short else {"ngrams": (1, 3)}
+    richer = replace(plain.recipe, settings=replace(plain.recipe.settings, **more))
+    other = _candidate(prefetched(iter(batches)), richer, threads)
+    learner: Any = plain.recipe.learner
+    losses = [promise(learner, candidate.design, candidate.rows) for candidate in (plain, other)]
+    return other if losses[1] < losses[0] else plain
 
 
 def _transformed_counts(
@@ -121,7 +264,7 @@ def _transformed_counts(
     sums = np.zeros(len(counts.class_of))
     places = counts.feature_of.astype(np.int64) * K + counts.class_of
     for batch in batches:
-        labels = as_list(batch.labels)
+        labels = batch.label_list()
         weight = np.ones(len(labels)) if batch.weights is None else batch.weights
         rows = transformed(plain.rows_of(batch), df, n)
         lengths = np.diff(rows.indptr)

@@ -13,7 +13,7 @@ from textodds import linear as linear_module
 from textodds.data import Batch, Source
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, NegativeCount, NoData, TextoddsError, Unsupported, VocabularyPruned
-from textodds.generative import LEARNERS, as_dict, learner_named, of_dict
+from textodds.learners import LEARNERS, as_dict, learner_named, of_dict
 from textodds.linear import log_prior
 from textodds.recipe import recipe_of
 from textodds.training import train_on

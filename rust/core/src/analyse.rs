@@ -1,7 +1,7 @@
 //! From a document to its terms: prepared, tokenised, joined to n-grams, hashed or not.
 
 use crate::error::Error;
-use crate::key::Term;
+use crate::key::{INLINE, MARK, Term};
 use crate::murmur;
 use crate::prepare::Preparation;
 use crate::processor::at_its_best;
@@ -42,8 +42,8 @@ pub const UNKNOWN: &str = "<UNK>";
 pub struct Analyser {
     preparation: Preparation,
     grams: Grams,
-    shortest: usize,
-    longest: usize,
+    ngrams: (usize, usize),
+    characters: Option<(usize, usize)>,
     stop_words: Option<Words>,
     hashing: Option<(u32, u32)>, // bits, seed
     fixed: Option<(Words, Outside)>,
@@ -56,9 +56,16 @@ pub struct Scratch {
     text: Vec<u8>,
     edges: Edges,
     terms: Vec<Term>,
+    words: usize,
 }
 
 impl Scratch {
+    /// How many of [`Self::terms`] are of words; behind them are those of characters beside words.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
     /// The terms of the document analysed last, and the bytes their long keys point into.
     #[must_use]
     pub fn terms(&self) -> (&[Term], &[u8]) {
@@ -67,23 +74,25 @@ impl Scratch {
 }
 
 impl Analyser {
-    /// An analyser of `ngrams.0` to `ngrams.1` grams.
+    /// An analyser of `ngrams.0` to `ngrams.1` grams, and of such `characters` of words beside them.
     ///
     /// # Errors
-    /// [`Error::Setting`] if the n-gram range is empty or over 16, or the hash bits are outside 1 to 31.
+    /// [`Error::Setting`] if an n-gram range is empty or over 16, or the hash bits are outside 1 to 31.
     pub fn new(
         preparation: Preparation,
         grams: Grams,
         ngrams: (usize, usize),
+        characters: Option<(usize, usize)>,
         stop_words: &[String],
         hashing: Option<(u32, u32)>,
         fixed: Option<(Words, Outside)>,
     ) -> Result<Self, Error> {
-        if ngrams.0 < 1 || ngrams.1 < ngrams.0 || ngrams.1 > 16 {
-            return Err(Error::Setting(format!(
-                "n-grams from {} to {}: must be from 1 to 16, the first not above the second",
-                ngrams.0, ngrams.1
-            )));
+        for (first, last) in [Some(ngrams), characters].into_iter().flatten() {
+            if first < 1 || last < first || last > 16 {
+                return Err(Error::Setting(format!(
+                    "n-grams from {first} to {last}: must be from 1 to 16, the first not above the second"
+                )));
+            }
         }
         if let Some((bits, _)) = hashing
             && !(1..=31).contains(&bits)
@@ -93,8 +102,8 @@ impl Analyser {
         Ok(Self {
             preparation,
             grams,
-            shortest: ngrams.0,
-            longest: ngrams.1,
+            ngrams,
+            characters,
             stop_words: (!stop_words.is_empty()).then(|| Words::from_strings(stop_words)),
             hashing,
             fixed,
@@ -108,47 +117,85 @@ impl Analyser {
     /// # Errors
     /// [`Error::DocumentTooLong`] above 1 GiB.
     pub fn analyse(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
+        self.analyse_to(text, row, scratch, self.ngrams)
+    }
+
+    /// The n-grams that can be made of the terms of [`Self::analyse_single`]; none if they cannot.
+    #[must_use]
+    pub fn joinable(&self) -> Option<(usize, usize)> {
+        let plain = self.hashing.is_none() && self.fixed.is_none();
+        (plain && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1).then_some(self.ngrams)
+    }
+
+    /// [`Self::analyse`] without joining tokens to n-grams.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`] above 1 GiB.
+    pub fn analyse_single(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
+        self.analyse_to(text, row, scratch, (1, 1))
+    }
+
+    fn analyse_to(
+        &self,
+        text: &str,
+        row: usize,
+        scratch: &mut Scratch,
+        ngrams: (usize, usize),
+    ) -> Result<(), Error> {
         if text.len() > LONGEST {
             return Err(Error::DocumentTooLong { row });
         }
+        scratch.terms.clear();
         match self.grams {
-            Grams::Tokens(unit) => self.tokens(unit, text, scratch),
-            Grams::Characters => self.characters(&folded(self.prepared(text, scratch)), scratch, false),
-            Grams::CharactersInWords => self.characters(&spaced(self.prepared(text, scratch)), scratch, true),
+            Grams::Tokens(unit) => {
+                self.tokens(unit, text, scratch);
+                self.push_tokens(scratch, ngrams);
+            }
+            Grams::Characters => {
+                self.prepare(text, scratch, folded);
+                scratch.character_grams(ngrams, false);
+                self.push_edges(scratch);
+            }
+            Grams::CharactersInWords => {
+                self.prepare(text, scratch, spaced);
+                scratch.character_grams(ngrams, true);
+                self.push_edges(scratch);
+            }
         }
-        let Scratch { text, edges, terms, .. } = scratch;
-        if text.len() > 2 * LONGEST {
+        scratch.words = scratch.terms.len();
+        if let Some(characters) = self.characters {
+            self.push_characters(text, scratch, characters);
+        }
+        if scratch.text.len() > 2 * LONGEST {
             return Err(Error::DocumentTooLong { row }); // long n-grams of a long document
-        }
-        text.extend_from_slice(&PADDING);
-        let spans = edges.pairs().map(|(start, end)| (start, end - start));
-        terms.clear();
-        match self.hashing {
-            None => push_terms(text, edges, terms),
-            Some((bits, seed)) => terms.extend(spans.map(|(start, length)| {
-                Term::bucket(murmur::bucket(&text[start..start + length], bits, seed), bits)
-            })),
         }
         if let Some((words, outside)) = &self.fixed {
             let unknown = Term::of(UNKNOWN.as_bytes(), 0, UNKNOWN.len());
+            let Scratch { text, terms, words: first, .. } = scratch;
+            let (mut place, mut kept) = (0, 0);
             terms.retain_mut(|term| {
                 let known = words.view().find(*term, text).is_some();
                 if !known {
                     *term = unknown;
                 }
+                kept += usize::from(place < *first && (known || *outside == Outside::Count));
+                place += 1;
                 known || *outside == Outside::Count
             });
+            *first = kept;
         }
         Ok(())
     }
 
-    fn prepared<'s>(&self, text: &str, scratch: &'s mut Scratch) -> &'s str {
+    /// Put the prepared text, arranged, into `scratch`.
+    fn prepare(&self, text: &str, scratch: &mut Scratch, arranged: fn(&str, &mut Vec<u8>)) {
         scratch.prepared.clear();
         self.preparation.apply(text, &mut scratch.prepared);
-        &scratch.prepared
+        scratch.text.clear();
+        arranged(&scratch.prepared, &mut scratch.text);
     }
 
-    /// Tokens, less stop words, and their n-grams.
+    /// Tokens, less stop words.
     fn tokens(&self, unit: Unit, text: &str, scratch: &mut Scratch) {
         let Scratch { text: bytes, edges, .. } = scratch;
         unit.tokens(text, self.preparation, bytes, edges);
@@ -157,65 +204,136 @@ impl Analyser {
                 stop_words.view().find(Term::of(bytes, start, end - start), bytes).is_none()
             });
         }
-        if self.longest > 1 {
-            self.join_tokens(bytes, edges);
-        }
     }
 
-    /// Replace the edges of tokens by those of their n-grams; joined ones go behind the text.
-    fn join_tokens(&self, text: &mut Vec<u8>, edges: &mut Edges) {
-        let tokens: Vec<(usize, usize)> = edges.pairs().collect();
-        if self.shortest > 1 {
-            edges.clear();
-        }
-        for n in self.shortest.max(2)..=self.longest {
-            for window in tokens.windows(n) {
-                let from = text.len();
-                for (start, end) in window {
-                    if text.len() > from {
-                        text.push(b' ');
-                    }
-                    text.extend_from_within(*start..*end);
-                }
-                edges.push(from, text.len());
+    /// The tokens at the edges, and their n-grams, as terms.
+    fn push_tokens(&self, scratch: &mut Scratch, ngrams: (usize, usize)) {
+        if self.hashing.is_some() {
+            if ngrams.1 > 1 {
+                join_edges(&mut scratch.text, &mut scratch.edges, ngrams);
             }
+            return self.push_edges(scratch);
+        }
+        let Scratch { text, edges, terms, .. } = scratch;
+        text.extend_from_slice(&PADDING);
+        if ngrams.0 == 1 {
+            push_terms(text, edges, terms);
+        }
+        for n in ngrams.0.max(2)..=ngrams.1 {
+            push_joined(text, edges, terms, n);
         }
     }
 
-    /// Character n-grams of a text, or of each of its words with the spaces around it.
-    fn characters(&self, text: &str, scratch: &mut Scratch, in_words: bool) {
-        let Scratch { text: bytes, edges, .. } = scratch;
-        bytes.clear();
-        bytes.extend_from_slice(text.as_bytes());
+    /// What stands at the edges as terms: themselves, or their buckets.
+    fn push_edges(&self, scratch: &mut Scratch) {
+        let Scratch { text, edges, terms, .. } = scratch;
+        text.extend_from_slice(&PADDING);
+        match self.hashing {
+            None => push_terms(text, edges, terms),
+            Some((bits, seed)) => terms.extend(
+                edges
+                    .pairs()
+                    .map(|(start, end)| Term::bucket(murmur::bucket(&text[start..end], bits, seed), bits)),
+            ),
+        }
+    }
+
+    /// The character n-grams of each word behind the terms there are, each marked by [`MARK`].
+    fn push_characters(&self, text: &str, scratch: &mut Scratch, characters: (usize, usize)) {
+        let Scratch { prepared, text: bytes, edges, terms, .. } = scratch;
+        prepared.clear();
+        self.preparation.apply(text, prepared);
+        let from = bytes.len();
+        spaced(prepared, bytes);
         edges.clear();
-        if !in_words {
-            return self.character_grams(text, (0, text.len()), edges, false);
-        }
-        let mut start = 0; // at the space before a word
-        while let Some(length) = text[start + 1..].find(' ') {
-            self.character_grams(text, (start, start + length + 2), edges, true);
-            start += length + 1;
+        grams_of_words(&bytes[from..], characters, |start, end| edges.push(from + start, from + end));
+        bytes.extend_from_slice(&PADDING);
+        for (start, end) in edges.pairs() {
+            terms.push(match self.hashing {
+                None => Term::marked(bytes, start, end - start, MARK),
+                Some((bits, seed)) => {
+                    let marked: Vec<u8> = [&[MARK], &bytes[start..end]].concat();
+                    Term::bucket(murmur::bucket(&marked, bits, seed), bits)
+                }
+            });
         }
     }
+}
 
-    /// Append the edges of the character n-grams of a stretch of the text.
-    ///
-    /// `whole`: a stretch shorter than n counts once, as itself (scikit-learn's `char_wb`).
-    fn character_grams(&self, text: &str, stretch: (usize, usize), edges: &mut Edges, whole: bool) {
-        let (from, to) = stretch;
-        let mut bounds: Vec<usize> = text[from..to].char_indices().map(|(i, _)| from + i).collect();
-        bounds.push(to);
-        let characters = bounds.len() - 1;
-        for n in self.shortest..=self.longest {
-            for i in 0..(characters + 1).saturating_sub(n) {
-                edges.push(bounds[i], bounds[i + n]);
+impl Scratch {
+    /// Set the edges to those of the character n-grams of the text, or of each space-padded word of it.
+    fn character_grams(&mut self, ngrams: (usize, usize), in_words: bool) {
+        let Self { text, edges, .. } = self;
+        edges.clear();
+        if in_words {
+            grams_of_words(text, ngrams, |start, end| edges.push(start, end));
+        } else {
+            let all = (0, text.len());
+            grams_of(text, all, ngrams, false, &mut Vec::new(), &mut |start, end| edges.push(start, end));
+        }
+    }
+}
+
+/// Replace the edges of tokens by those of their n-grams; joined ones go behind the text.
+fn join_edges(text: &mut Vec<u8>, edges: &mut Edges, ngrams: (usize, usize)) {
+    let tokens: Vec<(usize, usize)> = edges.pairs().collect();
+    if ngrams.0 > 1 {
+        edges.clear();
+    }
+    for n in ngrams.0.max(2)..=ngrams.1 {
+        for window in tokens.windows(n) {
+            let from = text.len();
+            join(text, window);
+            edges.push(from, text.len());
+        }
+    }
+}
+
+/// Append tokens of the text to it, one space between them.
+fn join(text: &mut Vec<u8>, tokens: &[(usize, usize)]) {
+    for (i, (start, end)) in tokens.iter().enumerate() {
+        if i > 0 {
+            text.push(b' ');
+        }
+        text.extend_from_within(*start..*end);
+    }
+}
+
+/// The edges of character n-grams of each word, the spaces around it included.
+fn grams_of_words(text: &[u8], ngrams: (usize, usize), mut each: impl FnMut(usize, usize)) {
+    let mut bounds = Vec::new();
+    let mut start = 0; // at the space before a word
+    while let Some(length) = memchr::memchr(b' ', &text[start + 1..]) {
+        grams_of(text, (start, start + length + 2), ngrams, true, &mut bounds, &mut each);
+        start += length + 1;
+    }
+}
+
+/// The edges of character n-grams of a stretch of the text.
+///
+/// `whole`: a stretch shorter than n counts once, as itself (scikit-learn's `char_wb`).
+fn grams_of(
+    text: &[u8],
+    stretch: (usize, usize),
+    ngrams: (usize, usize),
+    whole: bool,
+    bounds: &mut Vec<usize>,
+    each: &mut impl FnMut(usize, usize),
+) {
+    let (from, to) = stretch;
+    bounds.clear();
+    bounds.extend((from..to).filter(|i| text[*i] & 0xC0 != 0x80)); // not the middle of a character
+    bounds.push(to);
+    let characters = bounds.len() - 1;
+    for n in ngrams.0..=ngrams.1 {
+        for i in 0..(characters + 1).saturating_sub(n) {
+            each(bounds[i], bounds[i + n]);
+        }
+        if whole && characters <= n {
+            if characters < n {
+                each(from, to);
             }
-            if whole && characters <= n {
-                if characters < n {
-                    edges.push(from, to);
-                }
-                break;
-            }
+            break;
         }
     }
 }
@@ -227,28 +345,39 @@ at_its_best! {
     }
 }
 
-/// The text with each run of two or more white-space characters as one space.
-fn folded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if is_space(c) && chars.peek().is_some_and(|next| is_space(*next)) {
-            while chars.next_if(|next| is_space(*next)).is_some() {}
-            out.push(' ');
+/// The n-grams of the words at these edges, as terms; long ones are written behind the text.
+fn push_joined(text: &mut Vec<u8>, edges: &Edges, terms: &mut Vec<Term>, n: usize) {
+    let tokens: Vec<(usize, usize)> = edges.pairs().collect();
+    for window in tokens.windows(n) {
+        let length = window.iter().map(|(start, end)| end - start + 1).sum::<usize>() - 1;
+        terms.push(if length <= INLINE {
+            Term::joined(text, window)
         } else {
-            out.push(c);
-        }
+            let from = text.len();
+            join(text, window);
+            Term::of(text, from, length)
+        });
     }
-    out
 }
 
-/// The words of the text, one space before, between and behind them.
-fn spaced(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push(' ');
-    for word in text.split(is_space).filter(|word| !word.is_empty()) {
-        out.push_str(word);
-        out.push(' ');
+/// Append the text with each run of two or more white-space characters as one space.
+fn folded(text: &str, out: &mut Vec<u8>) {
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if is_space(c) && rest.peek().is_some_and(|next| is_space(*next)) {
+            while rest.next_if(|next| is_space(*next)).is_some() {}
+            out.push(b' ');
+        } else {
+            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        }
     }
-    out
+}
+
+/// Append the words of the text, one space before, between and behind them.
+fn spaced(text: &str, out: &mut Vec<u8>) {
+    out.push(b' ');
+    for word in text.split(is_space).filter(|word| !word.is_empty()) {
+        out.extend_from_slice(word.as_bytes());
+        out.push(b' ');
+    }
 }

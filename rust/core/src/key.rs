@@ -8,6 +8,8 @@
 
 /// Longest term that fits inside its key.
 pub const INLINE: usize = 15;
+/// Stands before character n-grams that are counted beside words, so that `~the` is not the word `the`.
+pub const MARK: u8 = b'~';
 const BUCKET: u64 = 0xFE;
 const LONG: u64 = 0xFF;
 
@@ -67,17 +69,48 @@ impl Term {
     #[must_use]
     pub fn of(text: &[u8], start: usize, length: usize) -> Self {
         if length <= INLINE {
-            let bytes = match text.get(start..start + 16) {
-                Some(chunk) => short_or_full(chunk) & MASKS[length & 15],
-                None => short_load(&text[start..start + length]),
-            };
-            let (lo, hi) = (bytes as u64, (bytes >> 64) as u64 | (length as u64) << 56);
-            Self { key: Key { lo, hi }, hash: fold(lo ^ A, hi ^ B) }
+            Self::inline(load(text, start, length), length)
         } else {
             let hash = hash_long(&text[start..start + length]);
             let (lo, hi) = (start as u64, LONG << 56 | (hash & 0xFF_FFFF) << 32 | length as u64);
             Self { key: Key { lo, hi }, hash }
         }
+    }
+
+    /// The term of one `mark` and the bytes at `text[start..start + length]`; a long one goes behind the text.
+    #[inline(always)]
+    #[must_use]
+    pub fn marked(text: &mut Vec<u8>, start: usize, length: usize, mark: u8) -> Self {
+        if length < INLINE {
+            let bytes = load(text, start, length) << 8 | u128::from(mark);
+            return Self::inline(bytes, length + 1);
+        }
+        let from = text.len();
+        text.push(mark);
+        text.extend_from_within(start..start + length);
+        Self::of(text, from, length + 1)
+    }
+
+    /// The term of some words of the text, `INLINE` bytes in all at most, with a space between them.
+    #[inline(always)]
+    #[must_use]
+    pub fn joined(text: &[u8], words: &[(usize, usize)]) -> Self {
+        let (mut bytes, mut length) = (0, 0);
+        for (start, end) in words {
+            if length > 0 {
+                bytes |= u128::from(b' ') << (8 * length);
+                length += 1;
+            }
+            bytes |= load(text, *start, end - start) << (8 * length);
+            length += end - start;
+        }
+        Self::inline(bytes, length)
+    }
+
+    #[inline(always)]
+    fn inline(bytes: u128, length: usize) -> Self {
+        let (lo, hi) = (bytes as u64, (bytes >> 64) as u64 | (length as u64) << 56);
+        Self { key: Key { lo, hi }, hash: fold(lo ^ A, hi ^ B) }
     }
 
     /// The term that stands for bucket `number` of `2^bits`.
@@ -86,6 +119,15 @@ impl Term {
     pub fn bucket(number: u32, bits: u32) -> Self {
         let key = Key { lo: u64::from(number), hi: BUCKET << 56 | u64::from(bits) };
         Self { key, hash: key.lo << (64 - bits) }
+    }
+}
+
+/// `length` bytes of a text, at most `INLINE`, and zeros.
+#[inline(always)]
+fn load(text: &[u8], start: usize, length: usize) -> u128 {
+    match text.get(start..start + 16) {
+        Some(chunk) => short_or_full(chunk) & MASKS[length & 15],
+        None => short_load(&text[start..start + length]),
     }
 }
 
@@ -126,6 +168,13 @@ impl Key {
     pub fn bucket_bits(self) -> Option<u32> {
         let bits = self.hi as u32 & 63;
         (self.tag() == BUCKET && (1..32).contains(&bits)).then_some(bits)
+    }
+
+    /// The number of a bucket, if this is one.
+    #[inline]
+    #[must_use]
+    pub fn bucket(self) -> Option<u32> {
+        (self.tag() == BUCKET).then_some(self.lo as u32)
     }
 
     /// Whether the bytes of the term are in an arena.
@@ -195,6 +244,27 @@ impl Key {
                 bytes.truncate((length as usize).min(INLINE));
                 bytes
             }
+        }
+    }
+
+    /// Append the bytes of a word.
+    pub fn append(self, arena: &[u8], out: &mut Vec<u8>) {
+        match self.tag() {
+            BUCKET | LONG => out.extend(self.bytes(arena)),
+            length => {
+                let bytes = (u128::from(self.lo) | u128::from(self.hi) << 64).to_le_bytes();
+                out.extend_from_slice(&bytes[..(length as usize).min(INLINE)]);
+            }
+        }
+    }
+
+    /// Whether this is a term of characters beside words: see [`MARK`].
+    #[must_use]
+    pub fn is_marked(self, arena: &[u8]) -> bool {
+        match self.tag() {
+            BUCKET => false,
+            LONG => self.arena_range().and_then(|range| arena.get(range)?.first()) == Some(&MARK),
+            _ => self.lo as u8 == MARK,
         }
     }
 

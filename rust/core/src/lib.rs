@@ -2,6 +2,7 @@
 //!
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows.
+//! Models that need every document at once [`gather`] them as rows; [`dual`] and [`descend`] learn from rows.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
 //! Nothing here knows Python or panics on input.
@@ -10,11 +11,16 @@
 
 pub mod analyse;
 pub mod count;
+pub mod descend;
+pub mod dual;
 pub mod error;
+pub mod exponential;
+pub mod gather;
 pub mod key;
 pub mod letters;
 pub mod lines;
 pub mod murmur;
+mod pairs;
 pub mod prepare;
 mod processor;
 pub mod rows;
@@ -25,5 +31,6 @@ pub mod tally;
 pub mod tensors;
 pub mod tokenise;
 pub mod vocabulary;
+pub mod weigh;
 
 pub use error::Error;

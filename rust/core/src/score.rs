@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::key::Term;
 use crate::processor::{at_its_best, prefetch, prefetch_text};
 use crate::vocabulary::Vocabulary;
+use crate::weigh::Weighting;
 
 /// The exceptions from the default weight of each class.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +39,8 @@ pub struct Linear<'a> {
     presence: bool,
     /// An exception stands in the place of its class's default instead of being added to it.
     replaces: bool,
+    /// What occurrences are worth; one each if none. Takes weights that are a full matrix.
+    weighting: Option<Weighting<'a>>,
 }
 
 impl<'a> Linear<'a> {
@@ -56,6 +59,7 @@ impl<'a> Linear<'a> {
         unknown: Option<u32>,
         presence: bool,
         replaces: bool,
+        weighting: Option<Weighting<'a>>,
     ) -> Result<Self, Error> {
         let (words, classes) = (vocabulary.len(), intercept.len());
         let based = (base.len(), slope.len());
@@ -71,11 +75,30 @@ impl<'a> Linear<'a> {
         let fits = sized
             && default.len() == classes
             && (based == (0, 0) || based == (words, classes))
-            && unknown.is_none_or(|id| (id as usize) < words);
+            && unknown.is_none_or(|id| (id as usize) < words)
+            && weighting.is_none_or(|weighting| {
+                weighting.checked(words).is_ok()
+                    && matches!(exceptions, Exceptions::Dense(_))
+                    && based == (0, 0)
+                    && !presence
+                    && unknown.is_none()
+                    && (1..=2).contains(&weighting.blocks)
+            });
         if !fits {
             return Err(Error::Malformed("the arrays of a linear model do not fit together".into()));
         }
-        Ok(Self { vocabulary, intercept, default, slope, base, exceptions, unknown, presence, replaces })
+        Ok(Self {
+            vocabulary,
+            intercept,
+            default,
+            slope,
+            base,
+            exceptions,
+            unknown,
+            presence,
+            replaces,
+            weighting,
+        })
     }
 
     /// The model, if what is in its arrays, which may come from anywhere, is safe to use.
@@ -104,6 +127,9 @@ impl<'a> Linear<'a> {
     #[inline(always)]
     fn document(&self, scratch: &Scratch, ids: &mut Vec<u32>, out: &mut [f64]) -> [u32; 2] {
         let (terms, text) = scratch.terms();
+        if let (Some(weighting), Exceptions::Dense(values)) = (&self.weighting, self.exceptions) {
+            return self.weighted(weighting, values, scratch, ids, out);
+        }
         ids.clear();
         let known = find_all(&self.vocabulary, terms, text, self.unknown, ids);
         if self.presence {
@@ -112,6 +138,29 @@ impl<'a> Linear<'a> {
         }
         out.copy_from_slice(self.intercept);
         self.add(ids, out);
+        [known, terms.len() as u32]
+    }
+
+    /// [`Self::document`] with weighted terms, block by block.
+    fn weighted(
+        &self,
+        weighting: &Weighting<'_>,
+        weights: &[f64],
+        scratch: &Scratch,
+        ids: &mut Vec<u32>,
+        out: &mut [f64],
+    ) -> [u32; 2] {
+        let (terms, text) = scratch.terms();
+        let (words, characters) = terms.split_at(scratch.words());
+        let blocks = if weighting.blocks == 1 { [terms, &[]] } else { [words, characters] };
+        out.copy_from_slice(self.intercept);
+        let mut known = 0;
+        for block in blocks.into_iter().filter(|block| !block.is_empty()) {
+            ids.clear();
+            known += find_all(&self.vocabulary, block, text, None, ids);
+            ids.sort_unstable();
+            add_weighted(weighting, weights, ids, out);
+        }
         [known, terms.len() as u32]
     }
 
@@ -236,6 +285,26 @@ at_its_best! {
             }
         }
         known
+    }
+}
+
+at_its_best! {
+    /// Add the rows of one block of words, in order, each times its value in the document.
+    fn add_weighted(weighting: &Weighting<'_>, weights: &[f64], ids: &[u32], out: &mut [f64]) {
+        let classes = out.len();
+        let mut values = Vec::with_capacity(ids.len());
+        let mut squares = 0.0;
+        for run in ids.chunk_by(|a, b| a == b) {
+            let value = weighting.value(run[0], run.len() as u32);
+            prefetch(weights, run[0] as usize * classes);
+            squares += value * value;
+            values.push((run[0], value));
+        }
+        let factor = weighting.factor(squares);
+        for (id, value) in values {
+            let (from, value) = (id as usize * classes, value * factor);
+            out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
+        }
     }
 }
 

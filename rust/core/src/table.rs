@@ -142,36 +142,29 @@ impl Table {
         self.slots.iter_mut().filter(|slot| slot.key != Key::default())
     }
 
+    /// Number and key of every word, in no order.
+    pub fn keys(&self) -> impl Iterator<Item = (u32, Key)> + '_ {
+        self.slots.iter().filter(|slot| slot.key != Key::default()).map(|slot| (slot.id, slot.key))
+    }
+
+    /// Show `each` the slots of all terms, in order; new ones if they are new.
+    pub fn visit(&mut self, terms: &[Term], text: &[u8], mut each: impl FnMut(&mut Slot)) {
+        let mut places = std::mem::take(&mut self.places);
+        find_places(terms, &self.slots, (self.scatter, self.shift), &mut places);
+        self.places = places;
+        for term in terms {
+            each(self.slot(*term, text));
+        }
+    }
+
     /// Number and key of every word, in canonical order: by hash, then by bytes.
-    ///
-    /// Hashes are spread evenly: dealt out by their highest bits, there is little left to sort.
     pub fn in_order(&self) -> Vec<(u32, Key)> {
-        let shift = 64 - self.words.max(2).ilog2();
-        let deal = |slot: &Slot| (slot.key.hash(&self.arena) >> shift) as usize;
-        let taken = self.taken();
-        let words = || taken.iter().map(|at| &self.slots[*at as usize]);
-        let mut starts = vec![0u32; (1 << (64 - shift)) + 1];
-        words().for_each(|slot| starts[deal(slot) + 1] += 1);
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut dealt = vec![(0, Key::default()); self.words as usize];
-        for slot in words() {
-            let at = &mut starts[deal(slot)];
-            dealt[*at as usize] = (slot.id, slot.key);
-            *at += 1;
-        }
-        let mut from = 0; // each start has moved to the end of its share
-        for to in starts.into_iter().take(1 << (64 - shift)).map(|to| to as usize) {
-            if to - from > 1 {
-                dealt[from..to].sort_unstable_by(|(_, a), (_, b)| {
-                    let by_hash = a.hash(&self.arena).cmp(&b.hash(&self.arena));
-                    by_hash.then_with(|| a.order(&self.arena, *b, &self.arena))
-                });
-            }
-            from = to;
-        }
-        dealt
+        let word = |at: &u32| {
+            let slot = &self.slots[*at as usize];
+            (Term { key: slot.key, hash: slot.key.hash(&self.arena) }, slot.id)
+        };
+        let terms = self.taken().iter().map(word).collect();
+        in_canonical_order(terms, &self.arena).into_iter().map(|(term, id)| (id, term.key)).collect()
     }
 
     /// The places of all words. Without a branch on each slot: a guess would be wrong every third time.
@@ -210,6 +203,36 @@ impl Table {
         }
         (table, numbers)
     }
+}
+
+/// Terms in canonical order: by hash, then by bytes.
+///
+/// Hashes are spread evenly: dealt out by their highest bits, there is little left to sort.
+pub fn in_canonical_order(terms: Vec<(Term, u32)>, arena: &[u8]) -> Vec<(Term, u32)> {
+    let shift = 64 - terms.len().max(2).ilog2();
+    let deal = |term: &Term| (term.hash >> shift) as usize;
+    let mut starts = vec![0u32; (1 << (64 - shift)) + 1];
+    terms.iter().for_each(|(term, _)| starts[deal(term) + 1] += 1);
+    for i in 1..starts.len() {
+        starts[i] += starts[i - 1];
+    }
+    let nothing = (Term { key: Key::default(), hash: 0 }, 0);
+    let mut dealt = vec![nothing; terms.len()];
+    for (term, number) in terms {
+        let at = &mut starts[deal(&term)];
+        dealt[*at as usize] = (term, number);
+        *at += 1;
+    }
+    let mut from = 0; // each start has moved to the end of its share
+    for to in starts.into_iter().take(1 << (64 - shift)).map(|to| to as usize) {
+        if to - from > 1 {
+            dealt[from..to].sort_unstable_by(|(a, _), (b, _)| {
+                a.hash.cmp(&b.hash).then_with(|| a.key.order(arena, b.key, arena))
+            });
+        }
+        from = to;
+    }
+    dealt
 }
 
 at_its_best! {

@@ -30,10 +30,10 @@ fuzz_target!(|data: &[u8]| {
         let values = vec![1.0; words.len()];
         let sparse = Exceptions::Sparse { starts: &ends, class_of: &classes, values: &values };
         let none: &[f64] = &[];
-        let model = Linear::new(words, &[0.0; 3], &[0.0; 3], none, none, sparse, None, true, a % 2 == 0);
+        let model = Linear::new(words, &[0.0; 3], &[0.0; 3], none, none, sparse, None, true, a % 2 == 0, None);
         if let Ok(model) = model.and_then(Linear::checked) {
             let preparation = Preparation { form: None, lower: true, strip_accents: false };
-            let analyser = Analyser::new(preparation, Grams::Tokens(Unit::Words), (1, 2), &[], None, None).unwrap();
+            let analyser = Analyser::new(preparation, Grams::Tokens(Unit::Words), (1, 2), None, &[], None, None).unwrap();
             let text = String::from_utf8_lossy(data);
             let (scores, _) = model.score(&analyser, &[&text, ""], 1).unwrap();
             assert!(scores.iter().all(|score| score.is_finite()));

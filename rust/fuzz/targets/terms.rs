@@ -33,8 +33,9 @@ fuzz_target!(|data: &[u8]| {
     let preparation = Preparation { form, lower: more & 16 == 0, strip_accents: more & 32 != 0 };
     let longest = 1 + usize::from(more >> 6);
     let hashing = (more & 8 != 0).then_some((10, 7));
+    let characters = (choice & 64 != 0).then_some((2, 4));
     let stop = ["the".to_owned()];
-    let analyser = Arc::new(Analyser::new(preparation, grams, (1, longest), &stop, hashing, None).unwrap());
+    let analyser = Arc::new(Analyser::new(preparation, grams, (1, longest), characters, &stop, hashing, None).unwrap());
 
     let mut scratch = Scratch::default();
     analyser.analyse(&text, 0, &mut scratch).unwrap();

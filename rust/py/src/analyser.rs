@@ -21,7 +21,7 @@ pub struct Analyser {
 #[pymethods]
 impl Analyser {
     #[new]
-    #[pyo3(signature = (*, unit, lower, form, strip_accents, ngrams, stop_words, hash_bits, hash_seed, vocabulary, count_unknown))]
+    #[pyo3(signature = (*, unit, lower, form, strip_accents, ngrams, characters, stop_words, hash_bits, hash_seed, vocabulary, count_unknown))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         unit: &str,
@@ -29,6 +29,7 @@ impl Analyser {
         form: Option<&str>,
         strip_accents: bool,
         ngrams: (usize, usize),
+        characters: Option<(usize, usize)>,
         stop_words: Vec<String>,
         hash_bits: Option<u32>,
         hash_seed: u32,
@@ -58,6 +59,7 @@ impl Analyser {
             Preparation { form, lower, strip_accents },
             grams,
             ngrams,
+            characters,
             &stop_words,
             hash_bits.map(|bits| (bits, hash_seed)),
             vocabulary.map(|words| (Words::from_strings(&words), outside)),

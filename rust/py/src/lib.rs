@@ -4,7 +4,9 @@
 
 mod analyser;
 mod counter;
+mod dual;
 mod errors;
+mod gather;
 mod linear;
 mod reader;
 mod tensors;
@@ -21,6 +23,10 @@ mod _kernels {
     #[pymodule_export]
     use super::counter::{Counter, combine};
     #[pymodule_export]
+    use super::dual::{add_rows, descend_pass, dual_epoch, row_scores, row_squares};
+    #[pymodule_export]
+    use super::gather::{Gathered, Gatherer, bucket_rows};
+    #[pymodule_export]
     use super::linear::Linear;
     #[pymodule_export]
     use super::reader::LineReader;
@@ -29,5 +35,5 @@ mod _kernels {
     #[pymodule_export]
     use super::texts::Strings;
     #[pymodule_export]
-    use super::words::{directory, find, insert, select, words};
+    use super::words::{bucket_keys, directory, find, insert, select, words};
 }

@@ -8,9 +8,11 @@ use textodds_core::analyse;
 use textodds_core::rows::rows;
 use textodds_core::score::{self, Exceptions};
 use textodds_core::vocabulary::Vocabulary;
+use textodds_core::weigh::{Frequency, Weighting};
 
 use crate::analyser::Analyser;
 use crate::errors::raised;
+use crate::gather::frequency_named;
 use crate::texts::Texts;
 
 /// A linear model over words.
@@ -28,11 +30,15 @@ pub struct Linear {
     unknown: Option<u32>,
     presence: bool,
     replaces: bool,
+    weighting: Option<WeightingArrays>,
 }
 
 type WordArrays = (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>);
 type Scores<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u32>>);
 type SparseArrays = (Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<f64>>);
+
+/// Frequency, scale, unit length, blocks.
+type WeightingArrays = (Frequency, Py<PyArray1<f64>>, bool, usize);
 
 enum Weights {
     Dense(Py<PyArray1<f64>>),
@@ -47,6 +53,7 @@ struct Borrowed<'py> {
     floats: [PyReadonlyArray1<'py, f64>; 5], // intercept, default, slope, base, values
     starts: Option<PyReadonlyArray1<'py, u64>>,
     class_of: Option<PyReadonlyArray1<'py, u32>>,
+    weighting: Option<(Frequency, PyReadonlyArray1<'py, f64>, bool, usize)>,
 }
 
 impl Linear {
@@ -63,12 +70,21 @@ impl Linear {
                 .map(|array| array.bind(py).readonly()),
             starts: starts.map(|array| array.bind(py).readonly()),
             class_of: class_of.map(|array| array.bind(py).readonly()),
+            weighting: self
+                .weighting
+                .as_ref()
+                .map(|(tf, scale, unit, blocks)| (*tf, scale.bind(py).readonly(), *unit, *blocks)),
         }
     }
 
     fn vocabulary<'a>(borrowed: &'a Borrowed<'_>) -> PyResult<Vocabulary<'a>> {
         let (keys, arena) = (borrowed.keys.as_slice()?, borrowed.arena.as_slice()?);
         Vocabulary::new(keys, arena, borrowed.directory.as_slice()?).map_err(raised)
+    }
+
+    fn weighting<'a>(borrowed: &'a Borrowed<'_>) -> PyResult<Option<Weighting<'a>>> {
+        let Some((frequency, scale, unit, blocks)) = &borrowed.weighting else { return Ok(None) };
+        Ok(Some(Weighting { frequency: *frequency, scale: scale.as_slice()?, unit: *unit, blocks: *blocks }))
     }
 
     fn model<'a>(&self, borrowed: &'a Borrowed<'_>) -> PyResult<score::Linear<'a>> {
@@ -91,6 +107,7 @@ impl Linear {
             self.unknown,
             self.presence,
             self.replaces,
+            Self::weighting(borrowed)?,
         )
         .map_err(raised)
     }
@@ -99,7 +116,7 @@ impl Linear {
 #[pymethods]
 impl Linear {
     #[new]
-    #[pyo3(signature = (analyser, vocabulary, intercept, default, slope, base, dense, sparse, unknown, presence, replaces))]
+    #[pyo3(signature = (analyser, vocabulary, intercept, default, slope, base, dense, sparse, unknown, presence, replaces, weighting=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -114,6 +131,7 @@ impl Linear {
         unknown: Option<u32>,
         presence: bool,
         replaces: bool,
+        weighting: Option<(String, Py<PyArray1<f64>>, bool, usize)>,
     ) -> PyResult<Self> {
         let weights = match (dense, sparse) {
             (Some(values), None) => Weights::Dense(values),
@@ -123,6 +141,10 @@ impl Linear {
             }
         };
         let (keys, arena, directory) = vocabulary;
+        let weighting = match weighting {
+            Some((tf, scale, unit, blocks)) => Some((frequency_named(&tf)?, scale, unit, blocks)),
+            None => None,
+        };
         let analyser = analyser.inner.clone();
         let linear = Self {
             analyser,
@@ -137,6 +159,7 @@ impl Linear {
             unknown,
             presence,
             replaces,
+            weighting,
         };
         linear.model(&linear.borrow(py))?.checked().map_err(raised)?; // once, not at every call
         Ok(linear)
@@ -156,26 +179,31 @@ impl Linear {
         Ok((scores, evidence))
     }
 
-    /// Compressed sparse rows of counts: starts, word numbers, counts; and unknown terms per text.
+    /// Compressed sparse rows: starts, word numbers, values; and unknown terms per text.
     #[allow(clippy::type_complexity)]
+    #[pyo3(signature = (texts, weighted=true))]
     fn rows<'py>(
         &self,
         py: Python<'py>,
         texts: Texts,
+        weighted: bool,
     ) -> PyResult<(
         Bound<'py, PyArray1<i64>>,
         Bound<'py, PyArray1<i32>>,
-        Bound<'py, PyArray1<i64>>,
+        Bound<'py, PyArray1<f64>>,
         Bound<'py, PyArray1<i64>>,
     )> {
         let texts = texts.get()?;
         let borrowed = self.borrow(py);
         let vocabulary = Self::vocabulary(&borrowed)?;
-        let rows = py.detach(|| rows(&self.analyser, vocabulary, self.unknown, &texts)).map_err(raised)?;
+        let weighting = if weighted { Self::weighting(&borrowed)? } else { None };
+        let rows = py
+            .detach(|| rows(&self.analyser, vocabulary, self.unknown, weighting.as_ref(), &texts))
+            .map_err(raised)?;
         Ok((
             PyArray1::from_vec(py, rows.starts),
             PyArray1::from_vec(py, rows.words),
-            PyArray1::from_vec(py, rows.counts),
+            PyArray1::from_vec(py, rows.values),
             PyArray1::from_vec(py, rows.unknown),
         ))
     }

@@ -27,6 +27,23 @@ pub fn directory<'py>(
     Ok(PyArray1::from_vec(py, py.detach(|| vocabulary::directory(keys, arena))))
 }
 
+/// The keys of these increasing bucket numbers of `2^bits`, as a vocabulary has them.
+#[pyfunction]
+pub fn bucket_keys<'py>(
+    py: Python<'py>,
+    numbers: PyReadonlyArray1<'py, u32>,
+    bits: u32,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    if !(1..=31).contains(&bits) {
+        return Err(error("InputError", &format!("{bits} hash bits: must be from 1 to 31"), None));
+    }
+    let keys = numbers.as_slice()?.iter().flat_map(|number| {
+        let key = Term::bucket(*number, bits).key;
+        [key.lo, key.hi]
+    });
+    Ok(PyArray1::from_vec(py, keys.collect()))
+}
+
 /// The words with these numbers, in that order.
 #[pyfunction]
 pub fn words(

@@ -17,6 +17,7 @@ COMMANDS = {
     "learn": "Learn more labelled texts, exactly.",
     "forget": "Forget labelled texts, exactly.",
     "merge": "Make one model of several.",
+    "export": "Write a model for other programs.",
     "demo": "See all of it work on a few hundred messages.",
 }
 

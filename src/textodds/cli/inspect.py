@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from textodds import _kernels
-from textodds.cli import models
 from textodds.cli.command import argument, command, option
 from textodds.cli.portrait import CLASSES, largest, portrait
 from textodds.cli.talk import as_json, echo
@@ -62,8 +61,8 @@ def inspect(model: str, top: int, labels: tuple[str, ...], words: tuple[str, ...
     path, opened = Path(model), load(model)
     about = _about(path, opened)
     documents: dict[str, float | None] = dict.fromkeys(opened.classes_)
-    if opened._tally is not None:
-        documents.update(models.documents(opened))
+    if opened._tally is not None or "class_documents" in opened.info:
+        documents.update(opened.class_documents)
     about["classes"] = documents
     shown = list(labels) or sorted(largest(documents)[:CLASSES])
     about["top_words"] = {

@@ -65,18 +65,13 @@ def write(model: TextModel, path: Path, *, counts: bool = True) -> int:
     return path.stat().st_size
 
 
-def documents(model: TextModel) -> dict[str, float]:
-    """Documents, or their total weight, by class."""
-    return dict(zip(model.classes_, model.tally.counts().class_documents.tolist(), strict=True))
-
-
 def plain(model: TextModel, path: Path, written: int) -> dict[str, Any]:
     """What a model file rests on, for JSON."""
     return {
         "model": str(path),
         "bytes": written,
-        "documents": model.tally.n_documents,
-        "classes": documents(model),
+        "documents": sum(model.class_documents.values()),
+        "classes": model.class_documents,
         "words": len(model.vocabulary),
     }
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from textodds.cli.command import F, option, together
 from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, words_in
 from textodds.errors import InputError
-from textodds.generative import LEARNERS, learner_named
+from textodds.learners import LEARNERS, learner_named
 from textodds.recipe import UNKNOWN_POLICIES, recipe_of
-from textodds.text import TextSettings
+from textodds.text import Weighting
 from textodds.text.settings import NORMAL_FORMS, UNITS
+from textodds.text.weighting import FREQUENCIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,14 +37,31 @@ def _learner_options() -> list[Callable[[F], F]]:
             type=OneOf(LEARNERS),
             metavar="NAME",
             default="multinomial",
-            help=f"Which naive Bayes: {', '.join(LEARNERS)}.",
+            help="Naive Bayes: multinomial, bernoulli, complement; softmax regression: softmax, "
+            "or nb-softmax, which has naive Bayes behind it.",
         ),
         option(
             section,
             "--alpha",
             type=Value(float, "a number such as 0.1"),
             metavar="A",
-            help="Smoothing, in pseudo-counts per word.  [default: 1.0]",
+            help="Smoothing, in pseudo-counts per word  [default: 1.0]; for softmax, the penalty per text.",
+        ),
+        option(
+            section,
+            "--C",
+            "C",
+            type=Value(float, "a number such as 10, or inf for no penalty"),
+            metavar="C",
+            help="Strength of the texts against the penalty, for softmax.  "
+            "[default: chosen on held-out texts]",
+        ),
+        option(
+            section,
+            "--class-weight",
+            type=OneOf(["balanced"]),
+            metavar="balanced",
+            help="Give every class the same total weight; for softmax.",
         ),
         option(
             section,
@@ -51,7 +69,7 @@ def _learner_options() -> list[Callable[[F], F]]:
             type=PRIOR,
             metavar="PRIOR",
             help="Probability of each class before reading: data, uniform, or spam=0.02,ham=0.98; "
-            "not for complement.  [default: data]",
+            "for multinomial and bernoulli.  [default: data]",
         ),
         option(section, "--binary", is_flag=True, help="Count a word once a text; for multinomial."),
         option(section, "--norm", is_flag=True, help="Normalise the weights of each class; for complement."),
@@ -76,7 +94,15 @@ def _text_options() -> list[Callable[[F], F]]:
             "--ngrams",
             type=Value(ngrams, "`1-2` for single words and pairs, `2` for pairs only"),
             metavar="N-M",
-            help="Runs of units that count: 1-2 for single words and pairs, 2 for pairs.  [default: 1-1]",
+            help="Runs of units that count: 1-2 for single words and pairs, 2 for pairs.  "
+            "[default: 1-1; 1-2 for softmax]",
+        ),
+        option(
+            section,
+            "--characters",
+            type=Value(ngrams, "`2-5` for runs of two to five characters"),
+            metavar="N-M",
+            help="Runs of characters within words that count beside the words.",
         ),
         option(section, "--no-lower", is_flag=True, help="Keep capital letters apart from small ones."),
         option(
@@ -90,6 +116,15 @@ def _text_options() -> list[Callable[[F], F]]:
         option(
             section, "--stop-words", metavar="english|FILE", help="Words to leave out; a file has one a line."
         ),
+        option(
+            section,
+            "--frequency",
+            type=OneOf(FREQUENCIES),
+            metavar="HOW",
+            help="What n occurrences are worth, for softmax: count, log (1 + ln n), binary.  [default: log]",
+        ),
+        option(section, "--no-idf", is_flag=True, help="Let rare words be worth no more; for softmax."),
+        option(section, "--no-unit", is_flag=True, help="Let long texts be long; for softmax."),
         option(section, "--sklearn", is_flag=True, help="Cut texts as scikit-learn's CountVectorizer does."),
     ]
 
@@ -103,8 +138,8 @@ def _word_options() -> list[Callable[[F], F]]:
             "--min-df",
             type=how_many,
             metavar="N|SHARE",
-            default=1,
-            help="Fewest texts a word must be in: 5 of them, or a share of 0.001.",
+            help="Fewest texts a word must be in: 5 of them, or a share of 0.001.  "
+            "[default: 1; 2 for softmax]",
         ),
         option(
             section,
@@ -151,9 +186,12 @@ def _word_options() -> list[Callable[[F], F]]:
 def recipe_from(options: dict[str, Any]) -> Recipe:
     """The recipe that the options make."""
     learner = learner_named(
-        options["learner"], **_given(options, "alpha", "prior", "binary", "norm", "transform")
+        options["learner"],
+        **_given(options, "alpha", "prior", "binary", "norm", "transform", "C", "class_weight"),
     )
-    given = _given(options, "unit", "ngrams", "strip_accents", "hash_bits", "hash_seed")
+    given = _given(
+        options, "unit", "ngrams", "characters", "strip_accents", "hash_bits", "hash_seed", "sklearn"
+    )
     if options["no_lower"]:
         given["lower"] = False
     if (form := options["normal_form"]) is not None:
@@ -167,9 +205,11 @@ def recipe_from(options: dict[str, Any]) -> Recipe:
         raise InputError(
             "`--hash-seed` is the seed of a hash, but words are not hashed", hint="add `--hash-bits 22`"
         )
-    given["count_unknown"] = options["unknown"] == "count"
-    settings = TextSettings.sklearn(**given) if options["sklearn"] else TextSettings(**given)
-    return recipe_of(learner, settings=settings, **{name: options[name] for name in _SELECTION})
+    if weighing := _given(options, "frequency", "no_idf", "no_unit"):
+        given["weighting"] = Weighting(
+            weighing.get("frequency", "log"), idf="no_idf" not in weighing, unit="no_unit" not in weighing
+        )
+    return recipe_of(learner, **given, **{name: options[name] for name in _SELECTION})
 
 
 _SELECTION = ("unknown", "min_df", "max_df", "max_features")

@@ -151,7 +151,7 @@ def _tell(summary: Summary) -> None:
     learned = f"{counted(summary.rows, 'row')} of {summary.source.description}"
     say(f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}")
     say()
-    documents = models.documents(model)
+    documents = model.class_documents
     total = sum(documents.values())
     rows = [[faint("class"), faint("rows" if total == summary.rows else "weight"), faint("share")]]
     largest = sorted(documents, key=lambda label: -documents[label])[:LARGEST]

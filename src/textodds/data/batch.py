@@ -8,6 +8,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.errors import NoData
+
 
 class ArrowArray(Protocol):
     """An Arrow array of some producer's, handed over without a copy."""
@@ -46,3 +48,15 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def label_list(self) -> list[str]:
+        """The labels as a list."""
+        if self.labels is None:
+            raise NoData("there are texts but no labels")
+        if isinstance(self.labels, list):
+            return self.labels
+        if hasattr(self.labels, "to_list"):
+            return list(self.labels.to_list())
+        import pyarrow
+
+        return [str(label) for label in pyarrow.array(self.labels).to_pylist()]

@@ -33,6 +33,9 @@ class TextSettings:
         ``sklearn``: the pattern ``(?u)\b\w\w+\b`` of scikit-learn, which drops one-letter words.
     ngrams : (int, int), default (1, 1)
         Shortest and longest run of units that counts as a term. Words are joined by one space.
+    characters : (int, int) or None, default None
+        Shortest and longest run of characters within words, as in ``characters-in-words``, that
+        counts beside the words: a block of terms of its own, each marked by ``~``.
     lower : bool, default True
         Lower case, as ``str.lower``.
     normal_form : str or None, default "NFC"
@@ -59,10 +62,13 @@ class TextSettings:
     ["don't", 'panic', "don't panic"]
     >>> TextSettings.sklearn().terms("Don't panic!")
     ['don', 'panic']
+    >>> TextSettings(characters=(3, 3)).terms("It is")
+    ['it', 'is', '~ it', '~it ', '~ is', '~is ']
     """
 
     unit: str = "words"
     ngrams: tuple[int, int] = (1, 1)
+    characters: tuple[int, int] | None = None
     lower: bool = True
     normal_form: str | None = "NFC"
     strip_accents: bool = False
@@ -85,6 +91,17 @@ class TextSettings:
             raise InputError(
                 f"n-grams must be a pair of whole numbers from 1 to 16 such as (1, 2), got {self.ngrams!r}",
                 hint="shortest and longest run of words, or of characters, that counts as a term",
+            )
+        if self.characters is not None and not _is_range(self.characters):
+            raise InputError(
+                f"characters must be a pair of whole numbers from 1 to 16 such as (2, 5), "
+                f"got {self.characters!r}",
+                hint="shortest and longest run of characters within a word that counts beside the words",
+            )
+        if self.characters is not None and self.unit not in ("words", "sklearn"):
+            raise InputError(
+                f"characters are counted beside words, but the unit is `{self.unit}`",
+                hint="use the unit `words`, or leave characters out",
             )
         if self.hash_bits is not None and not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 31):
             raise InputError(
@@ -118,6 +135,8 @@ class TextSettings:
             raise InputError("the vocabulary given is empty", hint="leave it out to learn one from the data")
         # One spelling of equal settings, so that models can be compared and added.
         self._set("ngrams", (int(self.ngrams[0]), int(self.ngrams[1])))
+        if self.characters is not None:
+            self._set("characters", (int(self.characters[0]), int(self.characters[1])))
         self._set("stop_words", tuple(sorted(set(self.stop_words))))
         if self.vocabulary is not None:
             self._set("vocabulary", tuple(sorted(set(self.vocabulary))))
@@ -140,12 +159,18 @@ class TextSettings:
             form=self.normal_form,
             strip_accents=self.strip_accents,
             ngrams=self.ngrams,
+            characters=self.characters,
             stop_words=self.stop_words,
             hash_bits=self.hash_bits,
             hash_seed=self.hash_seed,
             vocabulary=self.vocabulary,
             count_unknown=self.count_unknown,
         )
+
+    @property
+    def blocks(self) -> int:
+        """2 where characters stand beside words and can be told from them, else 1."""
+        return 2 if self.characters is not None and self.hash_bits is None else 1
 
     def terms(self, text: str) -> list[str]:
         """The terms of one text, those of one token first; a hash bucket reads ``#number``."""

@@ -1,0 +1,140 @@
+//! Softmax regression, by dual coordinate ascent and by descent, over arrays that Python owns.
+
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1,
+    PyReadwriteArray2, PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use textodds_core::descend::{self, Stream};
+use textodds_core::dual::{self, Problem, Rows, State};
+
+use crate::errors::{error, raised};
+
+type RowArrays<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f64>);
+
+fn borrowed<'a>(rows: &'a RowArrays<'_>) -> PyResult<Rows<'a>> {
+    let (starts, features, values) = rows;
+    Ok(Rows { starts: starts.as_slice()?, features: features.as_slice()?, values: values.as_slice()? })
+}
+
+fn sized(fits: bool) -> PyResult<()> {
+    if fits { Ok(()) } else { Err(error("InputError", "the arrays have the wrong sizes", None)) }
+}
+
+/// Add `Σ_i x_i coefficients_iᵀ` to the weights (V, M), in place; coefficients are (N, M).
+#[pyfunction]
+pub fn add_rows<'py>(
+    py: Python<'py>,
+    rows: RowArrays<'py>,
+    coefficients: PyReadonlyArray2<'py, f64>,
+    mut weights: PyReadwriteArray2<'py, f64>,
+) -> PyResult<()> {
+    let rows = borrowed(&rows)?;
+    let [n, m] = [coefficients.shape()[0], coefficients.shape()[1]];
+    let features = weights.shape()[0];
+    sized(m > 0 && weights.shape()[1] == m && rows.starts.len() == n + 1)?;
+    let (coefficients, weights) = (coefficients.as_slice()?, weights.as_slice_mut()?);
+    py.detach(|| {
+        rows.checked(features)?;
+        dual::add_rows(rows, coefficients, weights, m);
+        Ok(())
+    })
+    .map_err(raised)
+}
+
+/// `‖x_i‖²` of each row, (N,).
+#[pyfunction]
+pub fn row_squares<'py>(py: Python<'py>, rows: RowArrays<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let rows = borrowed(&rows)?;
+    rows.checked(usize::MAX).map_err(raised)?;
+    let mut squares = vec![0.0; rows.starts.len() - 1];
+    py.detach(|| dual::squares(rows, &mut squares));
+    Ok(PyArray1::from_vec(py, squares))
+}
+
+/// `Wᵀx_i + b` of each row, (N, M).
+#[pyfunction]
+pub fn row_scores<'py>(
+    py: Python<'py>,
+    rows: RowArrays<'py>,
+    weights: PyReadonlyArray2<'py, f64>,
+    bias: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let rows = borrowed(&rows)?;
+    let [features, m] = [weights.shape()[0], weights.shape()[1]];
+    let (weights, bias) = (weights.as_slice()?, bias.as_slice()?);
+    sized(m > 0 && bias.len() == m && !rows.starts.is_empty())?;
+    let n = rows.starts.len() - 1;
+    let scores = py.detach(|| {
+        rows.checked(features)?;
+        let mut scores = vec![0.0; n * m];
+        dual::scores(rows, weights, bias, &mut scores);
+        Ok(scores)
+    });
+    PyArray1::from_vec(py, scores.map_err(raised)?).reshape([n, m])
+}
+
+/// One pass over the rows in the given order; weights, bias and logs are changed in place.
+///
+/// The sums of `c KL(q ‖ p)` and of `c` times the loss, over rows as they were found.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn dual_epoch<'py>(
+    py: Python<'py>,
+    rows: RowArrays<'py>,
+    codes: PyReadonlyArray1<'py, i64>,
+    costs: PyReadonlyArray1<'py, f64>,
+    squares: PyReadonlyArray1<'py, f64>,
+    bias_square: f64,
+    mut weights: PyReadwriteArray1<'py, f64>,
+    mut bias: PyReadwriteArray1<'py, f64>,
+    mut logs: PyReadwriteArray1<'py, f64>,
+    mut gaps: PyReadwriteArray1<'py, f64>,
+    order: PyReadonlyArray1<'py, u32>,
+) -> PyResult<(f64, f64)> {
+    let rows = borrowed(&rows)?;
+    let (codes, costs, squares) = (codes.as_slice()?, costs.as_slice()?, squares.as_slice()?);
+    let problem = Problem { rows, codes, costs, squares, bias_square };
+    let mut state = State {
+        weights: weights.as_slice_mut()?,
+        bias: bias.as_slice_mut()?,
+        logs: logs.as_slice_mut()?,
+        gaps: gaps.as_slice_mut()?,
+    };
+    let order = order.as_slice()?;
+    py.detach(|| {
+        problem.checked(&state, order)?;
+        Ok(dual::epoch(&problem, &mut state, order))
+    })
+    .map_err(raised)
+}
+
+/// One pass of stochastic descent; weights, history and bias are changed in place. The sum of losses.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn descend_pass<'py>(
+    py: Python<'py>,
+    rows: RowArrays<'py>,
+    codes: PyReadonlyArray1<'py, i64>,
+    costs: PyReadonlyArray1<'py, f64>,
+    mut weights: PyReadwriteArray2<'py, f32>,
+    mut history: PyReadwriteArray1<'py, f32>,
+    mut bias: PyReadwriteArray1<'py, f64>,
+    mut bias_history: PyReadwriteArray1<'py, f64>,
+    rate: f64,
+) -> PyResult<f64> {
+    let rows = borrowed(&rows)?;
+    let (codes, costs) = (codes.as_slice()?, costs.as_slice()?);
+    let mut stream = Stream {
+        weights: weights.as_slice_mut()?,
+        history: history.as_slice_mut()?,
+        bias: bias.as_slice_mut()?,
+        bias_history: bias_history.as_slice_mut()?,
+        rate,
+    };
+    py.detach(|| {
+        descend::checked(rows, codes, costs, &stream)?;
+        Ok(descend::pass(rows, codes, costs, &mut stream))
+    })
+    .map_err(raised)
+}

@@ -1,0 +1,76 @@
+"""``export``: write a model for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textodds.cli import models
+from textodds.cli.command import argument, command, option
+from textodds.cli.talk import as_json, counted, echo, say, size
+from textodds.errors import InputError, Unsupported
+from textodds.export import to_onnx
+from textodds.model import load
+
+PICKLES = (".pkl", ".pickle", ".joblib")
+
+
+@command("export", examples=["textodds export mail.textodds -o mail.onnx"])
+@argument("model", "A model file made by `train`.")
+@option(
+    "Output",
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE.onnx",
+    help="The file to write; its ending says the format.",
+)
+@option("Running", "--json", "as_json_", is_flag=True, help="Print what was written as one JSON object.")
+@option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+def export(model: str, output: str, as_json_: bool = False, quiet: bool = False) -> None:
+    """Write a model for other programs.
+
+    An ONNX file holds the model from counts of words (input `rows`, with the words in the order that
+    the file's metadata names) to `label` and `probabilities`; cutting texts into words stays outside.
+    Needs `pip install 'textodds[onnx]'`.
+    """
+    path = Path(output)
+    _must_be_onnx(path, model)
+    opened = load(model)
+    models.must_be_writable(path)
+    if path.exists() and path.samefile(model):
+        raise InputError(f"`{path}` would replace the model itself", hint="name another file with `-o`")
+    to_onnx(opened, path)
+    written = path.stat().st_size
+    if as_json_:
+        echo(
+            as_json(
+                {
+                    "model": model,
+                    "output": str(path),
+                    "format": "onnx",
+                    "bytes": written,
+                    "classes": opened.classes_,
+                    "words": len(opened.vocabulary),
+                }
+            )
+        )
+        return
+    say(
+        f"wrote {path}: from counts of {counted(len(opened.vocabulary), 'word')} "
+        f"to probabilities of {counted(len(opened.classes_), 'class')}, {size(written)}",
+        quiet=quiet,
+    )
+
+
+def _must_be_onnx(path: Path, model: str) -> None:
+    """Refuse formats that are not written here, and say where they are."""
+    if path.suffix in PICKLES:
+        raise Unsupported(
+            f"`{path}` would be a pickle, which can run any code when it is opened: textodds writes none",
+            hint="for scikit-learn, in Python: `from textodds.export import to_sklearn`, "
+            f"then `joblib.dump(to_sklearn(textodds.load({model!r})), {str(path)!r})`",
+        )
+    if path.suffix != ".onnx":
+        raise InputError(
+            f"`{path}` does not end as a format that can be written", hint="name it `*.onnx`, for ONNX"
+        )

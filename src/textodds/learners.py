@@ -1,0 +1,70 @@
+"""The learners by name, and as plain data for the model file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from textodds.errors import InputError, suggestion
+
+if TYPE_CHECKING:
+    from textodds.generative import Learner as Generative
+    from textodds.softmax import Discriminative
+
+    Learner: TypeAlias = Generative | Discriminative
+
+LEARNERS = {
+    "multinomial": "generative.MultinomialNB",
+    "bernoulli": "generative.BernoulliNB",
+    "complement": "generative.ComplementNB",
+    "softmax": "softmax.SoftmaxRegression",
+    "nb-softmax": "softmax.NBSoftmax",
+}
+"""Where each learner lives; imported when it is wanted, so that a model opens quickly."""
+
+
+def _kind(name: str) -> Any:
+    module, kind = LEARNERS[name].split(".")
+    return getattr(import_module(f"textodds.{module}"), kind)
+
+
+def learner_named(name: str, **choices: Any) -> Learner:
+    """The learner of that name with these choices."""
+    if name not in LEARNERS:
+        raise InputError(
+            f"unknown learner `{name}`{suggestion(name, LEARNERS)}", hint=f"one of {', '.join(LEARNERS)}"
+        )
+    kind = _kind(name)
+    known = kind.__dataclass_fields__
+    for choice in choices:
+        if choice not in known:
+            raise InputError(f"{name} has no {choice}", hint=f"it takes {', '.join(known)}")
+    learner: Learner = kind(**choices)
+    return learner
+
+
+def is_discriminative(learner: Learner) -> bool:
+    """Whether a learner needs every document at once, rather than counts."""
+    return not hasattr(learner, "conditional")
+
+
+def as_dict(learner: Learner) -> dict[str, Any]:
+    """A learner as plain data, for the model file."""
+    name = next(name for name, home in LEARNERS.items() if home.endswith(f".{type(learner).__name__}"))
+    choices = asdict(learner)  # type: ignore[arg-type]
+    if isinstance(choices["alpha"], np.ndarray):
+        choices["alpha"] = choices["alpha"].tolist()
+    return {"learner": name, **choices}
+
+
+def of_dict(choices: dict[str, Any]) -> Learner:
+    """The learner that `as_dict` made plain data of."""
+    choices = dict(choices)
+    if isinstance(choices.get("descent"), dict):
+        from textodds.optimise import Descent
+
+        choices["descent"] = Descent(**choices["descent"])
+    return learner_named(choices.pop("learner"), **choices)

@@ -1,0 +1,124 @@
+"""Labelled rows of numbers, checked before anything is learned from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """N rows (N, V), dense or SciPy sparse, with a class and a weight each."""
+
+    rows: Any  # (N, V) ndarray or CSR, float64
+    classes: tuple[str, ...]  # (K,) sorted
+    codes: NDArray[np.int64]  # (N,)
+    weights: NDArray[np.float64]  # (N,)
+
+    @classmethod
+    def of(cls, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None) -> LabelledRows:
+        """The rows, if there is something to be learned from them."""
+        matrix = checked_rows(rows)
+        N = matrix.shape[0]
+        if len(labels) != N:
+            raise LengthMismatch(N, len(labels))
+        if N == 0:
+            raise NoData("there are no rows to learn from")
+        classes, codes = coded(labels)
+        return cls(matrix, classes, codes, checked_weights(weights, N)).with_two_classes()
+
+    def with_two_classes(self) -> LabelledRows:
+        """The same, if at least two classes have a weight."""
+        mass = np.bincount(self.codes, self.weights, len(self.classes))
+        if np.count_nonzero(mass) < 2:
+            only = self.classes[int(mass.argmax())] if mass.any() else None
+            raise InputError(
+                "no row has a weight above zero"
+                if only is None
+                else f"every row that counts is of one class, `{only}`",
+                hint="a discriminative model needs rows of two classes or more to tell apart",
+            )
+        return self
+
+
+def checked_rows(rows: Any) -> Any:
+    """Rows as float64, dense or CSR, all finite."""
+    from scipy import sparse
+
+    if sparse.issparse(rows):
+        matrix = sparse.csr_array(rows, dtype=np.float64)
+        if not matrix.has_canonical_format:  # a copy, since the caller's rows are the caller's
+            matrix = matrix.copy() if matrix is rows or np.shares_memory(matrix.data, rows.data) else matrix
+            matrix.sum_duplicates()
+        values = matrix.data
+    else:
+        matrix = np.ascontiguousarray(rows, dtype=np.float64)
+        if matrix.ndim != 2:
+            raise InputError(
+                f"rows must be a matrix, got {matrix.ndim} dimensions",
+                hint="one row a document, one column a feature",
+            )
+        values = matrix
+    finite = np.isfinite(values)
+    if not finite.all():
+        at = int(np.flatnonzero(~finite.reshape(-1))[0])
+        if sparse.issparse(matrix):
+            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+            column, value = int(matrix.indices[at]), float(values[at])
+        else:
+            row, column = divmod(at, matrix.shape[1])
+            value = float(values[row, column])
+        raise InputError(
+            f"row {row} has {value} in column {column}", hint="drop the row, or put a number in its place"
+        )
+    return matrix
+
+
+def checked_weights(weights: ArrayLike | None, N: int) -> NDArray[np.float64]:
+    """Sample weights, (N,), ones by default; zero or more."""
+    if weights is None:
+        return np.ones(N)
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (N,):
+        raise LengthMismatch(N, values.size, "weights")
+    bad = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
+    if len(bad):
+        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; a weight is zero or more")
+    return values
+
+
+def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The classes, sorted, and the class number of each label; labels are text, or become so."""
+    kinds = {_kind(label): row for row, label in reversed(list(enumerate(labels)))}
+    if len(kinds) > 1:
+        (one, first), (other, second) = sorted(kinds.items(), key=lambda item: item[1])[:2]
+        raise InputError(
+            f"labels are of mixed types: row {first} has {one}, row {second} has {other}",
+            hint="make them all text, or all numbers",
+        )
+    if "a missing value" in kinds:
+        raise InputError(f"row {kinds['a missing value']} has no label")
+    names = [str(label) for label in labels]
+    classes = sorted(set(names))
+    index = {name: k for k, name in enumerate(classes)}
+    return tuple(classes), np.fromiter((index[name] for name in names), np.int64, count=len(names))
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, (str, bytes)):
+        return "text"
+    if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
+        return "a missing value"
+    if isinstance(label, (bool, np.bool_)):
+        return "a truth value"
+    if isinstance(label, (int, float, np.integer, np.floating)):
+        return "a number"
+    raise InputError(
+        f"a label is {label!r}, of type {type(label).__name__}", hint="labels are text or numbers"
+    )
