@@ -80,6 +80,8 @@ TITLES = {
     "ag_news_subset": "AG News subset",
     "langid_lingua": "79 languages",
     "sms_spam": "SMS spam",
+    "mr": "Movie reviews (MR)",
+    "reuters_r8": "Reuters R8",
 }
 
 
@@ -95,6 +97,16 @@ class Corpora:
             parts = [self._unpacked(name, half) for half in ("train", "test")]
             self._known[name] = Corpus(name, TITLES[name], *parts)
         return self._known[name]
+
+    def head(self, name: str, n: int) -> Corpus:
+        """A corpus with its first so many training rows only."""
+        whole = self[name]
+        part = Part(self.workspace / f"{name}-train-{n}.csv")
+        with part.path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(("label", "text"))
+            writer.writerows(zip(whole.train.labels[:n], whole.train.texts[:n], strict=True))
+        return Corpus(f"{name}-{n}", f"{whole.title}, {n:,} rows", part, whole.test)
 
     def _unpacked(self, name: str, half: str) -> Part:
         source = folder() / name / f"{half}.csv.gz"

@@ -55,6 +55,32 @@ def sklearn_fit(rows: tuple[list[str], list[str]]) -> Any:
     return sklearn_pipeline().fit(texts, labels)
 
 
+def tfidf(**options: Any) -> Any:
+    """TfidfVectorizer with logarithmic counts, not fitted."""
+    module("sklearn")
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(sublinear_tf=True, **options)
+
+
+def sklearn_softmax(rows: tuple[list[str], list[str]], ngrams: tuple[int, int]) -> Any:
+    """TfidfVectorizer and LogisticRegression of C = 1, fitted; 200 steps, since 100 are too few for some."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    pipeline = make_pipeline(tfidf(ngram_range=ngrams), LogisticRegression(C=1.0, max_iter=200))
+    return pipeline.fit(*rows)
+
+
+def sklearn_solve(rows: Any, labels: list[str], solver: str, C: float, max_iter: int) -> Any:
+    """LogisticRegression by one of its solvers, fitted in so many steps and no fewer."""
+    module("sklearn")
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=C, solver=solver, tol=1e-12, max_iter=max_iter, random_state=0)
+    return model.fit(rows, labels)
+
+
 def rows_by_csv(path: Path) -> tuple[list[str], list[str]]:
     """Texts and labels of a file, by the standard library."""
     with path.open(newline="", encoding="utf-8") as file:
@@ -146,6 +172,30 @@ def vw_labels(model: Path, data: Path, classes: list[str]) -> list[str]:
     workspace = module("vowpalwabbit").Workspace(f"-t -i {model} -d {data} -p {told} --quiet")
     workspace.finish()
     return [classes[int(float(line.split()[0])) - 1] for line in told.read_text().splitlines()]
+
+
+# LIBLINEAR
+
+
+def liblinear_problem(rows: Any, codes: Any) -> Any:
+    """The rows in the form of LIBLINEAR, with a one added to each for the bias, which is penalised."""
+    utilities = module("liblinear.liblinearutil")
+    return utilities.problem(codes.astype(float), rows.copy(), 1)  # a copy, since it sorts what it is given
+
+
+def liblinear_train(problem: Any, options: str) -> Any:
+    """A model of that problem."""
+    utilities = module("liblinear.liblinearutil")
+    return utilities.train(problem, utilities.parameter(f"{options} -B 1 -q"))
+
+
+def liblinear_weights(model: Any) -> tuple[Any, Any]:
+    """Weights (V, 1) and bias (1,) of a model of two classes, for class 1 against class 0."""
+    import numpy as np
+
+    found = np.ctypeslib.as_array(model.w, (model.get_nr_feature() + 1,))
+    signed = found * (1.0 if model.get_labels()[0] == 1 else -1.0)
+    return signed[:-1, None], signed[-1:]
 
 
 # wc

@@ -23,7 +23,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 def main(argv: list[str] | None = None) -> int:
     """Return 0 if all cases ran, missed targets or not; 1 if one failed."""
     parser = argparse.ArgumentParser(
-        description="Compare textodds with scikit-learn, fastText, Vowpal Wabbit and wc."
+        description="Compare textodds with scikit-learn, LIBLINEAR, fastText, Vowpal Wabbit and wc."
     )
     parser.add_argument(
         "--quick", action="store_true", help="fewer rounds and smaller files; not for quoting"

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from bench import Bench
 from cases.files import train_csv
 from cases.memory import memory
+from cases.optimum import optimum
 from cases.prediction import predict, predict_one
 from cases.processes import fresh_process, open_model
+from cases.softmax import accuracies, softmax
 from cases.training import train_memory
 from result import Result
 
@@ -18,4 +20,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "fresh-process": fresh_process,
     "open-model": open_model,
     "memory": memory,
+    "optimum": optimum,
+    "softmax": softmax,
+    "accuracy": accuracies,
 }

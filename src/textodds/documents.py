@@ -106,7 +106,9 @@ class Documents:
         documents = occurrences = self.gathered.documents(self.weights)
         if selection.max_features is not None:
             occurrences = self.gathered.occurrences(self.weights)
-        keep = selection.mask(documents, occurrences, self.n_documents) & (documents > 0)
+        keep = documents > 0
+        if len(self) and not selection.keeps_all:
+            keep &= selection.mask(documents, occurrences, self.n_documents)
         surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
         if surplus > 0:  # of the terms as frequent as the last, the alphabet decides
             tied = np.flatnonzero(keep & (occurrences == occurrences[keep].min()))
@@ -131,10 +133,9 @@ class Documents:
         starts, features, values = self.gathered.rows(
             weighting.frequency, scale, weighting.unit, self.settings.blocks
         )
-        shape = (len(self), len(self.vocabulary))
-        rows = sparse.csr_array(shape, dtype=np.float64)
-        rows.indptr, rows.indices, rows.data = starts, features, values  # SciPy would check and copy
-        return rows
+        if starts[-1] < 2**31:
+            starts = starts.astype(np.int32)  # SciPy wants both alike
+        return sparse.csr_array((values, features, starts), shape=(len(self), len(self.vocabulary)))
 
 
 def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:

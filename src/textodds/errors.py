@@ -101,15 +101,15 @@ class Separable(InputError):
 
     code = "input.separable"
 
-    def __init__(self, complete: bool, direction: object, strongest: Sequence[int]) -> None:
+    def __init__(self, complete: bool, direction: object, strongest: Sequence[str]) -> None:
         kind = "are linearly separable" if complete else "are separable but for rows on the boundary"
-        features = ", ".join(f"#{v}" for v in strongest)
+        features = ", ".join(f"`{name}`" for name in strongest)
         super().__init__(
             f"the classes {kind}, mostly along the features {features or 'of the bias'}: "
             "without a penalty the likelihood grows for ever that way, and no weights maximise it",
             hint="give a penalty, such as C=1 or C=1000",
         )
-        self.complete, self.direction = complete, direction
+        self.complete, self.direction, self.strongest = complete, direction, tuple(strongest)
 
 
 class ModelFileError(TextoddsError):

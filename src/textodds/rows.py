@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,17 +34,21 @@ class LabelledRows:
         return cls(matrix, classes, codes, checked_weights(weights, N)).with_two_classes()
 
     def with_two_classes(self) -> LabelledRows:
-        """The same, if at least two classes have a weight."""
+        """The same with the classes that have a weight, if those are at least two."""
         mass = np.bincount(self.codes, self.weights, len(self.classes))
-        if np.count_nonzero(mass) < 2:
-            only = self.classes[int(mass.argmax())] if mass.any() else None
+        seen = np.flatnonzero(mass)
+        if len(seen) < 2:
             raise InputError(
-                "no row has a weight above zero"
-                if only is None
-                else f"every row that counts is of one class, `{only}`",
+                f"every row that counts is of one class, `{self.classes[seen[0]]}`"
+                if len(seen)
+                else "no row has a weight above zero",
                 hint="a discriminative model needs rows of two classes or more to tell apart",
             )
-        return self
+        if len(seen) == len(mass):
+            return self
+        codes = np.maximum(np.searchsorted(seen, self.codes), 0)
+        codes[mass[self.codes] == 0] = 0  # these rows weigh nothing: any class will do
+        return replace(self, classes=tuple(self.classes[k] for k in seen), codes=codes.astype(np.int64))
 
 
 def checked_rows(rows: Any) -> Any:

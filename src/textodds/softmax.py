@@ -429,7 +429,7 @@ def _refuse_separable(
         return found.decided
     along = linear_of(found.direction, classes, np.ones(len(classes)))
     strength = np.abs(along.weights.rows(np.arange(along.n_features))).max(axis=1)
-    strongest = [int(v) for v in np.argsort(-strength, kind="stable")[:5] if strength[v] > 0]
+    strongest = [f"#{v}" for v in np.argsort(-strength, kind="stable")[:5] if strength[v] > 0]
     raise Separable(bool(found.complete), along, strongest)
 
 
@@ -460,6 +460,8 @@ def linear_of(parameters: Parameters, classes: Sequence[str], mass: Floats) -> L
     weights, bias = parameters.weights, parameters.bias
     if len(classes) == 2:
         weights, bias = np.hstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
+    else:  # what an optimiser leaves of a common part says nothing
+        weights, bias = weights - weights.mean(axis=1, keepdims=True), bias - bias.mean()
     prior = log(mass / mass.sum())
     return LinearModel(tuple(classes), prior, bias - prior, Weights.of_matrix(weights))
 

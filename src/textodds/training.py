@@ -15,7 +15,7 @@ from textodds import generative
 from textodds.conditionals.complement import transformed
 from textodds.data import Batch, Source, prefetched, read
 from textodds.documents import Documents
-from textodds.errors import NoData
+from textodds.errors import InputError, NoData, Separable
 from textodds.generative import MultinomialNB
 from textodds.learners import is_discriminative
 from textodds.model import TextModel
@@ -136,6 +136,37 @@ def _nothing(data: Source) -> NoData:
     )
 
 
+def train_stream(
+    data: Source,
+    recipe: Recipe,
+    *,
+    threads: int | None = None,
+    watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
+) -> TextModel:
+    """A softmax model learned in one pass, in memory that does not grow with the data."""
+    from textodds.softmax import SoftmaxRegression
+    from textodds.stream import HASH_BITS, SoftmaxStream
+
+    if recipe.learner != SoftmaxRegression():
+        raise InputError(
+            "a stream is learned by softmax regression, one step a text",
+            hint="use `--learner softmax`, without a penalty or class weights",
+        )
+    if recipe.selection.max_features is not None or recipe.selection.max_df != 1.0:
+        raise InputError("a stream cannot know beforehand which words are frequent", hint="leave them all in")
+    assert recipe.weighting is not None
+    if not recipe.weighting.unit:
+        raise InputError("a stream has rows of length 1", hint="leave `--no-unit` out")
+    settings = recipe.settings
+    if settings.hash_bits is None and settings.vocabulary is None:
+        settings = replace(settings, hash_bits=HASH_BITS)
+    stream = SoftmaxStream(settings, frequency=recipe.weighting.frequency)
+    model = stream.learn(watch(data)).model()
+    model.threads = checked_threads(threads)
+    model.info |= {"source": data.description, "rejected": data.rejects.count}
+    return model
+
+
 @dataclass(frozen=True, eq=False)
 class _Weighted:
     """Documents whose words naive Bayes may scale."""
@@ -183,7 +214,12 @@ def _discriminative(
         candidate = _better(candidate, batches, threads)
     design, rows, recipe = candidate.design, candidate.rows, replace(candidate.recipe, is_open=False)
     learner: Any = recipe.learner
-    fit = learner.fit_design(design, rows, watch=fitting)
+    try:
+        fit = learner.fit_design(design, rows, watch=fitting)
+    except Separable as error:  # it knows numbers where readers want words
+        numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
+        named = candidate.documents.vocabulary.words(numbers)
+        raise Separable(error.complete, error.direction, named) from error
     mass = np.bincount(rows.codes, rows.weights, len(rows.classes))
     info = {
         "source": data.description,

@@ -458,6 +458,20 @@ def test_models_are_those_of_logistic_regression(C, weighting, classes, settings
     )
 
 
+@pytest.mark.parametrize("settings", ["ngrams", "characters", "counts"])
+@one_of_each
+def test_texts_and_their_rows_give_the_same_model(learner, classes, settings):
+    texts, labels = documents(classes)
+    rows = model_of("softmax", classes, settings).rows(list(texts))  # tf-idf, and nothing of naive Bayes
+    model = model_of(learner, classes, settings)
+    fit = LEARNERS[learner].fit(rows, labels)
+    allowed = 6 * (distance(model) + np.sqrt(2 * fit.C * fit.outcome.gap * fit.outcome.value)) + 1e-9
+    assert allowed < 0.02
+    np.testing.assert_allclose(
+        np.exp(fit.model.log_posterior(rows)), model.predict_proba(list(texts)), rtol=0, atol=allowed
+    )
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_one_class_that_counts_is_not_enough(learner):
     with pytest.raises(InputError, match="every row that counts is of one class, `ham`"):

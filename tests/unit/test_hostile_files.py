@@ -147,7 +147,7 @@ def test_any_odd_header_is_refused(header, tmp_path):
 
 def test_a_later_format_says_to_upgrade(file):
     arrays, header = parts(file)
-    put_together(file, arrays, {**header, "format": 2})
+    put_together(file, arrays, {**header, "format": header["format"] + 1})
     with pytest.raises(ModelFileError, match="upgrade"):
         textodds.load(file)
 

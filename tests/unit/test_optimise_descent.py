@@ -231,6 +231,18 @@ def test_without_a_penalty_the_gradient_says_whether_it_converged():
     assert found.gradient_norm <= 1e-6 * max(1.0, objective.value_and_gradient(objective.zero())[1].norm())
 
 
+@pytest.mark.parametrize("batch", [None, 1, 2])
+def test_an_entry_given_twice_counts_twice(batch):
+    entries = (np.array([1.0, 2.0, 1.0, 4.0]), np.array([0, 0, 1, 1]), np.array([0, 2, 3, 4]))
+    given_twice = sparse.csr_matrix(entries, shape=(3, 2))
+    dense = np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 4.0]])
+    a, b = (Objective(rows, np.array([0, 1, 0]), np.ones(3), 2, 0.1) for rows in (given_twice, dense))
+    how = Descent(rate=0.1, epochs=3, batch=batch)
+    found, expected = (descend(o, o.zero(), how).parameters for o in (a, b))
+    np.testing.assert_allclose(found.weights, expected.weights, atol=1e-12)
+    assert given_twice.nnz == 4
+
+
 def test_the_start_is_not_changed():
     objective = problem(11, 3)
     start = Parameters(np.ones((6, 3)), np.ones(3))

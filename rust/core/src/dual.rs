@@ -85,6 +85,7 @@ impl Problem<'_> {
         let fits = m > 0
             && self.rows.starts.len() == n + 1
             && self.costs.len() == n
+            && self.costs.iter().all(|cost| cost.is_finite() && *cost >= 0.0)
             && self.squares.len() == n
             && state.logs.len() == n * m
             && state.gaps.len() == n

@@ -96,9 +96,14 @@ impl Gatherer {
 
     /// The rows since the last call, under numbers that stay: a word's is even, an n-gram's odd.
     ///
-    /// For a gatherer on one thread, which then keeps the vocabulary only; a hash bucket's number is its own.
-    pub fn take_rows(&mut self, weighting: &Weighting<'_>) -> SparseRows {
-        let part = &mut self.parts[0];
+    /// For a gatherer on one thread, which then keeps the vocabulary only.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] on several threads, whose numbers differ.
+    pub fn take_rows(&mut self, weighting: &Weighting<'_>) -> Result<SparseRows, Error> {
+        let [part] = self.parts.as_mut_slice() else {
+            return Err(Error::Setting("rows are taken from a gatherer on one thread".into()));
+        };
         self.runs.clear();
         let (mut starts, mut features, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut from = 0;
@@ -119,7 +124,7 @@ impl Gatherer {
             part.words.iter_mut().for_each(|slot| slot.stamp = 0);
             part.pairs.forget_places();
         }
-        (starts, features, values)
+        Ok((starts, features, values))
     }
 
     /// The vocabulary so far, in canonical order, and the numbers of [`Self::take_rows`].
@@ -314,7 +319,7 @@ impl Gathered {
     /// [`Error::Malformed`] if there is not one code below `classes`, and one weight, for each document.
     pub fn by_class(&self, codes: &[i64], weights: &[f64], classes: usize) -> Result<Vec<f64>, Error> {
         let within = codes.iter().all(|code| (0..classes as i64).contains(code));
-        if codes.len() != self.len() || weights.len() != self.len() || !within || self.numbers.is_empty() {
+        if codes.len() != self.len() || weights.len() != self.len() || !within || self.numbers.len() != self.terms {
             return Err(Error::Malformed("there is not one class and weight for each document".into()));
         }
         let mut table = vec![0.0; self.kept * classes];

@@ -41,7 +41,7 @@ impl Gatherer {
     fn take_rows<'py>(&mut self, py: Python<'py>, frequency: &str, unit: bool) -> PyResult<Rows<'py>> {
         let inner = self.inner.as_mut().ok_or_else(finished)?;
         let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], unit, blocks: 1 };
-        let (starts, features, values) = py.detach(|| inner.take_rows(&weighting));
+        let (starts, features, values) = py.detach(|| inner.take_rows(&weighting)).map_err(raised)?;
         Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
     }
 

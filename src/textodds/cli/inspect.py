@@ -11,11 +11,12 @@ import numpy as np
 from textodds import _kernels
 from textodds.cli.command import argument, command, option
 from textodds.cli.portrait import CLASSES, largest, portrait
-from textodds.cli.talk import as_json, echo
+from textodds.cli.talk import aligned, as_json, echo, faint, one_line, strong
 from textodds.cli.values import Value, above_zero
 from textodds.model import TextModel, load
 from textodds.tally import Tally
 from textodds.text import Vocabulary
+from textodds.tie import Hyperplane
 
 
 @command(
@@ -24,6 +25,7 @@ from textodds.text import Vocabulary
         "textodds inspect mail.textodds",
         "textodds inspect mail.textodds --class spam --top 30",
         "textodds inspect mail.textodds --word free --word invoice",
+        "textodds inspect mail.textodds --between spam ham --top 20",
     ],
 )
 @argument("model", "A model file made by `train`.")
@@ -51,14 +53,32 @@ from textodds.text import Vocabulary
     metavar="WORD",
     help="This word, class by class; may be repeated.",
 )
+@option(
+    "What to show",
+    "--between",
+    "between",
+    nargs=2,
+    metavar="LABEL RIVAL",
+    help="The words that decide between two classes, with their odds ratios.",
+)
 @option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
-def inspect(model: str, top: int, labels: tuple[str, ...], words: tuple[str, ...], as_json_: bool) -> None:
+def inspect(
+    model: str,
+    top: int,
+    labels: tuple[str, ...],
+    words: tuple[str, ...],
+    between: tuple[str, str] | None,
+    as_json_: bool,
+) -> None:
     """Show what a model has learned.
 
     Its classes, recipe, file and measured quality, and the words that speak most for each class, by
     their log-odds against the other classes.
     """
     path, opened = Path(model), load(model)
+    if between is not None:
+        _between(opened.hyperplane(*between, n=top), as_json_)
+        return
     about = _about(path, opened)
     documents: dict[str, float | None] = dict.fromkeys(opened.classes_)
     if opened._tally is not None or "class_documents" in opened.info:
@@ -75,6 +95,23 @@ def inspect(model: str, top: int, labels: tuple[str, ...], words: tuple[str, ...
     else:
         for line in portrait(about):
             echo(line)
+
+
+def _between(plane: Hyperplane, is_json: bool) -> None:
+    """Show what decides between two classes."""
+    if is_json:
+        words = [{"word": word, "log_odds": odds, "odds_ratio": np.exp(odds)} for word, odds in plane.words]
+        echo(as_json({"label": plane.label, "rival": plane.rival, "bias": plane.bias, "words": words}))
+        return
+    echo(
+        f"{strong(one_line(plane.label))} (+) or {strong(one_line(plane.rival))} (−): what a text adds up to"
+    )
+    echo()
+    rows = [[faint("word"), faint("log-odds"), faint("odds ratio")]]
+    rows += [[faint("before reading"), f"{plane.bias:+.4f}", f"× {np.exp(plane.bias):.3g}"]]
+    rows += [[one_line(word), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"] for word, odds in plane.words]
+    for line in aligned(rows):
+        echo(line)
 
 
 def _about(path: Path, model: TextModel) -> dict[str, Any]:
@@ -99,6 +136,7 @@ def _about(path: Path, model: TextModel) -> dict[str, Any]:
         "rejected": known("rejected", int),
         "fingerprint": known("fingerprint", str),
         "quality": model.info.get("quality"),
+        "fit": model.info.get("fit"),
     }
 
 

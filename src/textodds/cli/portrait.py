@@ -53,13 +53,19 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         words += f", of {about['words_counted']:,} counted"
     yield "words", words
     choices = {
-        name: value for name, value in recipe["learner"].items() if name != "learner" and value is not False
+        name: value
+        for name, value in recipe["learner"].items()
+        if name != "learner" and value is not False and value is not None
     }
     yield (
         "learner",
         f"{recipe['learner']['learner']} ({', '.join(_choice(*pair) for pair in choices.items())})",
     )
     yield "text", ", ".join(_choice(*pair) for pair in _text_choices(recipe["settings"]))
+    if (weighting := recipe.get("weighting")) is not None:
+        yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
+    for line in fit_lines(about["fit"], recipe["settings"]):
+        yield "fit", line
     selection = ", ".join(_choice(*pair) for pair in recipe["selection"].items() if pair[1] is not None)
     yield "selection", f"{selection}, unknown {recipe['unknown']}"
     counts = "with" if about["counts"] else "without"
@@ -71,6 +77,27 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "fingerprint", about["fingerprint"][:16] + "…"
     if measured := _quality(about["quality"]):
         yield "quality", measured
+
+
+def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
+    """How an optimiser found the weights, in words; nothing where the file has something else there."""
+    try:
+        terms = f"words {settings['ngrams'][0]}-{settings['ngrams'][1]}"
+        if settings.get("characters"):
+            terms += " and characters {}-{} of words".format(*settings["characters"])
+        if fit["method"] == "stream":
+            loss = fit["log_loss_before_learning"]
+            yield f"{terms}; one pass, mean log-loss of texts before they were learned {loss:.4f}"
+            return
+        chosen = f", chosen on {fit['held_out']:,} held-out texts" if fit.get("held_out") else ""
+        proof = (
+            f"within {fit['gap']:.1e} of the optimum"
+            if fit["gap"] is not None
+            else f"gradient {fit['gradient_norm']:.1e}"
+        )
+        yield f"{terms}; C = {fit['C']:.3g}{chosen}; {proof} after {fit['steps']} passes ({fit['method']})"
+    except (LookupError, TypeError, ValueError):
+        return
 
 
 def _quality(plain: Any) -> str | None:

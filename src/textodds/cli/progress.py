@@ -6,9 +6,13 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from textodds.cli.talk import counted, one_line, say
 from textodds.data import Batch, Source, prefetched
+
+if TYPE_CHECKING:
+    from textodds.softmax import Watchers
 
 # Sooner a bar is only a flicker, and loading what draws it costs a tenth of a second.
 DELAY = 0.5  # seconds
@@ -73,6 +77,28 @@ def watched(source: Source, doing: str, *, quiet: bool, bar: bool = True) -> Ite
         for reason, rows in source.rejects.reasons.most_common(REASONS):
             say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
         say(f"{counted(source.rejects.count, 'skipped row')} in {source.rejects.path}", quiet=quiet)
+
+
+@contextlib.contextmanager
+def fitting(*, quiet: bool) -> Iterator[Watchers | None]:
+    """Tells on a terminal how far an optimiser has come, on one line that vanishes; None elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    from textodds.softmax import Watchers
+
+    with Status("fitting", console=Console(stderr=True)) as status:
+
+        def on_path(C: float, loss: float) -> None:
+            status.update(f"choosing the penalty: C = {C:.3g}, held-out log-loss {loss:.4f}")
+
+        def on_step(step: int, gap: float) -> None:
+            status.update(f"fitting: pass {step}, within {gap:.1e} of the optimum")
+
+        yield Watchers(on_path, on_step)
 
 
 def _drawn(source: Source, doing: str, stack: contextlib.ExitStack) -> Show:

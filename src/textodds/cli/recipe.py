@@ -71,6 +71,12 @@ def _learner_options() -> list[Callable[[F], F]]:
             help="Probability of each class before reading: data, uniform, or spam=0.02,ham=0.98; "
             "for multinomial and bernoulli.  [default: data]",
         ),
+        option(
+            section,
+            "--stream",
+            is_flag=True,
+            help="Learn in one pass, words hashed, in memory that does not grow with the data; for softmax.",
+        ),
         option(section, "--binary", is_flag=True, help="Count a word once a text; for multinomial."),
         option(section, "--norm", is_flag=True, help="Normalise the weights of each class; for complement."),
         option(

@@ -10,7 +10,8 @@ from typing import Any
 
 from textodds.cli import models, quality
 from textodds.cli.command import argument, command, option
-from textodds.cli.progress import watched
+from textodds.cli.portrait import fit_lines
+from textodds.cli.progress import fitting, watched
 from textodds.cli.recipe import recipe_from, recipe_options
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, portions, reading_options
@@ -33,7 +34,7 @@ from textodds.data import Source
 from textodds.evaluate import Evaluation
 from textodds.model import TextModel
 from textodds.tally import MEMORY
-from textodds.training import train_on
+from textodds.training import train_on, train_stream
 
 LARGEST = 10  # classes that the summary names
 
@@ -58,6 +59,7 @@ class Summary:
         "textodds train mail.csv",
         "textodds train 'logs/*.jsonl' --text message --label level -o logs.textodds",
         "textodds train tickets.parquet --ngrams 1-2 --min-df 2 --test held_out.parquet",
+        "textodds train reviews.csv --learner nb-softmax --test reviews_test.csv",
     ],
 )
 @argument(
@@ -110,7 +112,11 @@ def train(
     models.must_be_writable(path, [*data, *([test] if test else [])])
     started = time.perf_counter()
     with watched(source, "learning", quiet=quiet) as watch:
-        model = train_on(source, recipe, threads=threads, memory=memory, watch=watch)
+        if options["stream"]:
+            model = train_stream(source, recipe, threads=threads, watch=watch)
+        else:
+            with fitting(quiet=quiet) as told:
+                model = train_on(source, recipe, threads=threads, memory=memory, watch=watch, fitting=told)
     seconds = time.perf_counter() - started
     if len(model.classes_) == 1:
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
@@ -137,6 +143,7 @@ def _plain(summary: Summary) -> dict[str, Any]:
         "rows_per_second": summary.rows / summary.seconds,
         "bytes_read": summary.bytes_read,
         "megabytes_per_second": summary.bytes_read / 1e6 / summary.seconds,
+        "fit": summary.model.info.get("fit"),
         "rejected": rejects.count,
         "rejects": None if rejects.path is None else str(rejects.path),
         "quality": None if summary.evaluation is None else summary.evaluation.as_dict(),
@@ -163,6 +170,8 @@ def _tell(summary: Summary) -> None:
     if len(documents) > LARGEST:
         say(faint(f"  and {counted(len(documents) - LARGEST, 'smaller class')}"))
     say()
+    for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
+        say(line)
     if summary.evaluation is not None:
         for line in quality.headline(summary.evaluation):
             say(line)

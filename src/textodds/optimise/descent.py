@@ -147,6 +147,10 @@ class _Walk:
 
     def __init__(self, objective: Objective, start: Parameters, momentum: float) -> None:
         self.objective, self.momentum = objective, momentum
+        self.rows = objective.rows
+        if not isinstance(self.rows, np.ndarray) and not self.rows.has_canonical_format:
+            self.rows = self.rows.copy()
+            self.rows.sum_duplicates()
         self.total = float(objective.sample_weights.sum()) or 1.0  # n
         away = objective.away(start)  # (V, M)
         self.sheets = np.stack([away, np.zeros_like(away)][: 2 if momentum else 1])  # (1 or 2, V, M)
@@ -164,7 +168,7 @@ class _Walk:
     def step(self, chosen: Chosen, rate: float) -> None:
         """One step (1), (2) from the rows ``chosen``."""
         objective = self.objective
-        block, words = _touched(objective.rows, chosen)
+        block, words = _touched(self.rows, chosen)
         here = np.tensordot(self.mix[0], self.sheets[:, words], axes=1)  # W - W_0 of those words
         scores = block @ here + self.bias  # (B, M)
         if self.base is not None:
@@ -193,6 +197,9 @@ def _touched(rows: Any, chosen: Chosen) -> tuple[Any, Chosen]:
         return rows, chosen
     if isinstance(rows, np.ndarray):
         return rows[chosen], slice(None)
+    if len(chosen) == 1:  # for one row, setting up a sparse matrix would cost more than the step
+        entries = slice(*rows.indptr[chosen[0] : chosen[0] + 2])
+        return rows.data[None, entries], rows.indices[entries]
     block = rows[chosen]
     words, places = np.unique(block.indices, return_inverse=True)
     return type(block)((block.data, places, block.indptr), shape=(len(chosen), len(words))), words
