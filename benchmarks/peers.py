@@ -139,9 +139,9 @@ def write_fasttext(part: Part, path: Path) -> Path:
     return path
 
 
-def fasttext_train(path: Path) -> Any:
+def fasttext_train(path: Path, **options: Any) -> Any:
     """fastText with bigrams, ten dimensions and fast steps: on IMDB faster and better than its defaults."""
-    return module("fasttext").train_supervised(str(path), **FASTTEXT)
+    return module("fasttext").train_supervised(str(path), **{**FASTTEXT, **options})
 
 
 def fasttext_labels(model: Any, texts: list[str]) -> list[str]:

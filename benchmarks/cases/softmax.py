@@ -19,6 +19,7 @@ NB = "textodds, nb-softmax, C chosen"
 DEFAULTS = "textodds, nb-softmax, C and features chosen"
 TFIDF = f"{SKLEARN}, tf-idf and LogisticRegression"
 FASTTEXT = "fastText, words given"
+LONGER = "fastText, words given, 25 epochs"
 VW = "Vowpal Wabbit, words given"
 
 LEARNERS: dict[str, Any] = {
@@ -45,7 +46,7 @@ def softmax(bench: Bench) -> Result:
     result.tables += [Table("", columns)]
     for name in ("imdb", "ag_news_subset", SLOW):
         try:
-            corpus = bench.corpora.head(name, 4000) if bench.quick else bench.corpora[name]
+            corpus = bench.corpora.head(name, 2000) if bench.quick else bench.corpora[name]
             models = _one_corpus(bench, corpus, result, words=name == SLOW)
             if name == "imdb":
                 _prediction(bench, corpus, models, result)
@@ -62,7 +63,8 @@ def softmax(bench: Bench) -> Result:
         "three words in a row, or characters within words where texts are short.",
         "fastText and Vowpal Wabbit read files whose words were lower-cased and set apart beforehand, which "
         f"is not timed; textodds reads raw text. fastText: {fasttext}. Vowpal Wabbit: `{peers.VW}`, `--oaa`, "
-        "one pass.",
+        "one pass. On 20 Newsgroups, with few texts and many classes, five epochs and one pass are too few "
+        "for them, and both get better with more; there the accuracy of fastText is that of 25 epochs.",
     ]
     return result
 
@@ -74,17 +76,17 @@ def _one_corpus(bench: Bench, corpus: Corpus, result: Result, *, words: bool) ->
     contenders = [
         _ours(corpus, GIVEN, times=2, ngrams=(1, 2)),
         *([_ours(corpus, WORDS, times=2, ngrams=(1, 1))] if words else []),
-        _ours(corpus, CHOSEN, ngrams=(1, 2)),
-        _ours(corpus, NB, ngrams=(1, 2)),
+        _ours(corpus, CHOSEN, rounds=3, ngrams=(1, 2)),
+        _ours(corpus, NB, rounds=3, ngrams=(1, 2)),
         _ours(corpus, DEFAULTS, rounds=2),
     ]
     answers: dict[str, Any] = {who.name: lambda model: model.predict(corpus.test.texts) for who in contenders}
     classes = sorted(set(corpus.train.labels))
     for make in (_sklearn, _fasttext, _vw):
         try:
-            contender, answer = make(bench, corpus, classes, ngrams)
-            contenders.append(contender)
-            answers[contender.name] = answer
+            for contender, answer in make(bench, corpus, classes, ngrams):
+                contenders.append(contender)
+                answers[contender.name] = answer
         except Missing as missing:
             result.skip(str(missing))
     textodds.train(corpus.train.texts[:100], corpus.train.labels[:100], learner="nb-softmax")
@@ -121,9 +123,10 @@ def _ours(
     return InProcess(kind, train, prepare=corpus.train.fresh, times=times, rounds=rounds)
 
 
-def _sklearn(
-    bench: Bench, corpus: Corpus, classes: list[str], ngrams: tuple[int, int]
-) -> tuple[InProcess, Any]:
+Entrants = list[tuple[InProcess, Any]]
+
+
+def _sklearn(bench: Bench, corpus: Corpus, classes: list[str], ngrams: tuple[int, int]) -> Entrants:
     peers.module("sklearn")
     contender = InProcess(
         TFIDF,
@@ -131,26 +134,26 @@ def _sklearn(
         prepare=corpus.train.fresh,
         rounds=1 if bench.quick else 2,
     )
-    return contender, lambda model: model.predict(corpus.test.texts)
+    return [(contender, lambda model: model.predict(corpus.test.texts))]
 
 
-def _fasttext(
-    bench: Bench, corpus: Corpus, classes: list[str], ngrams: tuple[int, int]
-) -> tuple[InProcess, Any]:
+def _fasttext(bench: Bench, corpus: Corpus, classes: list[str], ngrams: tuple[int, int]) -> Entrants:
     peers.module("fasttext")
     path = peers.write_fasttext(corpus.train, bench.workspace / f"{corpus.name}.fasttext")
     prepared = [peers.words(text) for text in corpus.test.texts]
-    contender = InProcess(FASTTEXT, lambda _: peers.fasttext_train(path), rounds=3)
-    return contender, lambda model: peers.fasttext_labels(model, prepared)
+    contenders = [InProcess(FASTTEXT, lambda _: peers.fasttext_train(path), rounds=3)]
+    if ngrams == (1, 1):  # few texts and many classes: five epochs are far too few
+        contenders.append(InProcess(LONGER, lambda _: peers.fasttext_train(path, epoch=25), rounds=1))
+    return [(who, lambda model: peers.fasttext_labels(model, prepared)) for who in contenders]
 
 
-def _vw(bench: Bench, corpus: Corpus, classes: list[str], ngrams: tuple[int, int]) -> tuple[InProcess, Any]:
+def _vw(bench: Bench, corpus: Corpus, classes: list[str], ngrams: tuple[int, int]) -> Entrants:
     peers.module("vowpalwabbit")
     train = peers.write_vw(corpus.train, bench.workspace / f"{corpus.name}-train.vw", classes)
     test = peers.write_vw(corpus.test, bench.workspace / f"{corpus.name}-test.vw", classes)
     model: Path = bench.workspace / f"{corpus.name}.vw.model"
     contender = InProcess(VW, lambda _: peers.vw_train(train, model, len(classes)))
-    return contender, lambda made: peers.vw_labels(made, test, classes)
+    return [(contender, lambda made: peers.vw_labels(made, test, classes))]
 
 
 def _targets(
@@ -173,11 +176,11 @@ def _targets(
             ratio = result.ratio(name, series[who], _rival(series, who))
             label = f"softmax from text, {title}"
             result.bars.append(Bar(label, who.partition(",")[0], ratio.value, asked_of.get(who)))
-    for who in (FASTTEXT, VW):
-        against = who.partition(",")[0]
+    for against in ("fastText", "Vowpal Wabbit"):
+        theirs = [share for who, share in right.items() if who.startswith(against)]
         claim = f"test accuracy, {title}, nb-softmax with C chosen, against {against}"
-        reached = right.get(NB) if who in right else None
-        result.targets.append(Target(claim, True, right.get(who, 0.0), reached, "accuracy"))
+        reached = right[NB] if theirs else None
+        result.targets.append(Target(claim, True, max(theirs, default=0.0), reached, "accuracy"))
 
 
 def _prediction(bench: Bench, corpus: Corpus, models: dict[str, Any], result: Result) -> None:

@@ -60,7 +60,11 @@ def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
     if C is not None and alpha is not None:
         raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
     if alpha is not None:
-        return 1.0 / (alpha * total) if alpha else math.inf
+        C = 1.0 / (alpha * total) if alpha and total else math.inf
+        if not C > 1e-200:
+            raise InputError(
+                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
+            )
     if C == 0:
         raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")
     return C

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
 
+LARGEST = 1e100
+"""No feature is as large: squares are still numbers."""
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
@@ -52,7 +55,7 @@ class LabelledRows:
 
 
 def checked_rows(rows: Any) -> Any:
-    """Rows as float64, dense or CSR, all finite."""
+    """Rows as float64, dense or CSR, all numbers."""
     from scipy import sparse
 
     if sparse.issparse(rows):
@@ -69,9 +72,9 @@ def checked_rows(rows: Any) -> Any:
                 hint="one row a document, one column a feature",
             )
         values = matrix
-    finite = np.isfinite(values)
-    if not finite.all():
-        at = int(np.flatnonzero(~finite.reshape(-1))[0])
+    fine = np.abs(values) < LARGEST  # which NaN is not
+    if not fine.all():
+        at = int(np.flatnonzero(~fine.reshape(-1))[0])
         if sparse.issparse(matrix):
             row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
             column, value = int(matrix.indices[at]), float(values[at])
@@ -79,7 +82,8 @@ def checked_rows(rows: Any) -> Any:
             row, column = divmod(at, matrix.shape[1])
             value = float(values[row, column])
         raise InputError(
-            f"row {row} has {value} in column {column}", hint="drop the row, or put a number in its place"
+            f"row {row} has {value:g} in column {column}",
+            hint=f"features are numbers below {LARGEST:g}: drop the row, put a number there, or scale",
         )
     return matrix
 
@@ -100,14 +104,14 @@ def checked_weights(weights: ArrayLike | None, N: int) -> NDArray[np.float64]:
 def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The classes, sorted, and the class number of each label; labels are text, or become so."""
     kinds = {_kind(label): row for row, label in reversed(list(enumerate(labels)))}
+    if "a missing value" in kinds:
+        raise InputError(f"row {kinds['a missing value']} has no label")
     if len(kinds) > 1:
         (one, first), (other, second) = sorted(kinds.items(), key=lambda item: item[1])[:2]
         raise InputError(
             f"labels are of mixed types: row {first} has {one}, row {second} has {other}",
             hint="make them all text, or all numbers",
         )
-    if "a missing value" in kinds:
-        raise InputError(f"row {kinds['a missing value']} has no label")
     names = [str(label) for label in labels]
     classes = sorted(set(names))
     index = {name: k for k, name in enumerate(classes)}

@@ -35,7 +35,10 @@ class Design(Protocol):
     """Rows whose features can be scaled."""
 
     def rows(self, factor: Floats | None) -> Any:
-        """The rows (N, V), every feature times its factor (V,) if there is one."""
+        """The rows (N, V), every feature times its factor (V,) if there is one.
+
+        Documents that are brought to one length are so after that.
+        """
         ...
 
     def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
@@ -225,7 +228,8 @@ class NBSoftmax(_Fitted):
     .. math::
         x'_{iv} = \rho_v x_{iv}, \qquad \rho_v = \sqrt{\textstyle\sum_k \pi_k r_{vk}^2}      \tag{1}
 
-    so that words that tell classes apart are cheap to use; or the penalty pulls towards naive Bayes
+    so that words that tell classes apart are cheap to use (texts of one length are brought to it after
+    that); or the penalty pulls towards naive Bayes
     instead of zero (``form="centred"``):
 
     .. math::
@@ -255,7 +259,7 @@ class NBSoftmax(_Fitted):
     >>> rows = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
     >>> fit = NBSoftmax(C=1.0).fit(rows, ["no", "no", "yes", "yes"])
     >>> fit.factor.round(2)  # the third column says nothing
-    array([1.25, 1.25, 0.  ])
+    array([1.1, 1.1, 0. ])
     """
 
     C: float | None = None
@@ -319,9 +323,11 @@ def _check(learner: Discriminative) -> None:
         )
     if learner.max_epochs < 1:
         raise InputError(f"max_epochs must be at least 1, got {learner.max_epochs}")
-    if isinstance(learner.class_weight, str) and learner.class_weight != "balanced":
+    if not (learner.class_weight is None or isinstance(learner.class_weight, dict)) and (
+        learner.class_weight != "balanced"
+    ):
         raise InputError(
-            f"unknown class weight `{learner.class_weight}`", hint="`balanced`, or a factor for each class"
+            f"unknown class weight {learner.class_weight!r}", hint="`balanced`, or a factor for each class"
         )
     if learner.descent is not None and learner.C is None and learner.alpha is None:
         raise InputError("a published method does not choose its penalty", hint="give C or alpha")
@@ -332,6 +338,7 @@ def _fit(
 ) -> SoftmaxFit:
     K = len(data.classes)
     weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
+    replace(data, weights=weights).with_two_classes()  # still two, with class weights
     C = as_c(learner.C, learner.alpha, float(weights.sum()))
     path = None
     if C is None:
@@ -341,7 +348,7 @@ def _fit(
     rows = data.rows if factor is None else design.rows(factor)
     objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
     decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
-    outcome = _optimum(learner, objective, start, watch)
+    outcome = _optimum(learner, objective, data.classes, start, watch)
     if not decided:  # the optimiser may have found what was too large to search for
         _refuse_separable(objective, data.classes, outcome.parameters)
     if not outcome.converged:
@@ -351,15 +358,30 @@ def _fit(
 
 
 def _optimum(
-    learner: Discriminative, objective: Objective, start: LinearModel | None, watch: Watchers
+    learner: Discriminative,
+    objective: Objective,
+    classes: Sequence[str],
+    start: LinearModel | None,
+    watch: Watchers,
 ) -> Outcome:
-    begin = None if start is None else parameters_of(start)
+    begin = None if start is None else _begin(start, objective, classes)
     if learner.descent is not None:
         return descend(objective, begin or objective.zero(), learner.descent)
     outcome, _ = solve(
         objective, begin, tolerance=learner.tolerance, max_epochs=learner.max_epochs, watch=watch.step
     )
     return outcome
+
+
+def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> Parameters:
+    """The parameters of a model to start from, if it is one of the same classes and features."""
+    if start.classes != tuple(classes) or start.n_features != objective.shape[0]:
+        raise InputError(
+            f"the start has {len(start.classes)} classes and {start.n_features} features, "
+            f"the rows {len(classes)} and {objective.shape[0]}, or other class names",
+            hint="start from a model of the same classes and features",
+        )
+    return parameters_of(start)
 
 
 def _from_naive_bayes(

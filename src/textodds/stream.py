@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -65,8 +66,8 @@ class SoftmaxStream:
     Examples
     --------
     >>> stream = SoftmaxStream()
-    >>> stream = stream.partial_fit(["free phone", "see you at six"], ["spam", "ham"])
-    >>> stream = stream.partial_fit(["train at platform nine"], ["travel"])  # a class nobody has seen
+    >>> stream = stream.partial_fit(["free phone", "see you at six"] * 9, ["spam", "ham"] * 9)
+    >>> stream = stream.partial_fit(["train at platform nine"] * 9, ["travel"] * 9)  # a class nobody has seen
     >>> stream.model()("a free phone").label
     'spam'
     """
@@ -118,43 +119,59 @@ class SoftmaxStream:
         if not labels:
             return
         costs = np.ones(len(labels)) if batch.weights is None else np.ascontiguousarray(batch.weights)
-        codes = self._coded(labels)
         rows = self._rows(batch)
         self._grow(int(rows[1].max()) + 1 if len(rows[1]) else 0)
-        total = _kernels.descend_pass(
-            rows,
-            codes,
-            costs,
-            self._weights,
-            self._history,
-            self._bias,
-            self._bias_history,
-            self.rate,
-        )
+        total = 0.0
+        # A class that is new begins with its first text: nobody could have believed in it before.
+        for first, last in itertools.pairwise(self._cuts(labels, costs)):
+            codes = self._coded(labels[first:last], costs[first:last])
+            total += _kernels.descend_pass(
+                _part(rows, first, last),
+                codes,
+                costs[first:last],
+                self._weights,
+                self._history,
+                self._bias,
+                self._bias_history,
+                self.rate,
+            )
+            self._mass += np.bincount(codes, costs[first:last], len(self._names))
         self.n_texts += float(costs.sum())
-        self._mass += np.bincount(codes, costs, len(self._names))
         if costs.any():
             self.curve.append((self.n_texts, total / float(costs.sum())))
+
+    def _cuts(self, labels: list[str], costs: NDArray[np.float64]) -> list[int]:
+        """Where a batch is cut: before each text that brings a new class, after the first."""
+        known = set(self._names)
+        cuts = [0]
+        for row, label in enumerate(labels):
+            if label not in known and costs[row] > 0:
+                if known and row:
+                    cuts.append(row)
+                known.add(label)
+        return [*dict.fromkeys(cuts), len(labels)] if known else [0]
 
     def _rows(self, batch: Batch) -> _kernels.RawRows:
         frequency, unit = self.weighting.frequency, self.weighting.unit
         if self._gatherer is None:
             return _kernels.bucket_rows(self.settings.analyser, batch.texts, frequency, unit)
         self._gatherer.add(batch.texts)
-        return self._gatherer.take_rows(frequency, unit)
+        return self._gatherer.take_rows(frequency, unit, self.settings.blocks)
 
-    def _coded(self, labels: list[str]) -> NDArray[np.int64]:
+    def _coded(self, labels: list[str], costs: NDArray[np.float64]) -> NDArray[np.int64]:
         """Class numbers in order of arrival; a new class gets a new column."""
         index = {name: k for k, name in enumerate(self._names)}
-        for label in labels:
-            index.setdefault(label, len(index))
+        for label, cost in zip(labels, costs.tolist(), strict=True):
+            if cost > 0:
+                index.setdefault(label, len(index))
         new = len(index) - len(self._names)
         if new:
             self._names = list(index)
             self._weights = np.hstack([self._weights, np.zeros((len(self._weights), new), np.float32)])
             self._bias = np.append(self._bias, np.zeros(new))
             self._mass = np.append(self._mass, np.zeros(new))
-        return np.fromiter((index[label] for label in labels), np.int64, count=len(labels))
+        # A text that weighs nothing teaches nothing, whatever its class.
+        return np.fromiter((index.get(label, 0) for label in labels), np.int64, count=len(labels))
 
     def _grow(self, features: int) -> None:
         """Make room for so many features, and for half as many more, so that growing stays cheap."""
@@ -195,10 +212,18 @@ class SoftmaxStream:
         """The words that have been seen, and their rows of the weights."""
         if self._gatherer is not None:
             keys, arena, numbers = self._gatherer.vocabulary()
-            kept = self._history[numbers] > 0 if len(self._history) else np.zeros(0, bool)
+            history = np.append(self._history, np.zeros(1, np.float32))
+            kept = history[np.minimum(numbers, len(self._history))] > 0  # words that occur in n-grams only
             return Vocabulary(keys, arena).select(np.flatnonzero(kept)), numbers[kept].astype(np.int64)
         bits = self.settings.hash_bits
         assert bits is not None
         numbers = np.flatnonzero(self._history).astype(np.uint32)
         empty = np.zeros(0, np.uint8)
         return Vocabulary(_kernels.bucket_keys(numbers, bits), empty), numbers.astype(np.int64)
+
+
+def _part(rows: _kernels.RawRows, first: int, last: int) -> _kernels.RawRows:
+    """Some rows, one after the other."""
+    starts, features, values = rows
+    cells = slice(int(starts[first]), int(starts[last]))
+    return starts[first : last + 1] - starts[first], features[cells], values[cells]

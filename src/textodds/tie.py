@@ -76,38 +76,47 @@ def naive_bayes_parameters(model: LinearModel) -> tuple[Floats, Floats]:
     if not len(e):
         raise Unsupported("a model without words is no naive Bayes model of words")
     start = -np.log(e.mean(axis=1) * len(e))  # log of the factors that would do for one class
-
-    def factors(mu: Floats) -> Floats:
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(start - e @ mu))
-
-    # (1) is where a convex function of μ, Σ_v m_v(μ) + Σ_k μ_k, is least: Newton's method.
-    mu = np.zeros(e.shape[1])
-    m = factors(mu)
-    value = m.sum() + mu.sum()
-    for _ in range(200):
-        slope = 1.0 - e.T @ m
-        if np.abs(slope).max() < 1e-12:
-            break
-        bend = e.T @ (e * m[:, None])
-        step = -np.linalg.lstsq(bend, slope, rcond=1e-14)[0]
-        size = 1.0
-        while size > 1e-12:
-            reached = factors(mu + size * step)
-            new = reached.sum() + (mu + size * step).sum()
-            if np.isfinite(new) and new <= value + 1e-4 * size * float(slope @ step) + 1e-15 * abs(value):
-                break
-            size *= 0.5
-        else:
-            break
-        mu, m, value = mu + size * step, reached, new
-    if np.abs(1.0 - e.T @ m).max() > 1e-9:
+    log_m = _factors(e, start)
+    if log_m is None:
         raise Unsupported(
             "no naive Bayes model has these weights: no factor per word makes distributions of all classes",
             hint="every class needs words that speak for it, and against it",
         )
-    log_theta = weights + np.log(m)[:, None]
-    return log_theta, bias - np.logaddexp.reduce(bias)
+    return weights + log_m[:, None], bias - np.logaddexp.reduce(bias)
+
+
+def _factors(e: Floats, start: Floats) -> Floats | None:
+    """``log m`` with (1), if there is one.
+
+    (1) holds where a convex function of μ, ``Σ_v m_v(μ) + Σ_k μ_k``, is least: Newton's method, damped as
+    Levenberg and Marquardt do.
+    """
+    mu = np.zeros(e.shape[1])
+
+    def at(mu: Floats) -> tuple[Floats, Floats, float]:
+        log_m = start - e @ mu
+        with np.errstate(over="ignore"):
+            m = np.exp(log_m)
+        return log_m, m, float(m.sum() + mu.sum())
+
+    log_m, m, value = at(mu)
+    damping = 1e-6
+    for _ in range(1000):
+        slope = 1.0 - e.T @ m
+        if np.abs(slope).max() < 1e-13:
+            break
+        bend = e.T @ (e * m[:, None])
+        scale = np.diag(np.diag(bend) + 1e-300)
+        step = np.linalg.lstsq(bend + damping * scale, -slope, rcond=None)[0]
+        tried = at(mu + step)
+        if np.isfinite(tried[2]) and tried[2] <= value:
+            mu, (log_m, m, value) = mu + step, tried
+            damping = max(damping / 10.0, 1e-15)
+        else:
+            damping *= 10.0
+            if damping > 1e15:
+                break
+    return log_m if np.abs(1.0 - e.T @ m).max() < 1e-9 else None
 
 
 @dataclass(frozen=True)

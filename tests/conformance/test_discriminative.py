@@ -462,6 +462,8 @@ def test_models_are_those_of_logistic_regression(C, weighting, classes, settings
 @one_of_each
 def test_texts_and_their_rows_give_the_same_model(learner, classes, settings):
     texts, labels = documents(classes)
+    if learner == "nb-softmax":
+        settings = "counts"  # naive Bayes scales words before a row gets its length, which given rows have
     rows = model_of("softmax", classes, settings).rows(list(texts))  # tf-idf, and nothing of naive Bayes
     model = model_of(learner, classes, settings)
     fit = LEARNERS[learner].fit(rows, labels)

@@ -17,6 +17,13 @@ def test_the_examples_of_the_readme_run(monkeypatch):
     assert failed == 0
 
 
+def test_the_examples_of_the_softmax_page_run(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    failed, tried = doctest.testfile(str(ROOT / "docs/softmax.md"), module_relative=False)
+    assert tried > 10
+    assert failed == 0
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_within_the_documentation_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):

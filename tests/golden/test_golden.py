@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import make_v2
 import numpy as np
 import pytest
 from make_v1 import LANGUAGES, MAIL, WEIGHTS, answers, models
@@ -58,3 +59,13 @@ def test_a_golden_model_learns_and_forgets(name, documents, tmp_path):
     agree(model, expected_of(name))
     model.save(tmp_path / "again")
     agree(textodds.load(tmp_path / "again"), expected_of(name))
+
+
+@pytest.mark.parametrize(("made", "rtol"), [("read", 1e-12), ("trained", 1e-5)])
+def test_a_weighted_golden_model_says_what_it_said(made, rtol):
+    model = textodds.load(HERE / "v2.textodds") if made == "read" else make_v2.model()
+    got, expected = make_v2.answers(model), expected_of("v2")
+    assert [got[key] for key in ("classes", "words", "terms")] == [
+        expected[key] for key in ("classes", "words", "terms")
+    ]
+    np.testing.assert_allclose(got["scores"], expected["scores"], rtol=rtol, atol=rtol)

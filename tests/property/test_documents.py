@@ -404,7 +404,7 @@ def test_rows_taken_from_a_gatherer_on_several_threads_are_all_there_or_refused(
     gatherer = _kernels.Gatherer(TextSettings().analyser, 2)
     gatherer.add(some)
     try:
-        starts, _, _ = gatherer.take_rows("log", True)
+        starts, _, _ = gatherer.take_rows("log", True, 1)
     except InputError:
         return
     assert len(starts) == len(some) + 1

@@ -369,7 +369,9 @@ def test_the_graph_is_valid_and_says_what_goes_in_and_comes_out(learner):
 
 @pytest.mark.parametrize("learner", ["multinomial", "nb-softmax"])
 def test_the_metadata_is_enough_to_make_rows_of_texts(learner):
-    model = model_of(learner, 2, "sklearn")
+    texts, labels = documents(2)
+    pairs = textodds.TextSettings.sklearn(ngrams=(1, 2))
+    model = textodds.train(list(texts), list(labels), learner=LEARNERS[learner], settings=pairs)
     session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
     about = session.get_modelmeta().custom_metadata_map
     assert about["textodds"] == textodds.__version__

@@ -118,7 +118,7 @@ REFUSED_CHOICES = {
     "tolerance negative": ({"tolerance": -1e-4}, "tolerance must be between 0 and 1"),
     "tolerance not a number": ({"tolerance": math.nan}, "tolerance must be between 0 and 1"),
     "no epochs": ({"max_epochs": 0}, "max_epochs must be at least 1, got 0"),
-    "class weight unheard of": ({"class_weight": "balance"}, "unknown class weight `balance`"),
+    "class weight unheard of": ({"class_weight": "balance"}, "unknown class weight 'balance'"),
     "class weight a list": ({"class_weight": [1.0, 2.0]}, "class weight"),
 }
 

@@ -52,14 +52,15 @@ pub struct Problem<'a> {
 }
 
 impl Rows<'_> {
-    /// Refuse rows that do not fit together, or have a feature from `features` on. Linear.
+    /// Refuse rows that do not fit together, have a feature from `features` on, or no numbers. Linear.
     ///
     /// # Errors
     /// [`Error::Malformed`].
     pub fn checked(&self, features: usize) -> Result<(), Error> {
         let most = self.features.iter().fold(0, |most, v| (*v as u32).max(most)); // negative ones are large
         let within = self.features.is_empty() || (most as usize) < features;
-        if self.is_sound() && within { Ok(()) } else { Err(malformed()) }
+        let finite = self.values.iter().all(|value| value.is_finite());
+        if self.is_sound() && within && finite { Ok(()) } else { Err(malformed()) }
     }
 
     fn is_sound(&self) -> bool {
@@ -94,7 +95,10 @@ impl Problem<'_> {
             && order.iter().all(|i| (*i as usize) < n)
             && self.rows.is_sound();
         let features = state.weights.len() / m.max(1);
-        let within = |i: &u32| self.rows.row(*i as usize).0.iter().all(|v| (*v as u32 as usize) < features);
+        let within = |i: &u32| {
+            let (numbers, values) = self.rows.row(*i as usize);
+            numbers.iter().all(|v| (*v as u32 as usize) < features) && values.iter().all(|x| x.is_finite())
+        };
         if fits && order.iter().all(within) { Ok(()) } else { Err(malformed()) }
     }
 }

@@ -47,8 +47,9 @@ struct Part {
     words: Table,
     pairs: Pairs,
     entries: Vec<Entry>,
-    ends: Vec<usize>, // of rows, in entries
-    taken: usize,     // entries that were there before
+    ends: Vec<usize>,      // of rows, in entries
+    words_end: Vec<usize>, // of the words of rows, behind which are characters
+    taken: usize,          // entries that were there before
     scratch: Scratch,
     numbers: Vec<u32>,
     grams: Vec<u32>,
@@ -107,13 +108,14 @@ impl Gatherer {
         self.runs.clear();
         let (mut starts, mut features, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut from = 0;
-        for end in part.ends.drain(..) {
-            let begin = features.len();
+        for (end, words_end) in part.ends.drain(..).zip(part.words_end.drain(..)) {
+            let (words, begin) = (words_end - from, values.len());
             for entry in &part.entries[from..end] {
                 features.push(entry.number.rotate_left(1) as i32);
                 values.push(weighting.value(0, entry.count));
             }
-            weighting.normalise(&features[begin..], &mut values[begin..], |_| false);
+            let places: Vec<i32> = (0..(end - from) as i32).collect();
+            weighting.normalise(&places, &mut values[begin..], |place| place >= words);
             starts.push(features.len() as i64);
             from = end;
         }
@@ -178,6 +180,7 @@ impl Part {
             pairs: Pairs::new(),
             entries: Vec::new(),
             ends: Vec::new(),
+            words_end: Vec::new(),
             taken: 0,
             scratch: Scratch::default(),
             numbers: Vec::new(),
@@ -227,6 +230,7 @@ impl Part {
                 pair.number | GRAM
             });
         }
+        self.words_end.push(entries.len());
         words.visit(characters, text, |slot| slot.stamp = count(entries, row, slot.stamp, slot.id));
         self.ends.push(entries.len());
         Ok(())
@@ -319,7 +323,11 @@ impl Gathered {
     /// [`Error::Malformed`] if there is not one code below `classes`, and one weight, for each document.
     pub fn by_class(&self, codes: &[i64], weights: &[f64], classes: usize) -> Result<Vec<f64>, Error> {
         let within = codes.iter().all(|code| (0..classes as i64).contains(code));
-        if codes.len() != self.len() || weights.len() != self.len() || !within || self.numbers.len() != self.terms {
+        if codes.len() != self.len()
+            || weights.len() != self.len()
+            || !within
+            || self.numbers.len() != self.terms
+        {
             return Err(Error::Malformed("there is not one class and weight for each document".into()));
         }
         let mut table = vec![0.0; self.kept * classes];

@@ -38,9 +38,15 @@ impl Gatherer {
     }
 
     /// Sparse rows of what was added since the last call, under numbers that stay.
-    fn take_rows<'py>(&mut self, py: Python<'py>, frequency: &str, unit: bool) -> PyResult<Rows<'py>> {
+    fn take_rows<'py>(
+        &mut self,
+        py: Python<'py>,
+        frequency: &str,
+        unit: bool,
+        blocks: usize,
+    ) -> PyResult<Rows<'py>> {
         let inner = self.inner.as_mut().ok_or_else(finished)?;
-        let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], unit, blocks: 1 };
+        let weighting = Weighting { frequency: frequency_named(frequency)?, scale: &[], unit, blocks };
         let (starts, features, values) = py.detach(|| inner.take_rows(&weighting)).map_err(raised)?;
         Ok((PyArray1::from_vec(py, starts), PyArray1::from_vec(py, features), PyArray1::from_vec(py, values)))
     }
