@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import ctypes
 import importlib
 import itertools
 import re
@@ -186,6 +187,7 @@ def liblinear_problem(rows: Any, codes: Any) -> Any:
 def liblinear_train(problem: Any, options: str) -> Any:
     """A model of that problem."""
     utilities = module("liblinear.liblinearutil")
+    ctypes.CDLL(None).srand(1)  # its order of the rows, and so its precision, is random
     return utilities.train(problem, utilities.parameter(f"{options} -B 1 -q"))
 
 

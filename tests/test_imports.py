@@ -7,7 +7,7 @@ import pytest
 
 import textodds
 
-HEAVY = ("sklearn", "duckdb", "pyarrow", "scipy", "pandas", "polars")
+HEAVY = ("sklearn", "duckdb", "pyarrow", "scipy", "pandas", "polars", "onnx", "onnxruntime")
 LIGHT = ("numpy", "rich", "click", "safetensors")
 
 

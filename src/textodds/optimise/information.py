@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textodds.optimise.dense import dense_hessian, flat
 from textodds.optimise.newton import conjugate_gradients, hessian_diagonal, squared
 from textodds.optimise.objective import Floats, Objective, Parameters
 
@@ -90,9 +91,9 @@ class Information:
     @cached_property
     def _decomposition(self) -> tuple[Floats, Floats]:
         """Eigenvalues and eigenvectors of H, in units of `_unit`."""
-        unit = _flat(self._unit)
+        unit = flat(self._unit)
         values, vectors = np.linalg.eigh(
-            dense_information(self.objective, self._probabilities) * np.outer(unit, unit)
+            dense_hessian(self.objective, self._probabilities) * np.outer(unit, unit)
         )
         return values, vectors
 
@@ -107,7 +108,7 @@ class Information:
 
     def _exact(self, contrast: Parameters) -> float:
         values, vectors = self._decomposition
-        parts = _flat(contrast) @ vectors
+        parts = flat(contrast) @ vectors
         known = values > len(values) * np.finfo(np.float64).eps * values.max()
         if np.linalg.norm(parts[~known]) > 1e-6 * np.linalg.norm(parts):
             return np.inf
@@ -152,29 +153,6 @@ def odds_ratio_interval(
     reach = NormalDist().inv_cdf(0.5 + level / 2.0) * np.asarray(standard_error, dtype=np.float64)
     with np.errstate(over="ignore"):
         return np.exp(centre - reach), np.exp(centre + reach)
-
-
-def dense_information(objective: Objective, probabilities: Floats) -> Floats:
-    """The Hessian of F class by class, each class with its V weights and then its bias."""
-    from scipy import sparse
-
-    V, M = objective.shape
-    s, p = objective.sample_weights, probabilities
-    rows = sparse.hstack([sparse.csr_array(objective.rows), np.ones((len(s), 1))], format="csr")  # (N, V + 1)
-    whole = np.empty((M, V + 1, M, V + 1))
-    for k in range(M):
-        for j in range(M):
-            share = s * p[:, k] * ((k == j) - p[:, j])  # (N,)
-            whole[k, :, j, :] = (rows.T @ (rows * share[:, None])).toarray()
-    square = whole.reshape(M * (V + 1), M * (V + 1))
-    penalised = np.tile(np.arange(V + 1) < V, M)
-    square[np.diag_indices_from(square)] += objective.penalty * penalised
-    return square
-
-
-def _flat(parameters: Parameters) -> Floats:
-    """As in `dense_information`, (M (V + 1),)."""
-    return np.vstack([parameters.weights, parameters.bias]).T.reshape(-1)
 
 
 def _contrast(objective: Objective, v: int, k: int, against: int) -> Parameters:

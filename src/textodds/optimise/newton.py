@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from textodds.optimise.bias import best_bias
+from textodds.optimise.dense import dense_hessian, flat, unflat
 from textodds.optimise.objective import Floats, Objective, Parameters, product
 from textodds.optimise.outcome import Outcome, certified_gap
 
 FORCING = 0.3  # the share of the slope that may be left of it when (2) counts as solved
 CG_STEPS = 500
+SMALL = 300  # weights up to which (1) is solved by elimination
 MAX_HALVINGS = 40
 FLAT = 1e-13  # a curvature, for unit curvature of the parameters one by one, that is none
 ROUNDING = 1e-14  # the share of F that is lost in adding it up
@@ -94,12 +96,15 @@ def newton(
         if damping is None:  # the nearer the start is, the less of it
             damping = float(diagonal.weights.max()) * min(1.0, distance) ** 2 or norm
         enough = tolerance * unit if gap is None else np.sqrt(2.0 * objective.penalty * tolerance * value)
-        direction, _ = conjugate_gradients(
-            damped(objective, p, damping),
-            slope * -1.0,
-            Parameters(np.sqrt(diagonal.weights + damping), np.sqrt(diagonal.bias + damping)),
-            max(FORCING * norm, 0.5 * enough),  # (2)
-        )
+        if slope.weights.size <= SMALL:
+            direction = _solved(objective, p, slope, damping)
+        else:
+            direction, _ = conjugate_gradients(
+                damped(objective, p, damping),
+                slope * -1.0,
+                Parameters(np.sqrt(diagonal.weights + damping), np.sqrt(diagonal.bias + damping)),
+                max(FORCING * norm, 0.5 * enough),  # (2)
+            )
         turned = product(objective.rows, direction.weights)  # (N, M)
         promised = -slope.dot(direction)
         size = _armijo(objective, at, scores, direction, turned, value, promised)
@@ -110,6 +115,15 @@ def newton(
         at = Parameters(at.weights, best_bias(objective, scores, at.bias))
         damping = damping / 4.0 if size == 1.0 else 4.0 * max(damping, objective.penalty)
     return outcome
+
+
+def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) -> Parameters:
+    """The solution of (1) by elimination: exact where conjugate gradients would lose their way."""
+    bend = dense_hessian(objective, p)
+    bend[np.diag_indices_from(bend)] += damping
+    unit = 1.0 / np.sqrt(np.maximum(np.diag(bend), 1e-300))
+    found = np.linalg.lstsq(bend * np.outer(unit, unit), -flat(slope) * unit, rcond=1e-15)[0]
+    return unflat(found * unit, slope)
 
 
 def gradient(objective: Objective, at: Parameters, probabilities: Floats) -> Parameters:
