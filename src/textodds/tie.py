@@ -63,8 +63,8 @@ def naive_bayes_parameters(model: LinearModel) -> tuple[Floats, Floats]:
         \theta_{vk} = m_v\, e^{w_{vk}}, \qquad \sum_v \theta_{vk} = 1 \text{ for all } k   \tag{1}
 
     Of all such :math:`m` the one nearest to constant is taken, in the sense of relative entropy:
-    :math:`m_v \propto e^{-\sum_k \mu_k e^{w_{vk}}}`, and :math:`\mu` solves K equations. For two classes
-    there is one exactly if some word speaks for each class.
+    :math:`m_v \propto e^{-\sum_k \mu_k e^{w_{vk}}}`, and :math:`\mu` solves K equations; where these are too
+    ill-conditioned, some other. For two classes there is one exactly if some word speaks for each class.
 
     Raises
     ------
@@ -116,7 +116,21 @@ def _factors(e: Floats, start: Floats) -> Floats | None:
             damping *= 10.0
             if damping > 1e15:
                 break
-    return log_m if np.abs(1.0 - e.T @ m).max() < 1e-9 else None
+    return log_m if np.abs(1.0 - e.T @ m).max() < 1e-9 else _some_factors(e)
+
+
+def _some_factors(e: Floats) -> Floats | None:
+    """``log m`` with (1) by linear programming, the least factor as large as can be; None if none is."""
+    from scipy.optimize import linprog
+
+    V, K = e.shape
+    # Unknown are m - t and t itself, all at least 0; t is to be large.
+    constraints = np.hstack([e.T, e.sum(axis=0)[:, None]])  # (K, V + 1)
+    found = linprog(np.append(np.zeros(V), -1.0), A_eq=constraints, b_eq=np.ones(K), bounds=(0, None))
+    if not found.success or found.x[-1] <= 0.0:
+        return None
+    m = found.x[:-1] + found.x[-1]
+    return np.log(m) if np.abs(1.0 - e.T @ m).max() < 1e-6 else None
 
 
 @dataclass(frozen=True)

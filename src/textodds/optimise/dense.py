@@ -13,12 +13,17 @@ def dense_hessian(objective: Objective, probabilities: Floats) -> Floats:
 
     V, M = objective.shape
     s, p = objective.sample_weights, probabilities
-    rows = sparse.hstack([sparse.csr_array(objective.rows), np.ones((len(s), 1))], format="csr")  # (N, V + 1)
+    ones = np.ones((len(s), 1))
+    if isinstance(objective.rows, np.ndarray):
+        rows = np.hstack([objective.rows, ones])  # (N, V + 1)
+    else:
+        rows = sparse.hstack([sparse.csr_array(objective.rows), ones], format="csr")
     whole = np.empty((M, V + 1, M, V + 1))
     for k in range(M):
         for j in range(M):
             share = s * p[:, k] * ((k == j) - p[:, j])  # (N,)
-            whole[k, :, j, :] = (rows.T @ (rows * share[:, None])).toarray()
+            part = rows.T @ (rows * share[:, None])
+            whole[k, :, j, :] = part if isinstance(part, np.ndarray) else part.toarray()
     square = whole.reshape(M * (V + 1), M * (V + 1))
     penalised = np.tile(np.arange(V + 1) < V, M)
     square[np.diag_indices_from(square)] += objective.penalty * penalised

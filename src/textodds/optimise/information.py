@@ -16,8 +16,11 @@ from textodds.optimise.objective import Floats, Objective, Parameters
 LARGEST_DENSE = 2000
 """Parameters up to which the information is decomposed as one dense matrix, exactly."""
 
-RESIDUAL = 1e-8
-"""What conjugate gradients may leave of a contrast of unit length; the variance is off by its square."""
+RESIDUAL = 1e-6
+"""The share of a contrast that conjugate gradients may leave unsolved.
+
+The variance is too small by at most its square times the condition of H, all curvatures made one.
+"""
 
 CG_STEPS = 2000
 

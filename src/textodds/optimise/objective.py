@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 
 
 def product(matrix: Any, dense: Floats) -> Floats:
-    """``matrix @ dense`` of a sparse or dense matrix; sparse ones by our kernel, which is faster."""
-    if isinstance(matrix, np.ndarray):
+    """``matrix @ dense`` of a sparse or dense matrix; by our kernel where that is faster."""
+    if isinstance(matrix, np.ndarray) or dense.shape[1] == 1:
         return np.asarray(matrix @ dense)
     rows = (
         np.asarray(matrix.indptr, dtype=np.int64),
