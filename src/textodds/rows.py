@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textodds import _kernels
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
+from textodds.optimise.objective import raw
 
 LARGEST = 1e100
 """No feature is as large: squares are still numbers."""
@@ -60,8 +62,8 @@ def checked_rows(rows: Any) -> Any:
 
     if sparse.issparse(rows):
         matrix = sparse.csr_array(rows, dtype=np.float64)
-        if not matrix.has_canonical_format:  # a copy, since the caller's rows are the caller's
-            matrix = matrix.copy() if matrix is rows or np.shares_memory(matrix.data, rows.data) else matrix
+        if _kernels.repeats(raw(matrix), matrix.shape[1]):  # a copy, since the caller's rows are the caller's
+            matrix = matrix.copy()
             matrix.sum_duplicates()
         values = matrix.data
     else:

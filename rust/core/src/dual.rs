@@ -57,10 +57,28 @@ impl Rows<'_> {
     /// # Errors
     /// [`Error::Malformed`].
     pub fn checked(&self, features: usize) -> Result<(), Error> {
+        let finite = self.values.iter().all(|value| value.is_finite());
+        if finite { self.is_within(features) } else { Err(malformed()) }
+    }
+
+    /// Refuse rows that do not fit together, or have a feature from `features` on.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`].
+    pub fn is_within(&self, features: usize) -> Result<(), Error> {
         let most = self.features.iter().fold(0, |most, v| (*v as u32).max(most)); // negative ones are large
         let within = self.features.is_empty() || (most as usize) < features;
-        let finite = self.values.iter().all(|value| value.is_finite());
-        if self.is_sound() && within && finite { Ok(()) } else { Err(malformed()) }
+        if self.is_sound() && within { Ok(()) } else { Err(malformed()) }
+    }
+
+    /// Whether a row has a feature twice, of so many. Linear, and the rows need not be in order.
+    #[must_use]
+    pub fn repeats(&self, features: usize) -> bool {
+        let mut last_row = vec![0u32; features];
+        (0..self.starts.len() - 1).any(|i| {
+            let row = i as u32 + 1;
+            self.row(i).0.iter().any(|v| std::mem::replace(&mut last_row[*v as usize], row) == row)
+        })
     }
 
     fn is_sound(&self) -> bool {

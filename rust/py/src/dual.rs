@@ -42,6 +42,17 @@ pub fn add_rows<'py>(
     .map_err(raised)
 }
 
+/// Whether a row has a feature twice, of so many.
+#[pyfunction]
+pub fn repeats<'py>(py: Python<'py>, rows: RowArrays<'py>, features: usize) -> PyResult<bool> {
+    let rows = borrowed(&rows)?;
+    py.detach(|| {
+        rows.is_within(features)?;
+        Ok(rows.repeats(features))
+    })
+    .map_err(raised)
+}
+
 /// `‖x_i‖²` of each row, (N,).
 #[pyfunction]
 pub fn row_squares<'py>(py: Python<'py>, rows: RowArrays<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {

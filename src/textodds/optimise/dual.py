@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.optimise.bias import best_bias
-from textodds.optimise.objective import Floats, Objective, Parameters
+from textodds.optimise.objective import Floats, Objective, Parameters, raw
 
 UNSEEN = 1e-12
 """A probability that is too little to matter, yet has a logarithm to start from."""
@@ -75,12 +75,7 @@ class Ascent:
     @classmethod
     def begin(cls, objective: Objective, start: Parameters | None = None, *, seed: int = 0) -> Ascent:
         """At the beginning: near zero, or with the probabilities that ``start`` gives."""
-        matrix = objective.rows
-        rows = (
-            np.asarray(matrix.indptr, dtype=np.int64),
-            np.asarray(matrix.indices, dtype=np.int32),
-            np.asarray(matrix.data, dtype=np.float64),
-        )
+        rows = raw(objective.rows)
         squares = _kernels.row_squares(rows)
         if start is None:
             logs = _logs_of((1.0 - UNSEEN) * objective.targets + UNSEEN / objective.n_classes)

@@ -14,16 +14,20 @@ from textodds import _kernels
 Floats = NDArray[np.float64]
 
 
-def product(matrix: Any, dense: Floats) -> Floats:
-    """``matrix @ dense`` of a sparse or dense matrix; by our kernel where that is faster."""
-    if isinstance(matrix, np.ndarray) or dense.shape[1] == 1:
-        return np.asarray(matrix @ dense)
-    rows = (
+def raw(matrix: Any) -> _kernels.RawRows:
+    """A CSR matrix as the kernels take it."""
+    return (
         np.asarray(matrix.indptr, dtype=np.int64),
         np.asarray(matrix.indices, dtype=np.int32),
         np.asarray(matrix.data, dtype=np.float64),
     )
-    return _kernels.row_scores(rows, np.ascontiguousarray(dense), np.zeros(dense.shape[1]))
+
+
+def product(matrix: Any, dense: Floats) -> Floats:
+    """``matrix @ dense`` of a sparse or dense matrix; by our kernel where that is faster."""
+    if isinstance(matrix, np.ndarray) or dense.shape[1] == 1:
+        return np.asarray(matrix @ dense)
+    return _kernels.row_scores(raw(matrix), np.ascontiguousarray(dense), np.zeros(dense.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)
