@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -57,12 +58,16 @@ def as_dict(learner: Learner) -> dict[str, Any]:
     choices = asdict(learner)  # type: ignore[arg-type]
     if isinstance(choices["alpha"], np.ndarray):
         choices["alpha"] = choices["alpha"].tolist()
+    if choices.get("C") == math.inf:
+        choices["C"] = "inf"  # JSON has no infinity
     return {"learner": name, **choices}
 
 
 def of_dict(choices: dict[str, Any]) -> Learner:
     """The learner that `as_dict` made plain data of."""
     choices = dict(choices)
+    if choices.get("C") == "inf":
+        choices["C"] = math.inf
     if isinstance(choices.get("descent"), dict):
         from textodds.optimise import Descent
 

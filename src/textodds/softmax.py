@@ -84,8 +84,8 @@ class SoftmaxFit:
     def report(self) -> dict[str, Any]:
         """What is worth keeping, as plain data."""
         found = self.outcome
-        about = {
-            "C": self.C,
+        about: dict[str, Any] = {
+            "C": "inf" if math.isinf(self.C) else self.C,  # JSON has no infinity
             "method": found.method,
             "steps": found.steps,
             "objective": found.value,

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import textodds
 from textodds import MultinomialNB, generative, naive, softmax
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.optimise import Objective
@@ -629,3 +630,13 @@ def test_learners_are_compared_and_changed_as_values():
     assert replace(NBSoftmax(C=1.0), form="centred") == NBSoftmax(C=1.0, form="centred")
     with pytest.raises(InputError, match="tolerance"):
         replace(NBSoftmax(), tolerance=2.0)
+
+
+def test_no_penalty_outlasts_saving_in_plain_json(tmp_path):
+    texts = ["free phone", "free lunch", "see phone", "see lunch", "free phone", "see lunch"]
+    labels = ["spam", "ham", "ham", "spam", "ham", "spam"]
+    learner = SoftmaxRegression(C=np.inf)
+    model = textodds.train(texts, labels, learner=learner, ngrams=(1, 1), min_df=1)
+    model.save(tmp_path / "m")
+    assert b"Infinity" not in (tmp_path / "m").read_bytes()
+    assert textodds.load(tmp_path / "m").recipe.learner == learner

@@ -95,7 +95,8 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
             if fit["gap"] is not None
             else f"gradient {fit['gradient_norm']:.1e}"
         )
-        yield f"{terms}; C = {fit['C']:.3g}{chosen}; {proof} after {fit['steps']} passes ({fit['method']})"
+        penalty = f"C = {float(fit['C']):.3g}{chosen}"
+        yield f"{terms}; {penalty}; {proof} after {fit['steps']} passes ({fit['method']})"
     except (LookupError, TypeError, ValueError):
         return
 
