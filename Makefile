@@ -67,6 +67,7 @@ bench: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet psutil
 	-$(BIN)/python -m pip install --quiet fasttext-numpy2
 	-$(BIN)/python -m pip install --quiet vowpalwabbit
+	-$(BIN)/python -m pip install --quiet liblinear-official
 	$(BIN)/python benchmarks/run.py
 
 clean:
