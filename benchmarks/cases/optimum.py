@@ -158,7 +158,8 @@ def optimum(bench: Bench) -> Result:
         "On IMDB and 20 Newsgroups every scikit-learn solver is given the fewest steps (`max_iter`) that "
         "bring it within the gap, up to 5 %, and LIBLINEAR the loosest `-e`, neither of which a user could "
         "know beforehand; the search for them is not timed. On AG News and the languages the steps are a "
-        "guess: see how far above or below the gap they lead. textodds stops by itself, and its time includes the proof that it may.",
+        "guess: see how far above or below the gap they lead. textodds stops by itself, and its time "
+        "includes the proof that it may.",
         "“Over” marks a solver that was let go above the gap, since it was not there after more than "
         f"{LIMIT:g} CPU seconds when its steps were chosen: its time is a lower bound. “Above the optimum” "
         f"is relative to the lowest value anyone found; textodds at a tolerance of {NEAR:g} is among them.",
