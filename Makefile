@@ -3,6 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# maturin would install into an environment that happens to be active.
+export VIRTUAL_ENV := $(abspath $(VENV))
+unexport CONDA_PREFIX
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 FUZZ_SECONDS ?= 15
 FUZZ_TARGETS := lines terms model
