@@ -62,8 +62,8 @@ def checked_rows(rows: Any) -> Any:
 
     if sparse.issparse(rows):
         matrix = sparse.csr_array(rows, dtype=np.float64)
-        if _kernels.repeats(raw(matrix), matrix.shape[1]):  # a copy, since the caller's rows are the caller's
-            matrix = matrix.copy()
+        if not matrix.has_canonical_format and _kernels.repeats(raw(matrix), matrix.shape[1]):
+            matrix = matrix.copy()  # since the caller's rows are the caller's
             matrix.sum_duplicates()
         values = matrix.data
     else:
@@ -74,9 +74,8 @@ def checked_rows(rows: Any) -> Any:
                 hint="one row a document, one column a feature",
             )
         values = matrix
-    fine = np.abs(values) < LARGEST  # which NaN is not
-    if not fine.all():
-        at = int(np.flatnonzero(~fine.reshape(-1))[0])
+    if values.size and not (-LARGEST < values.min() <= values.max() < LARGEST):  # NaN is neither
+        at = int(np.flatnonzero(~(np.abs(values) < LARGEST).reshape(-1))[0])
         if sparse.issparse(matrix):
             row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
             column, value = int(matrix.indices[at]), float(values[at])

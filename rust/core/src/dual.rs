@@ -168,13 +168,7 @@ at_its_best! {
                     prefetch(weights, *v as usize);
                 }
             }
-            let mut z = bias;
-            for (j, (v, x)) in features.iter().zip(values).enumerate() {
-                if let Some(soon) = features.get(j + AHEAD) {
-                    prefetch(weights, *soon as usize);
-                }
-                z += weights[*v as usize] * x;
-            }
+            let z = bias + score_of_two(weights, features, values);
             let c = costs[i];
             let a = c * (squares[i] + bias_square);
             let old = state.logs[i];
@@ -198,6 +192,23 @@ at_its_best! {
         state.bias[0] = bias;
         (gap, loss)
     }
+}
+
+/// `wᵀx`, in four strands: one sum would wait for itself at every term.
+#[inline(always)]
+fn score_of_two(weights: &[f64], features: &[i32], values: &[f64]) -> f64 {
+    let ((fours, rest), (values, last)) = (features.as_chunks::<4>(), values.as_chunks::<4>());
+    let mut strands = [0.0; 4];
+    for (j, (v, x)) in fours.iter().zip(values).enumerate() {
+        if let Some(soon) = fours.get(j + AHEAD / 4) {
+            soon.iter().for_each(|v| prefetch(weights, *v as usize));
+        }
+        for k in 0..4 {
+            strands[k] += weights[v[k] as usize] * x[k];
+        }
+    }
+    let tail: f64 = rest.iter().zip(last).map(|(v, x)| weights[*v as usize] * x).sum();
+    (strands[0] + strands[2]) + (strands[1] + strands[3]) + tail
 }
 
 #[inline(always)]
