@@ -86,6 +86,12 @@ class NegativeCount(InputError):
     code = "input.negative-count"
 
 
+class TooFewRows(InputError):
+    """A class has too few rows, or rows too alike, for the covariance that was asked for."""
+
+    code = "input.too-few-rows"
+
+
 class BadWeight(InputError):
     """A sample weight is not a number that can be used."""
 

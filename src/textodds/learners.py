@@ -12,10 +12,11 @@ import numpy as np
 from textodds.errors import InputError, suggestion
 
 if TYPE_CHECKING:
+    from textodds.discriminant import Discriminant
     from textodds.generative import Learner as Generative
     from textodds.softmax import Discriminative
 
-    Learner: TypeAlias = Generative | Discriminative
+    Learner: TypeAlias = Generative | Discriminative | Discriminant
 
 LEARNERS = {
     "multinomial": "generative.MultinomialNB",
@@ -23,6 +24,8 @@ LEARNERS = {
     "complement": "generative.ComplementNB",
     "softmax": "softmax.SoftmaxRegression",
     "nb-softmax": "softmax.NBSoftmax",
+    "lda": "discriminant.LinearDiscriminantAnalysis",
+    "qda": "discriminant.QuadraticDiscriminantAnalysis",
 }
 """Where each learner lives; imported when it is wanted, so that a model opens quickly."""
 
@@ -47,16 +50,21 @@ def learner_named(name: str, **choices: Any) -> Learner:
     return learner
 
 
-def is_discriminative(learner: Learner) -> bool:
+def needs_documents(learner: Learner) -> bool:
     """Whether a learner needs every document at once, rather than counts."""
     return not hasattr(learner, "conditional")
+
+
+def is_softmax(learner: Learner) -> bool:
+    """Whether a learner is one of softmax regression."""
+    return hasattr(learner, "class_weight")
 
 
 def as_dict(learner: Learner) -> dict[str, Any]:
     """A learner as plain data, for the model file."""
     name = next(name for name, home in LEARNERS.items() if home.endswith(f".{type(learner).__name__}"))
     choices = asdict(learner)  # type: ignore[arg-type]
-    if isinstance(choices["alpha"], np.ndarray):
+    if isinstance(choices.get("alpha"), np.ndarray):
         choices["alpha"] = choices["alpha"].tolist()
     if choices.get("C") == math.inf:
         choices["C"] = "inf"  # JSON has no infinity

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels, store
-from textodds.data import Batch, read
+from textodds.data import Batch, Texts, read
 from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.explain import Explanation, explain
 from textodds.generative import Prior
-from textodds.learners import is_discriminative
-from textodds.linear import LinearModel, log_prior, log_softmax
+from textodds.learners import is_softmax, needs_documents
+from textodds.linear import LinearModel, Weights, log_prior, log_softmax
+from textodds.quadratic import QuadraticModel
 from textodds.recipe import Recipe, fitted
 from textodds.store import Stored
 from textodds.tally import Tally, checked_threads
@@ -56,8 +57,8 @@ class TextModel:
         Every choice that was made.
     vocabulary : Vocabulary
         The words the model uses.
-    linear : LinearModel
-        The fitted form.
+    form : LinearModel or QuadraticModel
+        The fitted form; `linear`, if it is linear.
     scale : array (V,) or None
         What an occurrence of each word is worth (idf), where the recipe has a weighting.
     info : dict
@@ -68,7 +69,7 @@ class TextModel:
         self,
         recipe: Recipe,
         vocabulary: Vocabulary,
-        linear: LinearModel,
+        form: LinearModel | QuadraticModel,
         tally: Callable[[], Tally] | Tally | None,
         info: dict[str, Any],
         *,
@@ -76,17 +77,18 @@ class TextModel:
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
-        self._install(recipe, vocabulary, linear, tally, info, scale)
+        self._install(recipe, vocabulary, form, tally, info, scale)
 
     def _install(
         self,
         recipe: Recipe,
         vocabulary: Vocabulary,
-        linear: LinearModel,
+        form: LinearModel | QuadraticModel,
         tally: Callable[[], Tally] | Tally | None,
         info: dict[str, Any],
         scale: NDArray[np.float64] | None = None,
     ) -> None:
+        linear = form if isinstance(form, LinearModel) else _no_weights(len(vocabulary))
         weights = linear.weights
         sparse = (weights.starts, weights.class_of, weights.exceptions)
         unknown = None if recipe.unknown == "ignore" else int(vocabulary.find([UNKNOWN])[0])
@@ -105,7 +107,7 @@ class TextModel:
             None if scale is None else _weighting(recipe, scale),
         )
         self.scale = scale
-        self.recipe, self.vocabulary, self.linear, self.info = recipe, vocabulary, linear, info
+        self.recipe, self.vocabulary, self.form, self.info = recipe, vocabulary, form, info
         self._kernel, self._tally = kernel, tally
 
     @classmethod
@@ -119,7 +121,23 @@ class TextModel:
     @property
     def classes_(self) -> tuple[str, ...]:
         """The labels, sorted."""
-        return self.linear.classes
+        return self.form.classes
+
+    @property
+    def linear(self) -> LinearModel:
+        """The fitted form of a model that scores a text word by word."""
+        if not isinstance(self.form, LinearModel):
+            raise Unsupported(
+                "quadratic discriminant analysis weighs words together, not one by one",
+                hint="for words with weights of their own train with the learner lda",
+            )
+        return self.form
+
+    def _scored(self, texts: Texts, threads: int) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        scores, evidence = self._kernel.score(texts, threads)
+        if not isinstance(self.form, LinearModel):
+            scores = self.form.scores(self._rows(texts))
+        return scores, evidence
 
     @property
     def tally(self) -> Tally:
@@ -143,7 +161,7 @@ class TextModel:
             raise InputError(
                 f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
             )
-        scores, evidence = self._kernel.score([text], 1)
+        scores, evidence = self._scored([text], 1)
         row = scores[0]
         best = int(row.argmax())
         shares = np.exp(row - row[best])
@@ -156,7 +174,7 @@ class TextModel:
 
         ``texts`` is a list of str, or an Arrow, pandas or polars column of strings.
         """
-        parts = [self._kernel.score(batch.texts, self.threads) for batch in _texts(texts)]
+        parts = [self._scored(batch.texts, self.threads) for batch in _texts(texts)]
         if not parts:
             return np.zeros((0, len(self.classes_))), np.zeros((0, 2), np.uint32)
         if len(parts) == 1:
@@ -185,7 +203,7 @@ class TextModel:
 
         def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
             for batch in batches:
-                scores, evidence = self._kernel.score(batch.texts, self.threads)
+                scores, evidence = self._scored(batch.texts, self.threads)
                 yield batch.label_list(), log_softmax(scores), evidence
 
         return evaluate(scored(), self.classes_)
@@ -197,7 +215,8 @@ class TextModel:
         """
         if len(self.classes_) < 2:
             raise Unsupported("a model with one class has no odds to explain")
-        scores, _ = self._kernel.score([text], 1)
+        linear = self.linear
+        scores, _ = self._scored([text], 1)
         order = np.argsort(-scores[0], kind="stable").tolist()
         chosen = order[0] if label is None else self._class(label)
         other = next(k for k in order if k != chosen) if rival is None else self._class(rival)
@@ -206,7 +225,7 @@ class TextModel:
         _, features, values, unknown = self._kernel.rows([text])
         counts = values if self.scale is None else self._kernel.rows([text], False)[2]
         words = self.vocabulary.words(features)
-        return explain(self.linear, features, values, counts, words, int(unknown[0]), chosen, other)
+        return explain(linear, features, values, counts, words, int(unknown[0]), chosen, other)
 
     def _class(self, label: str) -> int:
         if label not in self.classes_:
@@ -219,7 +238,7 @@ class TextModel:
     def top_words(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class: log-odds against the mean of the other classes."""
         k, K = self._class(label), len(self.classes_)
-        if K < 2 or not len(self.vocabulary):
+        if K < 2 or not len(self.vocabulary) or not isinstance(self.form, LinearModel):
             return []
         best: list[tuple[float, int]] = []
         for start in range(0, len(self.vocabulary), 65_536):  # never a full matrix of a large model
@@ -266,7 +285,7 @@ class TextModel:
         from textodds.optimise import Objective
         from textodds.softmax import parameters_of
 
-        if not is_discriminative(self.recipe.learner) or "C" not in self.info.get("fit", {}):
+        if not is_softmax(self.recipe.learner) or "C" not in self.info.get("fit", {}):
             raise Unsupported(
                 "standard errors are known of softmax regression at its optimum",
                 hint="train with the learner `softmax`; `hyperplane` has the odds ratios of any model",
@@ -324,9 +343,9 @@ class TextModel:
 
     def must_be_counts(self) -> None:
         """Refuse a model that does not rest on counts alone."""
-        if is_discriminative(self.recipe.learner):
+        if needs_documents(self.recipe.learner):
             raise Unsupported(
-                "softmax regression rests on all of its documents at once, not on counts",
+                "this model rests on all of its documents at once, not on counts",
                 hint="train it again on the data wanted; or train multinomial, which learns and forgets",
             )
         if getattr(self.recipe.learner, "transform", False):
@@ -357,19 +376,19 @@ class TextModel:
 
     def with_prior(self, prior: Prior) -> TextModel:
         """The same model under another prior: ``uniform``, ``data``, or by class."""
-        if not self.linear.is_posterior:
+        if not self.form.is_posterior:
             raise Unsupported("a complement model has no prior to change")
         documents = np.ones(len(self.classes_))
         if prior == "data":
             documents = np.array([self.class_documents[label] for label in self.classes_])
-        linear = self.linear.with_prior(log_prior(prior, self.classes_, documents))
+        form = self.form.with_prior(log_prior(prior, self.classes_, documents))
         recipe = self.recipe
-        if not is_discriminative(recipe.learner):
+        if not is_softmax(recipe.learner):
             recipe = replace(recipe, learner=replace(recipe.learner, prior=prior))  # type: ignore[type-var]
         return TextModel(
             recipe,
             self.vocabulary,
-            linear,
+            form,
             self._tally,
             self.info,
             scale=self.scale,
@@ -393,7 +412,7 @@ class TextModel:
         if counts and self._tally is not None:
             info["fingerprint"] = self.tally.fingerprint()
         tally = (lambda: self.tally) if counts and self._tally is not None else None
-        store.save(path, Stored(self.recipe, self.vocabulary, self.linear, tally, info, self.scale))
+        store.save(path, Stored(self.recipe, self.vocabulary, self.form, tally, info, self.scale))
 
     def rows(self, texts: Any) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
@@ -406,10 +425,18 @@ class TextModel:
 
     def rows_of(self, batch: Batch) -> Any:
         """A batch as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
+        return self._rows(batch.texts)
+
+    def _rows(self, texts: Texts) -> Any:
         from scipy import sparse
 
-        starts, words, values, _ = self._kernel.rows(batch.texts)
-        return sparse.csr_array((values, words, starts), shape=(len(batch), len(self.vocabulary)))
+        starts, words, values, _ = self._kernel.rows(texts)
+        return sparse.csr_array((values, words, starts), shape=(len(texts), len(self.vocabulary)))
+
+
+def _no_weights(V: int) -> LinearModel:
+    """Stands in the kernel for a form that is not linear: only rows are asked of it."""
+    return LinearModel(("",), np.zeros(1), np.zeros(1), Weights.of_matrix(np.zeros((V, 1))))
 
 
 def _weighting(recipe: Recipe, scale: NDArray[np.float64]) -> tuple[str, NDArray[np.float64], bool, int]:
@@ -446,7 +473,7 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextMod
         return TextModel(
             stored.recipe,
             stored.vocabulary,
-            stored.linear,
+            stored.form,
             stored.tally,
             stored.info,
             scale=stored.scale,

@@ -17,7 +17,6 @@ from textodds.optimise.optimum import solve
 
 Floats = NDArray[np.float64]
 
-FOLDS = 5
 ENOUGH = 4000
 """Held-out rows after which another fold would hardly change the choice."""
 
@@ -167,13 +166,8 @@ def _folds(
     weights: Floats,
     n_classes: int,
 ) -> Iterator[_Fold]:
-    n = len(codes)
-    order = np.lexsort((np.random.default_rng(0).random(n), codes))
-    fold_of = np.empty(n, dtype=np.int64)
-    fold_of[order] = np.arange(n) % FOLDS
-    for fold in range(min(FOLDS, math.ceil(ENOUGH * FOLDS / n))):
-        held = fold_of == fold
-        if not held.any() or np.count_nonzero(np.bincount(codes[~held], weights[~held])) < 2:
+    for held in held_out(codes, ENOUGH):
+        if np.count_nonzero(np.bincount(codes[~held], weights[~held])) < 2:
             continue
         kept_rows, held_rows, centre = split(held)
         objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)

@@ -9,7 +9,7 @@ import numpy as np
 
 from textodds import generative
 from textodds.errors import InputError, NoData, Unsupported, suggestion
-from textodds.learners import as_dict, is_discriminative, learner_named, of_dict
+from textodds.learners import as_dict, is_softmax, learner_named, needs_documents, of_dict
 from textodds.linear import LinearModel
 from textodds.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
@@ -38,15 +38,15 @@ class Recipe:
                 hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
             )
         if self.unknown != "ignore" and (
-            is_discriminative(self.learner) or getattr(self.learner, "transform", False)
+            needs_documents(self.learner) or getattr(self.learner, "transform", False)
         ):
             raise Unsupported(
                 "weighted documents have no place for unknown words", hint="use unknown='ignore'"
             )
-        if self.weighting is not None and not is_discriminative(self.learner):
+        if self.weighting is not None and not needs_documents(self.learner):
             raise Unsupported(
                 "naive Bayes learns from counts, which a weighting would change",
-                hint="leave the weighting out, or use the learner softmax or nb-softmax",
+                hint="leave the weighting out, or use the learner softmax, nb-softmax, lda or qda",
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -94,10 +94,11 @@ def recipe_of(
         raise InputError("give settings, or single text settings, not both")
     usual: dict[str, Any] = {}
     is_open = False
-    if is_discriminative(learner):
-        usual = {"ngrams": (1, 2)}
-        decided = ("ngrams", "characters", "unit", "hash_bits", "vocabulary")
-        is_open = settings is None and not any(name in text_settings for name in decided)
+    if needs_documents(learner):
+        if is_softmax(learner):
+            usual = {"ngrams": (1, 2)}
+            decided = ("ngrams", "characters", "unit", "hash_bits", "vocabulary")
+            is_open = settings is None and not any(name in text_settings for name in decided)
         weighting = weighting or Weighting()
         min_df = 2 if min_df is None else min_df
     if settings is None:
@@ -125,7 +126,7 @@ def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
         )
     if recipe.unknown != "ignore":
         counts, vocabulary = with_unknown(counts, vocabulary, recipe.unknown)
-    assert not is_discriminative(recipe.learner)
+    assert not needs_documents(recipe.learner)
     return vocabulary, generative.fit(recipe.learner, counts)  # type: ignore[arg-type]
 
 

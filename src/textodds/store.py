@@ -1,6 +1,6 @@
 """The model file: safetensors, memory-mapped, checked before use, written whole or not at all.
 
-Layout, format 2; format 1 had no weighting. The free-text header holds one entry ``textodds``, a JSON
+Layout, format 3; format 1 had no weighting, format 2 no quadratic models. The free-text header holds one entry ``textodds``, a JSON
 object: format version, classes, recipe (text settings, selection, unknown words, learner, weighting)
 and what is known of the data.
 The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.errors import InputError, ModelFileError
 from textodds.linear import LinearModel, Weights
+from textodds.quadratic import LowRank, QuadraticModel
 from textodds.recipe import Recipe
 from textodds.tally import Tally
 from textodds.text import Vocabulary
 
-FORMAT = 2
-DTYPES = {"F64": "<f8", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
+FORMAT = 3
+DTYPES = {"F64": "<f8", "F32": "<f4", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -43,7 +44,7 @@ class Stored:
 
     recipe: Recipe
     vocabulary: Vocabulary
-    linear: LinearModel
+    form: LinearModel | QuadraticModel
     tally: Callable[[], Tally] | None
     info: dict[str, Any]
     scale: NDArray[np.float64] | None = None  # (V,)
@@ -54,12 +55,12 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    linear, weights = stored.linear, stored.linear.weights
+    form = stored.form
     header: dict[str, Any] = {
         "format": FORMAT,
-        "classes": linear.classes,
-        "presence": linear.presence,
-        "is_posterior": linear.is_posterior,
+        "form": "linear" if isinstance(form, LinearModel) else "quadratic",
+        "classes": form.classes,
+        "is_posterior": form.is_posterior,
         "recipe": stored.recipe.as_dict(),
         "info": stored.info,
         "tally": None,
@@ -68,16 +69,13 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         "vocabulary.keys": stored.vocabulary.keys,
         "vocabulary.arena": stored.vocabulary.arena,
         "vocabulary.directory": stored.vocabulary.directory,
-        "linear.log_prior": linear.log_prior,
-        "linear.intercept": linear.intercept,
-        "linear.default": weights.default,
-        "linear.slope": weights.slope,
-        "linear.base": weights.base,
     }
-    if weights.dense is not None:
-        arrays["linear.dense"] = weights.dense.reshape(-1)
+    if isinstance(form, LinearModel):
+        header["presence"] = form.presence
+        arrays |= _linear_arrays(form)
     else:
-        arrays |= {f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
+        header["temperature"] = form.temperature
+        arrays |= _quadratic_arrays(form)
     if stored.scale is not None:
         arrays["vocabulary.scale"] = stored.scale
     if stored.tally is not None:
@@ -99,6 +97,27 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
             raise ModelFileError(
                 f"cannot write `{path}`: {error}", hint="is the disk full? The file there before is untouched"
             ) from error
+
+
+def _linear_arrays(linear: LinearModel) -> Arrays:
+    weights = linear.weights
+    arrays: Arrays = {
+        "linear.log_prior": linear.log_prior,
+        "linear.intercept": linear.intercept,
+        "linear.default": weights.default,
+        "linear.slope": weights.slope,
+        "linear.base": weights.base,
+    }
+    if weights.dense is not None:
+        return {**arrays, "linear.dense": weights.dense.reshape(-1)}
+    return arrays | {f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
+
+
+def _quadratic_arrays(form: QuadraticModel) -> Arrays:
+    assert isinstance(form.gaussians, LowRank)  # the only one that texts have
+    arrays: Arrays = {"log_prior": form.log_prior, "intercept": np.asarray(form.intercept)}
+    arrays |= form.gaussians.arrays()
+    return {f"quadratic.{name}": array for name, array in arrays.items()}
 
 
 def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
@@ -209,7 +228,37 @@ def _load(path: Path) -> Stored:
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
     V = len(vocabulary)
-    dense = "linear.dense" in arrays
+    form: LinearModel | QuadraticModel
+    if header.get("form", "linear") == "linear":  # older files have no other
+        form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
+    else:
+        parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
+        temperature = header["temperature"]
+        if not isinstance(temperature, float) or not 0 < temperature < np.inf:
+            raise ModelFileError("its temperature is not a number above zero")
+        form = QuadraticModel(
+            classes,
+            get("quadratic.log_prior", "f8", K),
+            LowRank.of_arrays(parts, K, V),
+            temperature,
+            get("quadratic.intercept", "f8", K),
+        )
+    counts = header["tally"]
+    recipe = Recipe.of_dict(header["recipe"])
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
+    return Stored(recipe, vocabulary, form, read, dict(header["info"]), scale)
+
+
+def _linear(
+    header: dict[str, Any],
+    classes: tuple[str, ...],
+    V: int,
+    get: Callable[..., NDArray[Any]],
+    *,
+    dense: bool,
+) -> LinearModel:
+    K = len(classes)
     weights = Weights(
         get("linear.default", "f8", K),
         get("linear.slope", "f8"),
@@ -219,7 +268,7 @@ def _load(path: Path) -> Stored:
         class_of=None if dense else get("linear.class_of", "u4"),
         exceptions=None if dense else get("linear.exceptions", "f8"),
     )
-    linear = LinearModel(
+    return LinearModel(
         classes,
         get("linear.log_prior", "f8", K),
         get("linear.intercept", "f8", K),
@@ -227,11 +276,6 @@ def _load(path: Path) -> Stored:
         presence=_flag(header["presence"]),
         is_posterior=_flag(header["is_posterior"]),
     )
-    counts = header["tally"]
-    recipe = Recipe.of_dict(header["recipe"])
-    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
-    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
-    return Stored(recipe, vocabulary, linear, read, dict(header["info"]), scale)
 
 
 def _names(names: Any) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from textodds.data import Batch, Source, prefetched, read
 from textodds.documents import Documents
 from textodds.errors import InputError, NoData, Separable
 from textodds.generative import MultinomialNB
-from textodds.learners import is_discriminative
+from textodds.learners import needs_documents
 from textodds.model import TextModel
 from textodds.recipe import Recipe, recipe_of, selected
 from textodds.tally import MEMORY, Counts, Tally, checked_threads
@@ -55,8 +55,9 @@ def train(
     source, labels, weights, text, label, weight, format, query, quoting, header, bad_rows, rejects_path
         The data; see `textodds.data.read`.
     learner : learner or str, default MultinomialNB()
-        `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`, or a name:
-        ``multinomial``, ``bernoulli``, ``complement``, ``softmax``, ``nb-softmax``.
+        `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`,
+        `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, or a name: ``multinomial``,
+        ``bernoulli``, ``complement``, ``softmax``, ``nb-softmax``, ``lda``, ``qda``.
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -110,8 +111,8 @@ def train_on(
     ``watch`` may look at the batches as they pass, ``fitting`` at the progress of an optimiser.
     """
     threads = checked_threads(threads)
-    if is_discriminative(recipe.learner):
-        return _discriminative(data, recipe, threads, watch, fitting)
+    if needs_documents(recipe.learner):
+        return _of_documents(data, recipe, threads, watch, fitting)
     batches: Iterable[Batch] = data
     rereads = getattr(recipe.learner, "transform", False)
     if rereads and not data.replayable:
@@ -194,7 +195,7 @@ SHORT = 64
 """Mean number of words below which texts are short."""
 
 
-def _discriminative(
+def _of_documents(
     data: Source,
     recipe: Recipe,
     threads: int,

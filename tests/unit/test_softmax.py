@@ -15,7 +15,8 @@ from textodds import MultinomialNB, generative, naive, softmax
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.optimise import Objective
 from textodds.optimise.dual import Ascent
-from textodds.penalty import FOLDS, Path, as_c, choose
+from textodds.folds import FOLDS
+from textodds.penalty import Path, as_c, choose
 from textodds.rows import LabelledRows
 from textodds.softmax import NBSoftmax, SoftmaxRegression, Watchers
 from textodds.tally import Counts

@@ -118,6 +118,17 @@ pub struct Batch {
     weight: Vec<u8>,
 }
 
+/// Rows of a table read together, every field a string.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    /// The columns, in the order in which they were selected.
+    pub columns: Vec<Strings>,
+    /// Line on which each row begins, from 1.
+    pub lines: Vec<u64>,
+    /// Rows left out.
+    pub rejects: Vec<Reject>,
+}
+
 /// Which columns hold what.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Columns {
@@ -145,7 +156,19 @@ pub struct Reader {
     names: Vec<String>,
     width: usize,
     columns: Columns,
+    selected: Vec<usize>,      // the columns of a table
+    slots: Vec<Option<usize>>, // where each column of the file stands among them
     pending: Option<Reject>,
+}
+
+/// What is filled row by row: each row is appended, then checked and kept or dropped.
+trait Rows {
+    fn append(&mut self, reader: &Reader) -> Outcome;
+    fn close(&mut self, reader: &Reader) -> Result<(), String>;
+    fn drop_open(&mut self);
+    fn count(&self) -> usize;
+    fn bytes(&self) -> usize;
+    fn rejects(&mut self) -> &mut Vec<Reject>;
 }
 
 /// How reading one record ended.
@@ -212,6 +235,8 @@ impl Reader {
             names: Vec::new(),
             width: 0,
             columns: Columns::default(),
+            selected: Vec::new(),
+            slots: Vec::new(),
             pending: None,
         };
         let mark = b"\xEF\xBB\xBF";
@@ -243,6 +268,15 @@ impl Reader {
     /// Say which columns to read.
     pub fn select(&mut self, columns: Columns) {
         self.columns = columns;
+    }
+
+    /// Say which columns make up a table, each named once.
+    pub fn select_columns(&mut self, columns: &[usize]) {
+        self.slots = vec![None; self.width];
+        for (slot, column) in columns.iter().enumerate() {
+            self.slots[*column] = Some(slot);
+        }
+        self.selected = columns.to_vec();
     }
 
     fn rest(&self) -> &[u8] {
@@ -324,76 +358,92 @@ impl Reader {
     /// [`LineError`].
     pub fn next_batch(&mut self, size: usize, skip_bad: bool) -> Result<Option<Batch>, LineError> {
         let mut batch = Batch::default();
-        if let Some(reject) = self.pending.take() {
-            batch.rejects.push(reject);
-            return Ok(Some(batch));
-        }
         batch.texts.bytes.reserve(size + size / 4);
-        while batch.texts.bytes.len() < size {
-            let outcome = match self.kind {
-                Kind::Delimited { .. } => self.delimited(&mut batch),
-                Kind::FastText => self.fast_text(&mut batch),
-                Kind::Lines => self.plain(&mut batch),
-            };
-            match outcome {
-                Outcome::Row(length) => match batch.close(self.columns, self.kind) {
+        self.next_rows(batch, size, usize::MAX, skip_bad)
+    }
+
+    /// The next rows of a table: about `size` bytes, and at most `most` rows; nothing at the end.
+    ///
+    /// Bad rows are treated as by [`Self::next_batch`].
+    ///
+    /// # Errors
+    /// [`LineError`].
+    pub fn next_table(
+        &mut self,
+        size: usize,
+        most: usize,
+        skip_bad: bool,
+    ) -> Result<Option<Table>, LineError> {
+        let columns = vec![Strings::default(); self.selected.len()];
+        self.next_rows(Table { columns, ..Table::default() }, size, most, skip_bad)
+    }
+
+    fn next_rows<R: Rows>(
+        &mut self,
+        mut rows: R,
+        size: usize,
+        most: usize,
+        skip_bad: bool,
+    ) -> Result<Option<R>, LineError> {
+        if let Some(reject) = self.pending.take() {
+            rows.rejects().push(reject);
+            return Ok(Some(rows));
+        }
+        while rows.bytes() < size && rows.count() < most {
+            match rows.append(self) {
+                Outcome::Row(length) => match rows.close(self) {
                     Ok(()) => self.consume(length),
                     Err(reason) => {
-                        if self.reject(length, reason, &mut batch, skip_bad) {
+                        rows.drop_open();
+                        if self.reject(length, reason, rows.rejects(), skip_bad) {
                             break;
                         }
                     }
                 },
                 Outcome::Blank(length) => self.consume(length),
                 Outcome::Bad(length, reason) => {
-                    batch.drop_open();
-                    if self.reject(length, reason, &mut batch, skip_bad) {
+                    rows.drop_open();
+                    if self.reject(length, reason, rows.rejects(), skip_bad) {
                         break;
                     }
                 }
                 Outcome::Incomplete => {
-                    batch.drop_open();
-                    if self.ended && self.rest().is_empty() || self.live && !batch.texts.is_empty() {
+                    rows.drop_open();
+                    if self.ended && self.rest().is_empty() || self.live && rows.count() > 0 {
                         break;
                     }
                     self.fill()?;
                 }
             }
         }
-        let empty = batch.texts.is_empty() && batch.rejects.is_empty();
+        let empty = rows.count() == 0 && rows.rejects().is_empty();
         if empty && let Some(reject) = self.pending.take() {
-            batch.rejects.push(reject);
-            return Ok(Some(batch));
+            rows.rejects().push(reject);
+            return Ok(Some(rows));
         }
-        Ok((!empty).then_some(batch))
+        Ok((!empty).then_some(rows))
     }
 
     /// Note a bad row; whether the batch ends with it.
-    fn reject(&mut self, length: usize, reason: String, batch: &mut Batch, skip_bad: bool) -> bool {
+    fn reject(&mut self, length: usize, reason: String, rejects: &mut Vec<Reject>, skip_bad: bool) -> bool {
         let row = self.rest()[..length].trim_ascii_end();
         let row = row[..row.len().min(1 << 16)].to_vec();
         let reject = Reject { line: self.line, reason, row };
         self.consume(length);
         if skip_bad {
-            batch.rejects.push(reject);
+            rejects.push(reject);
         } else {
             self.pending = Some(reject);
         }
         !skip_bad
     }
 
-    fn delimited(&self, batch: &mut Batch) -> Outcome {
-        let Columns { text, label, weight } = self.columns;
+    /// Hand the fields of the next record to `take`; bad if they are not as many as the header has.
+    fn record(&self, mut take: impl FnMut(usize, &[u8])) -> Outcome {
         let mut count = 0;
         let outcome = self.fields(self.rest(), |i, bytes, _| {
             count = i + 1;
-            if i == text {
-                batch.texts.bytes.extend_from_slice(bytes);
-            } else if Some(i) == label {
-                batch.labels.bytes.extend_from_slice(bytes);
-            } else if Some(i) == weight {
-                batch.weight.extend_from_slice(bytes);
-            }
+            take(i, bytes);
         });
         match outcome {
             Outcome::Row(length) if count != self.width => {
@@ -402,6 +452,19 @@ impl Reader {
             }
             other => other,
         }
+    }
+
+    fn delimited(&self, batch: &mut Batch) -> Outcome {
+        let Columns { text, label, weight } = self.columns;
+        self.record(|i, bytes| {
+            if i == text {
+                batch.texts.bytes.extend_from_slice(bytes);
+            } else if Some(i) == label {
+                batch.labels.bytes.extend_from_slice(bytes);
+            } else if Some(i) == weight {
+                batch.weight.extend_from_slice(bytes);
+            }
+        })
     }
 
     /// Hand the fields of the record at the start of `data` to `take`, in pieces: column, piece,
@@ -523,43 +586,90 @@ impl Reader {
     }
 }
 
-impl Batch {
+impl Rows for Batch {
+    fn append(&mut self, reader: &Reader) -> Outcome {
+        match reader.kind {
+            Kind::Delimited { .. } => reader.delimited(self),
+            Kind::FastText => reader.fast_text(self),
+            Kind::Lines => reader.plain(self),
+        }
+    }
+
+    fn close(&mut self, reader: &Reader) -> Result<(), String> {
+        let columns = reader.columns;
+        let labelled = reader.kind == Kind::FastText || columns.label.is_some();
+        utf8(self.texts.open(), "text")?;
+        if labelled {
+            utf8(self.labels.open(), "label")?;
+            if self.labels.open().is_empty() {
+                return Err("label is empty".into());
+            }
+        }
+        if columns.weight.is_some() {
+            self.weights.push(weight(&self.weight)?);
+        }
+        self.texts.close();
+        if labelled {
+            self.labels.close();
+        }
+        self.weight.clear();
+        Ok(())
+    }
+
     fn drop_open(&mut self) {
         self.texts.drop_open();
         self.labels.drop_open();
         self.weight.clear();
     }
 
-    /// Check the row that was appended and keep it, or say why not.
-    fn close(&mut self, columns: Columns, kind: Kind) -> Result<(), String> {
-        let labelled = kind == Kind::FastText || columns.label.is_some();
-        let checked = utf8(self.texts.open(), "text").and_then(|()| {
-            if labelled {
-                utf8(self.labels.open(), "label")?;
-                if self.labels.open().is_empty() {
-                    return Err("label is empty".into());
-                }
+    fn count(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.texts.bytes.len()
+    }
+
+    fn rejects(&mut self) -> &mut Vec<Reject> {
+        &mut self.rejects
+    }
+}
+
+impl Rows for Table {
+    fn append(&mut self, reader: &Reader) -> Outcome {
+        reader.record(|i, bytes| {
+            if let Some(Some(slot)) = reader.slots.get(i) {
+                self.columns[*slot].bytes.extend_from_slice(bytes);
             }
-            if columns.weight.is_some() {
-                return weight(&self.weight).map(Some);
-            }
-            Ok(None)
-        });
-        match checked {
-            Err(reason) => {
-                self.drop_open();
-                Err(reason)
-            }
-            Ok(value) => {
-                self.texts.close();
-                if labelled {
-                    self.labels.close();
-                }
-                self.weights.extend(value);
-                self.weight.clear();
-                Ok(())
+        })
+    }
+
+    fn close(&mut self, reader: &Reader) -> Result<(), String> {
+        for (strings, column) in self.columns.iter().zip(&reader.selected) {
+            if std::str::from_utf8(strings.open()).is_err() {
+                return utf8(strings.open(), &format!("column `{}`", reader.names[*column]));
             }
         }
+        self.columns.iter_mut().for_each(Strings::close);
+        self.lines.push(reader.line);
+        Ok(())
+    }
+
+    fn drop_open(&mut self) {
+        self.columns.iter_mut().for_each(Strings::drop_open);
+    }
+
+    fn count(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn bytes(&self) -> usize {
+        // An empty field takes room too: its boundary.
+        self.columns.iter().map(|strings| strings.bytes.len() + 8 * strings.len()).sum()
+    }
+
+    fn rejects(&mut self) -> &mut Vec<Reject> {
+        &mut self.rejects
     }
 }
 
@@ -712,5 +822,49 @@ mod tests {
             Ok(())
         });
         assert!(matches!(outcome, Err(LineError::Truncated)));
+    }
+
+    type Cells = (Vec<(u64, Vec<String>)>, Vec<(u64, String)>);
+
+    fn table(data: &[u8], columns: &[usize], size: usize, most: usize) -> Cells {
+        let read = |mut reader: Reader| {
+            reader.select_columns(columns);
+            let (mut rows, mut bad) = (Vec::new(), Vec::new());
+            while let Some(table) = reader.next_table(size, most, true).unwrap() {
+                assert!(table.lines.len() <= most);
+                for (i, line) in table.lines.iter().enumerate() {
+                    let cell = |strings: &Strings| {
+                        let range = strings.offsets[i] as usize..strings.offsets[i + 1] as usize;
+                        String::from_utf8(strings.bytes[range].to_vec()).unwrap()
+                    };
+                    rows.push((*line, table.columns.iter().map(cell).collect()));
+                }
+                bad.extend(table.rejects.into_iter().map(|reject| (reject.line, reject.reason)));
+            }
+            (rows, bad)
+        };
+        let found = read(Reader::new(Cursor::new(data.to_vec()), CSV, false).unwrap());
+        let dripped = read(Reader::new(Drip(Cursor::new(data.to_vec())), CSV, true).unwrap());
+        assert_eq!(found, dripped, "the cuts between reads change the rows");
+        found
+    }
+
+    #[test]
+    fn a_table_has_any_columns_in_any_order_and_the_line_of_each_row() {
+        let data = b"a,b,c\n1,\"x\ny\",3\n\n4,,6\n7\n\xFF,8,9\n10,\xFF,12\n";
+        for (size, most) in [(1, 99), (1 << 20, 1), (1 << 20, 99)] {
+            let (rows, bad) = table(data, &[2, 0], size, most);
+            let expected = [(2, ["3", "1"]), (5, ["6", "4"]), (8, ["12", "10"])];
+            assert_eq!(rows, expected.map(|(line, cells)| (line, cells.map(str::to_owned).to_vec())));
+            let expected =
+                [(6, "1 fields where the header has 3"), (7, "invalid UTF-8 at byte 0 of the column `a`")];
+            assert_eq!(bad, expected.map(|(line, reason)| (line, reason.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_table_of_no_columns_still_has_rows() {
+        let (rows, bad) = table(b"a,b\n1,2\n3\n", &[], 99, 99);
+        assert_eq!((rows, bad.len()), (vec![(2, vec![])], 1));
     }
 }

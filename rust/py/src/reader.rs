@@ -21,6 +21,7 @@ pub struct LineReader {
 }
 
 type Reject = (u64, String, Vec<u8>);
+type Table<'py> = (Vec<Strings>, Bound<'py, PyArray1<u64>>, Vec<Reject>);
 type Rows<'py> = (Strings, Option<Strings>, Option<Bound<'py, PyArray1<f64>>>, Vec<Reject>);
 
 fn poisoned<T>(_: T) -> PyErr {
@@ -96,6 +97,36 @@ impl LineReader {
                 batch.texts.into(),
                 labelled.then(|| batch.labels.into()),
                 columns.weight.map(|_| PyArray1::from_vec(py, batch.weights)),
+                rejects.collect(),
+            )
+        }))
+    }
+
+    /// Say which columns make up a table.
+    fn select_columns(&self, positions: Vec<usize>) -> PyResult<()> {
+        let mut reader = self.reader.lock().map_err(poisoned)?;
+        let width = reader.names().len();
+        for (i, position) in positions.iter().enumerate() {
+            if *position >= width || positions[..i].contains(position) {
+                let problem = format!("column {position} of {width} is not there, or is named twice");
+                return Err(error("InputError", &problem, None));
+            }
+        }
+        reader.select_columns(&positions);
+        Ok(())
+    }
+
+    /// Columns of at most `most` rows, the line of each row, and rejected rows; nothing at the end.
+    fn next_table<'py>(&self, py: Python<'py>, most: usize, skip_bad: bool) -> PyResult<Option<Table<'py>>> {
+        let outcome = py.detach(|| {
+            let mut reader = self.reader.lock().map_err(poisoned)?;
+            reader.next_table(self.batch_bytes, most.max(1), skip_bad).map_err(reading)
+        })?;
+        Ok(outcome.map(|table| {
+            let rejects = table.rejects.into_iter().map(|bad| (bad.line, bad.reason, bad.row));
+            (
+                table.columns.into_iter().map(Strings::from).collect(),
+                PyArray1::from_vec(py, table.lines),
                 rejects.collect(),
             )
         }))

@@ -90,6 +90,12 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
             yield f"{terms}; one pass, mean log-loss of texts before they were learned {loss:.4f}"
             return
         chosen = f", chosen on {fit['held_out']:,} held-out texts" if fit.get("held_out") else ""
+        if "shrinkage" in fit:
+            yield (
+                f"{terms}; shrinkage {fit['shrinkage']:g} and temperature {fit['temperature']:.3g}{chosen} "
+                f"({fit['method']})"
+            )
+            return
         proof = (
             f"within {fit['gap']:.1e} of the optimum"
             if fit["gap"] is not None

@@ -38,7 +38,7 @@ def _learner_options() -> list[Callable[[F], F]]:
             metavar="NAME",
             default="multinomial",
             help="Naive Bayes: multinomial, bernoulli, complement; softmax regression: softmax, "
-            "or nb-softmax, which has naive Bayes behind it.",
+            "or nb-softmax, which has naive Bayes behind it; discriminant analysis: lda, qda.",
         ),
         option(
             section,
@@ -65,11 +65,19 @@ def _learner_options() -> list[Callable[[F], F]]:
         ),
         option(
             section,
+            "--shrinkage",
+            type=Value(float, "a number from 0 to 1"),
+            metavar="S",
+            help="How far covariances are drawn towards simpler ones, from 0 to 1; for lda and qda.  "
+            "[default: chosen on held-out texts]",
+        ),
+        option(
+            section,
             "--prior",
             type=PRIOR,
             metavar="PRIOR",
             help="Probability of each class before reading: data, uniform, or spam=0.02,ham=0.98; "
-            "for multinomial and bernoulli.  [default: data]",
+            "not for complement and softmax.  [default: data]",
         ),
         option(
             section,
@@ -193,7 +201,7 @@ def recipe_from(options: dict[str, Any]) -> Recipe:
     """The recipe that the options make."""
     learner = learner_named(
         options["learner"],
-        **_given(options, "alpha", "prior", "binary", "norm", "transform", "C", "class_weight"),
+        **_given(options, "alpha", "prior", "binary", "norm", "transform", "C", "class_weight", "shrinkage"),
     )
     given = _given(
         options, "unit", "ngrams", "characters", "strip_accents", "hash_bits", "hash_seed", "sklearn"

@@ -33,7 +33,7 @@ def texts_of(array: Array) -> tuple[Array, Problems]:
             f"the text column holds {kind}, not text",
             hint="name another column with `--text COLUMN` (text='COLUMN')",
         )
-    return array, _not_utf8(array, "text") | _nulls(array, values.NULL_TEXT)
+    return array, not_utf8(array, "text") | _nulls(array, values.NULL_TEXT)
 
 
 def labels_of(array: Array) -> tuple[Array, Problems]:
@@ -51,7 +51,7 @@ def labels_of(array: Array) -> tuple[Array, Problems]:
             array = pa.DictionaryArray.from_arrays(array.indices, checked)
         return array, _spread(array, problems, values.EMPTY_LABEL)
     if _is_string(kind):
-        problems = _not_utf8(array, "label") | _nulls(array, values.EMPTY_LABEL)
+        problems = not_utf8(array, "label") | _nulls(array, values.EMPTY_LABEL)
         for at in np.flatnonzero(_mask(pc.equal(array, pa.scalar("", kind)))):
             problems[int(at)] = values.EMPTY_LABEL
         return array, problems
@@ -130,7 +130,8 @@ def _nulls(array: Array, reason: str) -> Problems:
     return {int(at): reason for at in np.flatnonzero(_mask(array.is_null()))}
 
 
-def _not_utf8(array: Array, what: str) -> Problems:
+def not_utf8(array: Array, what: str) -> Problems:
+    """The strings of ``array`` that are not UTF-8, each with the byte at which that shows."""
     # Producers promise UTF-8; Parquet files written by others do not always keep the promise.
     try:
         array.validate(full=True)

@@ -73,7 +73,7 @@ class Wanted:
         """
         found: dict[str, int] = {}
         for option, name in self._named.items():
-            at = _named(where, columns, name, option)
+            at = named(where, columns, name, option)
             for other, position in found.items():
                 if position == at:
                     raise InputError(
@@ -83,9 +83,9 @@ class Wanted:
             found[option] = at
         # What is named for one thing is not guessed for another.
         if "text" not in found:
-            found["text"] = _usual(where, columns, TEXT_NAMES, "text", found.values())
+            found["text"] = usual(where, columns, TEXT_NAMES, "text", found.values())
         if "label" not in found and self.labelled:
-            found["label"] = _usual(where, columns, LABEL_NAMES, "label", found.values())
+            found["label"] = usual(where, columns, LABEL_NAMES, "label", found.values())
         return Found(found["text"], found.get("label"), found.get("weight"))
 
     def refuse_names(self, what: str) -> None:
@@ -97,20 +97,28 @@ class Wanted:
             )
 
 
-def _named(where: str, columns: Sequence[str], name: str, option: str) -> int:
+def position(columns: Sequence[str], name: str) -> int | None:
+    """Where ``name`` stands among ``columns``, if need be in another case or with blanks around it."""
     if name in columns:
         return columns.index(name)
-    plain = _plain(columns)
-    if name.strip().casefold() in plain:
-        return plain.index(name.strip().casefold())
-    raise MissingColumn(where, name, columns, option)
+    plain, sought = _plain(columns), name.strip().casefold()
+    return plain.index(sought) if sought in plain else None
 
 
-def _usual(
-    where: str, columns: Sequence[str], usual: Sequence[str], option: str, taken: Collection[int]
+def named(where: str, columns: Sequence[str], name: str, option: str) -> int:
+    """The position of the column that ``option`` names, or `MissingColumn`."""
+    at = position(columns, name)
+    if at is None:
+        raise MissingColumn(where, name, columns, option)
+    return at
+
+
+def usual(
+    where: str, columns: Sequence[str], names: Sequence[str], option: str, taken: Collection[int]
 ) -> int:
+    """The position of the first of ``names`` that is there and not ``taken``, or `MissingColumn`."""
     plain = _plain(columns)
-    for name in usual:
+    for name in names:
         for at, column in enumerate(plain):
             if column == name and at not in taken:
                 return at

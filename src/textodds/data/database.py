@@ -7,9 +7,9 @@ DuckDB would first have to download its extension for them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from textodds.data import files
 from textodds.data.admission import Row, gathered
@@ -17,8 +17,11 @@ from textodds.data.batch import BATCH_ROWS, Batch
 from textodds.data.columns import Found, Wanted
 from textodds.data.files import File
 from textodds.data.formats import SQLITE_MAGIC
-from textodds.data.frames import admitted_parts
+from textodds.data.frames import admitted_parts, arrow_parts
+from textodds.data.parts import Part, row_parts
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.sought import Sought
+from textodds.data.values import Unreadable, not_utf8
 from textodds.errors import BadFile, InputError
 
 if TYPE_CHECKING:
@@ -38,13 +41,44 @@ def batches(file: File | None, query: str | None, wanted: Wanted, rejects: Rejec
     ``SELECT body AS text, kind AS label FROM 'mail/*.parquet'``. Rows come in the order of the query;
     to be sure that two passes see the same order, give it an ORDER BY.
     """
-    if file is not None and files.head(file.path, len(SQLITE_MAGIC)) == SQLITE_MAGIC:
-        yield from _from_sqlite(file, query, wanted, rejects)
+    origin = _origin(file)
+    if _is_sqlite(file):
+        with _sqlite(file, query, bytes) as cursor:
+            found = wanted.find(origin.where, _names(cursor))
+            yield from gathered(
+                _rows(cursor, found),
+                rejects,
+                origin,
+                labelled=found.label is not None,
+                weighted=found.weight is not None,
+            )
     elif file is None or file.size:
-        yield from _from_duckdb(file, query, wanted, rejects)
+        with _duckdb(file, query) as relation:
+            found = wanted.find(origin.where, relation.columns)
+            read = _record_batches(relation, found.positions)
+            yield from admitted_parts(read, found.among(found.positions), rejects, origin)
 
 
-def _from_duckdb(file: File | None, query: str | None, wanted: Wanted, rejects: Rejects) -> Iterator[Batch]:
+def parts(file: File | None, query: str | None, sought: Sought) -> Iterator[Part]:
+    """Parts of the table that a query returns or, without one, of the only table of ``file``."""
+    origin = _origin(file)
+    if _is_sqlite(file):
+        with _sqlite(file, query, _text) as cursor:
+            rows = ((row, None, None, at, None) for at, row in enumerate(cursor, start=1))
+            yield from row_parts(rows, _names(cursor), sought, origin)
+    elif file is None or file.size:
+        with _duckdb(file, query) as relation:
+            read = _record_batches(relation, sought.positions(origin.where, relation.columns))
+            yield from arrow_parts(read, origin)
+
+
+def _is_sqlite(file: File | None) -> TypeGuard[File]:
+    return file is not None and files.head(file.path, len(SQLITE_MAGIC)) == SQLITE_MAGIC
+
+
+@contextlib.contextmanager
+def _duckdb(file: File | None, query: str | None) -> Iterator[Any]:
+    """The relation that ``query`` returns, or that is the only table of ``file``."""
     import duckdb
     import pyarrow as pa
 
@@ -57,38 +91,52 @@ def _from_duckdb(file: File | None, query: str | None, wanted: Wanted, rejects: 
             relation = connection.sql(query)
             if relation is None:
                 raise InputError("the query returns no rows", hint="end it with a SELECT")
-            found = wanted.find(origin.where, relation.columns)
-            columns = [duckdb.ColumnExpression(relation.columns[at]) for at in found.positions]
-            parts = relation.select(*columns).to_arrow_reader(BATCH_ROWS)
-            yield from admitted_parts(parts, found.among(found.positions), rejects, origin)
+            yield relation
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         raise _refused("DuckDB", file, query, error) from error
 
 
-def _from_sqlite(file: File, query: str | None, wanted: Wanted, rejects: Rejects) -> Iterator[Batch]:
+def _record_batches(relation: Any, positions: list[int]) -> Any:
+    import duckdb
+
+    columns = [duckdb.ColumnExpression(relation.columns[at]) for at in positions]
+    return relation.select(*columns).to_arrow_reader(BATCH_ROWS)
+
+
+@contextlib.contextmanager
+def _sqlite(
+    file: File, query: str | None, text: Callable[[bytes], object]
+) -> Iterator[sqlite3.Cursor]:
+    """The rows that ``query`` returns, or those of the only table; ``text`` makes strings of bytes."""
     import sqlite3
 
     origin = _origin(file)
     address = f"{Path(file.path).absolute().as_uri()}?mode=ro"
     try:
-        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        # A pass that is begun to find the kinds of columns may go on in the thread that reads ahead.
+        connecting = sqlite3.connect(address, uri=True, check_same_thread=False)
+        with contextlib.closing(connecting) as connection:
             if query is None:
                 tables = [table for (table,) in connection.execute(SQLITE_TABLES)]
                 query = _all_of_the_only(tables, origin.where)
-            connection.text_factory = bytes  # SQLite does not check that its text is UTF-8; we do
+            connection.text_factory = text  # SQLite does not check that its text is UTF-8; we do
             cursor = connection.execute(query)
             if cursor.description is None:
                 raise InputError("the query returns no rows", hint="make it a SELECT")
-            found = wanted.find(origin.where, [column[0] for column in cursor.description])
-            yield from gathered(
-                _rows(cursor, found),
-                rejects,
-                origin,
-                labelled=found.label is not None,
-                weighted=found.weight is not None,
-            )
+            yield cursor
     except (sqlite3.Error, sqlite3.Warning) as error:  # a Warning is raised for two statements at once
         raise _refused("SQLite", file, query, error) from error
+
+
+def _names(cursor: sqlite3.Cursor) -> list[str]:
+    return [column[0] for column in cursor.description]
+
+
+def _text(raw: bytes) -> str | Unreadable:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        return Unreadable(not_utf8("text", error))
 
 
 def _rows(cursor: sqlite3.Cursor, found: Found) -> Iterator[Row]:

@@ -9,12 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from textodds.data import fileset, formats, frames, objects
+from textodds.data import database, fileset, formats, frames, objects
 from textodds.data.columns import Wanted
-from textodds.data.fileset import Reading
 from textodds.data.objects import refuse
-from textodds.data.rejects import Rejects
+from textodds.data.rejects import Rejecting, Rejects
 from textodds.data.source import Source
+from textodds.data.texts import TextReading
 from textodds.errors import InputError
 
 
@@ -77,32 +77,44 @@ def read(
     """
     wanted = Wanted(text, label, weight, labelled)
     formats.known(format)
-    if rejects_path is not None and bad_rows == "stop":
-        raise InputError(
-            "`rejects_path` is for rows that are skipped, but the first bad row stops the run",
-            hint="add `--bad-rows skip` (bad_rows='skip')",
-        )
-    reject = partial(Rejects, bad_rows, None if rejects_path is None else Path(rejects_path))
-    source, first = _begun(source)
-    paths = _paths(source, first)
+    reject = rejecting(bad_rows, rejects_path)
+    source, first = begun(source)
+    paths = paths_of(source, first)
     if query is not None:
         refuse("a query", labels=labels, weights=weights, quoting=not quoting, header=not header)
         if format != "database":
             refuse("a query", format=format)
-        if paths is None and source is not None:
-            raise InputError(
-                "a query reads a database file, or files that it names, and the source is neither",
-                hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
-            )
-        return fileset.query_source(paths, query, wanted, reject)
+        refuse_query_of(source, paths)
+        return fileset.query_source(
+            paths, lambda file, rejects: database.batches(file, query, wanted, rejects), reject, Source
+        )
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, Reading(format, wanted, quoting, header), reject)
+        return fileset.file_source(paths, TextReading(format, quoting, header, wanted), reject, Source)
     refuse("not a file", format=format, quoting=not quoting, header=not header)
     return objects.object_source(source, first, labels, weights, wanted, reject)
 
 
-def _begun(source: Any) -> tuple[Any, object]:
+def rejecting(bad_rows: str, path: str | os.PathLike[str] | None) -> Rejecting:
+    """From the name of a source to the place for its bad rows."""
+    if path is not None and bad_rows == "stop":
+        raise InputError(
+            "`rejects_path` is for rows that are skipped, but the first bad row stops the run",
+            hint="add `--bad-rows skip` (bad_rows='skip')",
+        )
+    return partial(Rejects, bad_rows, None if path is None else Path(path))
+
+
+def refuse_query_of(source: Any, paths: list[str] | None) -> None:
+    """Fail for a query to something that is not a file."""
+    if paths is None and source is not None:
+        raise InputError(
+            "a query reads a database file, or files that it names, and the source is neither",
+            hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
+        )
+
+
+def begun(source: Any) -> tuple[Any, object]:
     """``source``, and its first item that is not null if it is an iterable of Python objects.
 
     What was taken from an iterator is put back in front of it.
@@ -120,7 +132,7 @@ def _begun(source: Any) -> tuple[Any, object]:
     return (itertools.chain(taken, source) if isinstance(source, Iterator) else source), first
 
 
-def _paths(source: Any, first: object) -> list[str] | None:
+def paths_of(source: Any, first: object) -> list[str] | None:
     """The paths that ``source`` is or holds, or None if it is something else."""
     if isinstance(source, (str, os.PathLike)):
         return [os.fsdecode(source)]

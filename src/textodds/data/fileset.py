@@ -3,62 +3,54 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from textodds.data import database, files, folder, formats, jsonl, lines, parquet
-from textodds.data.batch import Batch
-from textodds.data.columns import Wanted
+from textodds.data import files, folder, formats
 from textodds.data.files import File, Spool
 from textodds.data.progress import Progress
 from textodds.data.rejects import Rejecting, Rejects
-from textodds.data.source import Source
+from textodds.data.source import Making
 from textodds.errors import BadFile, InputError
 
+T = TypeVar("T")
+S = TypeVar("S")
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+
+@dataclass(frozen=True)
+class Reading(ABC, Generic[T]):
     """How files are to be read, whatever their format turns out to be."""
 
     format: str | None
-    wanted: Wanted
     quoting: bool
     header: bool
 
+    @property
+    @abstractmethod
+    def of_stdin(self) -> str | None:
+        """The format of standard input where nothing else tells."""
+
+    @abstractmethod
     def format_of(self, file: File) -> str:
         """The format of ``file``: as said, by its name, or by its content; checked to make sense."""
-        chosen = self.format or formats.by_name(file.name)
-        if chosen is None:
-            # A named text column says that there are columns, where nothing else does.
-            chosen = formats.by_content(file, tabular=self.wanted.labelled or self.wanted.names_columns)
-        if chosen in ("fasttext", "lines"):
-            self.wanted.refuse_names(f"`{file.name}`, read as {chosen},")
-        if chosen == "lines" and self.wanted.labelled:
-            raise InputError(
-                f"`{file.name}` is read as plain lines, which have no labels",
-                hint="write `__label__spam text` on each line and read it with `--format fasttext`",
-            )
-        return chosen
 
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+    @abstractmethod
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Progress) -> Iterator[T]:
         """Batches of one file in the ``chosen`` format."""
-        if chosen == "jsonl":
-            return jsonl.batches(file, self.wanted, rejects, progress)
-        if chosen == "parquet":
-            return parquet.batches(file, self.wanted, rejects, progress)
-        if chosen == "database":
-            return database.batches(file, None, self.wanted, rejects)
-        return lines.batches(
-            file, chosen, self.wanted, rejects, progress, quoting=self.quoting, header=self.header
-        )
+
+    @abstractmethod
+    def of_folder(self, path: str) -> Callable[[Rejects, Progress], Iterator[T]]:
+        """Batches of the documents in a folder, or an error where a folder makes no sense."""
 
 
-def file_source(paths: list[str], reading: Reading, reject: Rejecting) -> Source:
+def file_source(paths: list[str], reading: Reading[T], reject: Rejecting, make: Making[T, S]) -> S:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [files.named(path) for given in paths for path in files.found(given)]
     if len(found) == 1 and files.is_folder(found[0].path) and reading.format in (None, "folder"):
-        return _folder_source(found[0].path, reading, reject)
+        return _folder_source(found[0].path, reading, reject, make)
     for file in found:
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
@@ -67,23 +59,28 @@ def file_source(paths: list[str], reading: Reading, reject: Rejecting) -> Source
     if any(file.is_pipe for file in found):
         if len(found) > 1:
             raise InputError("a pipe cannot be read together with other files", hint="join them with `cat`")
-        return _pipe_source(found[0], reading, reject)
+        return _pipe_source(found[0], reading, reject, make)
 
     chosen = [reading.format_of(file) for file in found]
     _refuse_dialect(reading, chosen)
     rejects = reject(_name(found))
     rejects.refuse_to_overwrite(file.path for file in found)
 
-    def batches(rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+    def batches(rejects: Rejects, progress: Progress) -> Iterator[T]:
         for file, format_ in zip(found, chosen, strict=True):
             yield from reading.batches(file, format_, rejects, progress)
             progress.finish(file.size)
 
     description = found[0].name if len(found) == 1 else f"{len(found):,} files"
-    return Source(description, batches, rejects, size=sum(file.size for file in found))
+    return make(description, batches, rejects, size=sum(file.size for file in found))
 
 
-def query_source(paths: list[str] | None, query: str, wanted: Wanted, reject: Rejecting) -> Source:
+def query_source(
+    paths: list[str] | None,
+    batches: Callable[[File | None, Rejects], Iterator[T]],
+    reject: Rejecting,
+    make: Making[T, S],
+) -> S:
     """The source of the rows of a query to a database file, or to DuckDB in memory."""
     file = None
     if paths is not None:
@@ -93,38 +90,33 @@ def query_source(paths: list[str] | None, query: str, wanted: Wanted, reject: Re
         file = files.named(found[0])
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
-    return Source(
+    return make(
         "a query" if file is None else f"a query to {file.name}",
-        lambda rejects, _: database.batches(file, query, wanted, rejects),
+        lambda rejects, _: batches(file, rejects),
         reject("query" if file is None else _name([file])),
     )
 
 
-def _folder_source(path: str, reading: Reading, reject: Rejecting) -> Source:
-    reading.wanted.refuse_names(f"`{path}`, a folder of documents,")
+def _folder_source(path: str, reading: Reading[T], reject: Rejecting, make: Making[T, S]) -> S:
+    batches = reading.of_folder(path)
     _refuse_dialect(reading, ["folder"])
-    return Source(
-        path,
-        lambda rejects, progress: folder.batches(path, rejects, progress, labelled=reading.wanted.labelled),
-        reject(Path(path).resolve().name),
-        size=folder.size(path),
-    )
+    return make(path, batches, reject(Path(path).resolve().name), size=folder.size(path))
 
 
-def _pipe_source(pipe: File, reading: Reading, reject: Rejecting) -> Source:
+def _pipe_source(pipe: File, reading: Reading[T], reject: Rejecting, make: Making[T, S]) -> S:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.
     """
     known = reading.format or formats.by_name(pipe.name)
-    if known is None and pipe.path == files.STDIN and not reading.wanted.labelled:
-        known = "lines"
+    if known is None and pipe.path == files.STDIN:
+        known = reading.of_stdin
     rejects = reject(_name([pipe]))
     if known in formats.STREAMED:
         reading = replace(reading, format=known)
         chosen = reading.format_of(pipe)
         _refuse_dialect(reading, [chosen])
-        return Source(
+        return make(
             pipe.name,
             lambda rejects, progress: reading.batches(pipe, chosen, rejects, progress),
             rejects,
@@ -132,10 +124,10 @@ def _pipe_source(pipe: File, reading: Reading, reject: Rejecting) -> Source:
         )
     spool = Spool(pipe)
 
-    def batches(rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+    def batches(rejects: Rejects, progress: Progress) -> Iterator[T]:
         return reading.batches(spool.file, reading.format_of(spool.file), rejects, progress)
 
-    return Source(pipe.name, batches, rejects)
+    return make(pipe.name, batches, rejects)
 
 
 def _name(found: list[File]) -> str:
@@ -145,7 +137,7 @@ def _name(found: list[File]) -> str:
     return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
 
 
-def _refuse_dialect(reading: Reading, chosen: list[str]) -> None:
+def _refuse_dialect(reading: Reading[T], chosen: list[str]) -> None:
     if not (reading.quoting and reading.header) and not set(chosen) & set(formats.DELIMITED):
         option = "header" if reading.quoting else "quoting"
         raise InputError(

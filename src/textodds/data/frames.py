@@ -14,7 +14,9 @@ from textodds.data.admission import admit
 from textodds.data.batch import SLICE_ROWS, Batch
 from textodds.data.columns import Found, Wanted
 from textodds.data.memory import Slicer
+from textodds.data.parts import Part, Values
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.sought import Sought
 from textodds.errors import InputError
 
 PYARROW_COLUMNS = ("pyarrow Array", "pyarrow ChunkedArray")
@@ -87,12 +89,12 @@ def column_batches(
     texts: Any, labels: Any | None, weights: Any | None, rejects: Rejects, origin: Origin
 ) -> Iterator[Batch]:
     """Batches of columns in memory, of Arrow or of Python, all of one length."""
-    lengths, text_slicer = _pieces(texts)
+    lengths, text_slicer = pieces(texts)
     return memory.sliced(
         lengths,
         text_slicer,
-        None if labels is None else _pieces(labels)[1],
-        None if weights is None else _pieces(weights)[1],
+        None if labels is None else pieces(labels)[1],
+        None if weights is None else pieces(weights)[1],
         rejects,
         origin,
     )
@@ -128,6 +130,30 @@ def admitted_parts(parts: Iterable[Any], found: Found, rejects: Rejects, origin:
                 yield batch
 
 
+def arrow_parts(read: Iterable[Any], origin: Origin) -> Iterator[Part]:
+    """Parts of a table that are Arrow record batches."""
+    rows = 0
+    for whole in read:
+        for start in range(0, len(whole), SLICE_ROWS):
+            part = whole.slice(start, SLICE_ROWS)
+            places = range(rows + 1, rows + 1 + len(part))
+            rows += len(part)
+            columns = [Values(column) for column in part.columns]
+            yield Part(origin, part.schema.names, columns, len(part), places.__getitem__)
+
+
+def stream_parts(source: Any, sought: Sought, origin: Origin) -> Iterator[Part]:
+    """Parts of an Arrow stream as it comes, never all of it at once."""
+    import pyarrow as pa
+
+    try:
+        with pa.RecordBatchReader.from_stream(source) as read:
+            chosen = sought.positions(origin.where, read.schema.names)
+            yield from arrow_parts((part.select(chosen) for part in read), origin)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{origin.where} cannot be read: {error}") from error
+
+
 def column_of(source: Any) -> Any:
     """``source`` as a column with a length and positions if it is one; else ``source`` itself."""
     if hasattr(source, "__arrow_c_array__") and is_column(source):
@@ -155,7 +181,7 @@ def name_of(source: Any) -> str:
     return name if library == "builtins" else f"{library} {name}"
 
 
-def _pieces(column: Any) -> tuple[list[int], Slicer]:
+def pieces(column: Any) -> tuple[list[int], Slicer]:
     """The lengths of the pieces a column consists of, and how to cut it."""
     if _is(column, "pandas Series"):
         return [len(column)], _pandas_slicer(column)

@@ -9,7 +9,7 @@ skip: it cannot keep what is promised here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from textodds.data import files, formats
@@ -17,8 +17,10 @@ from textodds.data.admission import Row, gathered
 from textodds.data.batch import RECORD_BYTES, Batch
 from textodds.data.columns import Wanted
 from textodds.data.files import File
+from textodds.data.parts import Part, record_parts
 from textodds.data.progress import Progress
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.sought import Sought
 from textodds.data.values import Unreadable, not_utf8
 from textodds.errors import BadFile
 
@@ -43,9 +45,37 @@ def batches(file: File, wanted: Wanted, rejects: Rejects, progress: Progress) ->
             yield batch
 
 
+def parts(file: File, sought: Sought, progress: Progress) -> Iterator[Part]:
+    """Parts of the table that the objects in ``file`` make up, their keys being its columns."""
+    formats.refuse_utf16(file)
+    with files.trouble(file), files.opened(file.path) as (stream, position):
+        rows = ((item, None, None, line, row) for line, row, item in _objects(file, stream))
+        for part in record_parts(rows, sought, Origin(file.name)):
+            progress.current = position()
+            yield part
+
+
 def _rows(file: File, stream: BinaryIO, wanted: Wanted) -> Iterator[Row]:
     text = label = weight = ""
     sought = True
+    for line, row, item in _objects(file, stream, lambda: (text, label)):
+        if isinstance(item, Unreadable):
+            yield item, None, None, line, row
+            continue
+        if sought:  # columns are those of the first object
+            columns = list(item)
+            found = wanted.find(file.name, columns)
+            text = columns[found.text]
+            label = text if found.label is None else columns[found.label]
+            weight = text if found.weight is None else columns[found.weight]
+            sought = False
+        yield item.get(text), item.get(label), item.get(weight), line, row
+
+
+def _objects(
+    file: File, stream: BinaryIO, named: Callable[[], tuple[str, ...]] = tuple
+) -> Iterator[tuple[int, bytes, dict[str, object] | Unreadable]]:
+    """Line, bytes and object of each row; ``named`` are the text and the label, for messages."""
     line = 0
     with files.trouble(file, lambda: line):
         while raw := stream.readline(RECORD_BYTES + 1):
@@ -58,27 +88,15 @@ def _rows(file: File, stream: BinaryIO, wanted: Wanted) -> Iterator[Row]:
             if line == 1:
                 raw = raw.removeprefix(formats.BOM)
             row = raw.strip(BLANKS)
-            if not row:
-                continue
-            item = _object(row, text, label)
-            if isinstance(item, Unreadable):
-                yield item, None, None, line, row
-                continue
-            if sought:  # columns are those of the first object
-                columns = list(item)
-                found = wanted.find(file.name, columns)
-                text = columns[found.text]
-                label = text if found.label is None else columns[found.label]
-                weight = text if found.weight is None else columns[found.weight]
-                sought = False
-            yield item.get(text), item.get(label), item.get(weight), line, row
+            if row:
+                yield line, row, _object(row, named)
 
 
-def _object(row: bytes, *keys: str) -> dict[str, object] | Unreadable:
+def _object(row: bytes, named: Callable[[], tuple[str, ...]]) -> dict[str, object] | Unreadable:
     try:
         line = row.decode()
     except UnicodeDecodeError as error:
-        return Unreadable(_reason(row, keys) or not_utf8("line", error))
+        return Unreadable(_reason(row, named()) or not_utf8("line", error))
     try:
         item, end = _parse(line)
     except json.JSONDecodeError as error:
@@ -101,7 +119,7 @@ def _reason(row: bytes, keys: tuple[str, ...]) -> str | None:
     """Which field is not UTF-8 and where, if it is the text or the label."""
     try:
         item = json.loads(row.decode(errors="surrogateescape"))
-        for key, what in zip(keys, ("text", "label"), strict=True):
+        for key, what in zip(keys, ("text", "label"), strict=False):  # neither is named in tables
             try:
                 item[key].encode(errors="surrogateescape").decode()
             except UnicodeDecodeError as error:

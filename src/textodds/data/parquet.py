@@ -9,47 +9,58 @@ row can be named, where DuckDB fails for the file as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from textodds.data import files
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import Wanted
 from textodds.data.files import BUFFER, File
-from textodds.data.frames import admitted_parts
+from textodds.data.frames import admitted_parts, arrow_parts
+from textodds.data.parts import Part
 from textodds.data.progress import Progress
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.sought import Sought
 from textodds.errors import BadFile
 
 
 def batches(file: File, wanted: Wanted, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
     """Batches of the rows of ``file``."""
+    with _opened(file) as table:
+        if table is None:
+            return
+        columns = table.schema_arrow.names
+        found = wanted.find(file.name, columns)
+        rows = _batch_rows(table.metadata, [columns[found.text]])
+        read = _record_batches(file, table, [columns[at] for at in found.positions], rows, progress)
+        yield from admitted_parts(read, found.among(found.positions), rejects, Origin(file.name, "row"))
+
+
+def parts(file: File, sought: Sought, progress: Progress) -> Iterator[Part]:
+    """Parts of the table in ``file``."""
+    with _opened(file) as table:
+        if table is None:
+            return
+        columns = table.schema_arrow.names
+        chosen = [columns[at] for at in sought.positions(file.name, columns)]
+        read = _record_batches(file, table, chosen, _batch_rows(table.metadata, chosen), progress)
+        yield from arrow_parts(read, Origin(file.name, "row"))
+
+
+@contextlib.contextmanager
+def _opened(file: File) -> Iterator[Any]:
+    """The file, None if it is empty; what Arrow says of it becomes `BadFile`."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    size = file.size
-    if size == 0:
+    if file.size == 0:
+        yield None
         return
-    origin = Origin(file.name, "row")
     with files.unpacked(file.path, ".parquet") as path, files.trouble(file):
         try:
             with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as table:
-                columns = table.schema_arrow.names
-                found = wanted.find(file.name, columns)
-                parts = table.iter_batches(
-                    batch_size=_batch_rows(table.metadata, columns[found.text]),
-                    columns=[columns[at] for at in found.positions],
-                    use_threads=False,  # two columns gain nothing, and reading already overlaps with counting
-                )
-
-                def counted() -> Iterator[Any]:
-                    rows = 0
-                    for part in parts:
-                        rows += len(part)
-                        progress.current = size * rows // table.metadata.num_rows
-                        yield part
-
-                yield from admitted_parts(counted(), found.among(found.positions), rejects, origin)
+                yield table
         except pa.ArrowException as error:
             raise BadFile(
                 f"`{file.name}` cannot be read as Parquet: {error}",
@@ -57,13 +68,24 @@ def batches(file: File, wanted: Wanted, rejects: Rejects, progress: Progress) ->
             ) from error
 
 
-def _batch_rows(metadata: Any, text: str) -> int:
-    """Rows that hold about `BATCH_BYTES` of text, by the average of the file."""
+def _record_batches(
+    file: File, table: Any, columns: list[str], rows: int, progress: Progress
+) -> Iterator[Any]:
+    size, read = file.size, 0
+    # Threads gain nothing for two columns, and reading already overlaps with counting.
+    for part in table.iter_batches(batch_size=rows, columns=columns, use_threads=False):
+        read += len(part)
+        progress.current = size * read // table.metadata.num_rows
+        yield part
+
+
+def _batch_rows(metadata: Any, columns: Collection[str]) -> int:
+    """Rows of which ``columns`` hold about `BATCH_BYTES`, by the average of the file."""
     size: int = sum(
         chunk.total_uncompressed_size
         for group in range(metadata.num_row_groups)
         for chunk in map(metadata.row_group(group).column, range(metadata.num_columns))
-        if chunk.path_in_schema == text
+        if chunk.path_in_schema in columns or chunk.path_in_schema.partition(".")[0] in columns
     )
     rows: int = metadata.num_rows
     return max(1, min(BATCH_ROWS, BATCH_BYTES * rows // max(1, size)))

@@ -1,17 +1,22 @@
-"""A source of labelled text, whatever it is made of."""
+"""A source of batches, whatever it is made of."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, TypeVar
 
 from textodds.data.batch import Batch
 from textodds.data.progress import Progress
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
 
+T = TypeVar("T")
+S = TypeVar("S", covariant=True)
+Item = TypeVar("Item", contravariant=True)
 
-class Source:
-    """An iterable of batches; made by `read`.
+
+class Stream(Generic[T]):
+    """An iterable of batches.
 
     Attributes
     ----------
@@ -29,7 +34,7 @@ class Source:
     def __init__(
         self,
         description: str,
-        batches: Callable[[Rejects, Progress], Iterator[Batch]],
+        batches: Callable[[Rejects, Progress], Iterator[T]],
         rejects: Rejects,
         *,
         replayable: bool = True,
@@ -43,7 +48,11 @@ class Source:
         self._progress = Progress()
         self._is_spent = False
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[T]:
+        self._begin()
+        return self._pass(self._batches(self.rejects, self._progress))
+
+    def _begin(self) -> None:
         if self._is_spent:
             raise InputError(
                 f"{self.description} can be read only once, and has been",
@@ -52,18 +61,36 @@ class Source:
         self._is_spent = not self.replayable
         self.rejects.begin()
         self._progress.begin()
-        return self._pass()
 
     def __repr__(self) -> str:
-        return f"<Source: {self.description}>"
+        return f"<{type(self).__name__}: {self.description}>"
 
     @property
     def bytes_read(self) -> int:
         """Bytes consumed by the pass at hand; may be polled while another thread iterates."""
         return self._progress.bytes_read
 
-    def _pass(self) -> Iterator[Batch]:
+    def _pass(self, batches: Iterator[T]) -> Iterator[T]:
         try:
-            yield from self._batches(self.rejects, self._progress)
+            yield from batches
         finally:
             self.rejects.close()
+
+
+class Source(Stream[Batch]):
+    """An iterable of batches of labelled texts; made by `read`."""
+
+
+class Making(Protocol[Item, S]):
+    """How a source is made of a function that reads it: `Source`, or that of tables."""
+
+    def __call__(
+        self,
+        description: str,
+        batches: Callable[[Rejects, Progress], Iterator[Item]],
+        rejects: Rejects,
+        *,
+        replayable: bool = True,
+        size: int | None = None,
+    ) -> S:
+        """The source."""

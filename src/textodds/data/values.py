@@ -23,6 +23,7 @@ WEIGHT_MOST = 2.0**32  # so that the sums of the tally stay exact; the kernels h
 
 NULL_TEXT = "text is null"
 EMPTY_LABEL = "label is empty"
+NULL_WEIGHT = "weight is null"
 
 
 class Unusable(Exception):  # not an error a user meets: it becomes the reason of a bad row
@@ -30,7 +31,7 @@ class Unusable(Exception):  # not an error a user meets: it becomes the reason o
 
 
 class Unreadable:
-    """Stands in the place of the text of a row that could not even be taken apart."""
+    """Stands in the place of a row, or of a value, that could not even be taken apart."""
 
     __slots__ = ("reason",)
 
@@ -81,37 +82,42 @@ def text_of(value: object) -> str:
 
 def label_of(value: object) -> str:
     """``value`` as a label, or `Unusable`. Numbers become text as one would write them by hand."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    label = None
-    if isinstance(value, str):
-        label = _encodable(str(value), "label")
-    elif isinstance(value, bytes):
-        label = _decoded(value, "label")
-    elif is_null(value):
-        label = ""
-    elif isinstance(value, bool):
-        label = str(value).lower()
-    elif isinstance(value, int):
-        label = _digits(value)
-    elif isinstance(value, date):
-        label = str(value)
-    elif isinstance(value, float):
-        label = str(int(value)) if value.is_integer() else repr(value)
-    elif isinstance(value, Decimal):
-        whole = value.is_finite() and value == value.to_integral_value()
-        label = _digits(int(value)) if whole else str(value)
-    if label is None:
-        raise Unusable(f"label is {_shown(value)}, not text or a number")
+    label = written(value, "label")
     if not label:
         raise Unusable(EMPTY_LABEL)
     return label
 
 
+def written(value: object, what: str) -> str | None:
+    """``value`` as one would write it by hand, None where it is null; `Unusable` calls it ``what``."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return _encodable(str(value), what)
+    if isinstance(value, bytes):
+        return _decoded(value, what)
+    if is_null(value):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return _digits(value, what)
+    if isinstance(value, date):
+        return str(value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, Decimal):
+        whole = value.is_finite() and value == value.to_integral_value()
+        return _digits(int(value), what) if whole else str(value)
+    if isinstance(value, Unreadable):
+        raise Unusable(value.reason)
+    raise Unusable(f"{what} is {_shown(value)}, not text or a number")
+
+
 def weight_of(value: object) -> float:
     """``value`` as a weight, or `Unusable`. A number in quotes is not a number."""
     if value is None:
-        raise Unusable("weight is null")
+        raise Unusable(NULL_WEIGHT)
     if isinstance(value, (Real, Decimal)) and not isinstance(value, bool):
         try:
             weight = float(value)
@@ -119,7 +125,12 @@ def weight_of(value: object) -> float:
             weight = value = math.inf
         if 0 <= weight <= WEIGHT_MOST:
             return weight
-    raise Unusable(f"weight is `{_cut(str(value))}`; it must be a number from 0 to 2^32")
+    raise Unusable(not_a_weight(value))
+
+
+def not_a_weight(value: object) -> str:
+    """The reason for something that cannot be a weight."""
+    return f"weight is `{cut(str(value))}`; it must be a number from 0 to 2^32"
 
 
 def is_null(value: object) -> bool:
@@ -173,11 +184,11 @@ def _encodable(text: str, what: str) -> str:
     return text
 
 
-def _digits(number: int) -> str:
+def _digits(number: int, what: str) -> str:
     try:
         return str(number)
     except ValueError:  # Python refuses to write out thousands of digits
-        raise Unusable(f"label is a number of {number.bit_length():,} bits") from None
+        raise Unusable(f"{what} is a number of {number.bit_length():,} bits") from None
 
 
 def _decoded(value: bytes, what: str) -> str:
@@ -188,8 +199,9 @@ def _decoded(value: bytes, what: str) -> str:
 
 
 def _shown(value: object) -> str:
-    return f"{_cut(repr(value))} ({type(value).__name__})"
+    return f"{cut(repr(value))} ({type(value).__name__})"
 
 
-def _cut(shown: str) -> str:
+def cut(shown: str) -> str:
+    """``shown``, shortened if it is long."""
     return shown if len(shown) <= 40 else f"{shown[:40]}…"

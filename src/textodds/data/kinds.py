@@ -1,0 +1,109 @@
+"""The kind of a column, by its type or by what its first rows hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from textodds.data import cells
+from textodds.data.schema import Column
+
+# A text has more words than this on average, and most texts are different.
+TEXT_WORDS = 4.0
+TEXT_DIFFERENT = 0.5
+
+# What is different in nearly every row names the row, and tells nothing about others.
+ID_ROWS = 20
+ID_DIFFERENT = 0.95
+
+# Scripts without blanks between words: each character counts as one.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_WORD = rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+"
+
+NO_VALUES = "no values"
+
+
+def found(name: str, arrays: list[Any]) -> Column:
+    """The column ``name`` of a kind that suits ``arrays``, its first values in pieces."""
+    array = _joined(name, [cells.plain(array) for array in arrays])
+    kind = array.type
+    if not len(array) or array.null_count == len(array):
+        return Column(name, "ignore", NO_VALUES)
+    if pa.types.is_boolean(kind):
+        return Column(name, "category", "true or false")
+    if pa.types.is_dictionary(kind):
+        categories, _ = cells.categories_of(name, array)
+        return _category(name, categories)
+    if cells.is_number(kind):
+        return _of_numbers(name, cells.numbers_of(name, array)[0])
+    if cells.is_string(kind):
+        return _of_strings(name, cells.sound(name, array)[0])
+    return Column(name, "ignore", f"{_called(kind)} are not used")
+
+
+def _of_numbers(name: str, numbers: NDArray[np.float64]) -> Column:
+    different = np.unique(numbers[~np.isnan(numbers)])
+    if not len(different):
+        return Column(name, "ignore", NO_VALUES)
+    if len(different) <= 2 and np.isfinite(different).all() and (different == np.rint(different)).all():
+        return Column(name, "category", "two values" if len(different) == 2 else "one value")
+    return Column(name, "number", f"numbers, {len(different):,} different")
+
+
+def _of_strings(name: str, array: Any) -> Column:
+    present = cells.stripped(array).drop_null()
+    if not len(present):
+        return Column(name, "ignore", NO_VALUES)
+    numbers, problems = cells.numbers_of(name, present)
+    if not problems:
+        return _of_numbers(name, numbers)
+    different = pc.count_distinct(present).as_py()
+    words = pc.mean(pc.count_substring_regex(present, _WORD)).as_py()
+    if words > TEXT_WORDS and different > TEXT_DIFFERENT * len(present):
+        return Column(name, "text", f"{words:.0f} words on average")
+    if len(present) >= ID_ROWS and different >= ID_DIFFERENT * len(present):
+        nearly = "" if different == len(present) else "nearly "
+        return Column(name, "ignore", f"a different value in {nearly}every row")
+    return _category(name, cells.categories_of(name, present)[0])
+
+
+def _category(name: str, categories: Any) -> Column:
+    different = pc.count_distinct(categories).as_py()
+    if not different:
+        return Column(name, "ignore", NO_VALUES)
+    return Column(name, "category", f"{different:,} different value{'' if different == 1 else 's'}")
+
+
+def _joined(name: str, arrays: list[Any]) -> Any:
+    """``arrays`` as one; as strings where their types differ, as those of JSON can."""
+    arrays = [array for array in arrays if not pa.types.is_null(array.type)]
+    if not arrays:
+        return pa.nulls(0)
+    if len(arrays) == 1:
+        return arrays[0]
+    types = {array.type for array in arrays}
+    try:
+        if len(types) == 1 and not pa.types.is_dictionary(arrays[0].type):
+            return pa.concat_arrays(arrays)
+        if all(map(cells.is_number, types)):
+            return pa.concat_arrays([pa.array(cells.numbers_of(name, array)[0]) for array in arrays])
+        return pa.concat_arrays([cells.categories_of(name, array)[0] for array in arrays])
+    except (pa.ArrowException, ValueError):  # lists beside numbers, say
+        return arrays[0]
+
+
+def _called(kind: Any) -> str:
+    types = pa.types
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "dates"
+    if types.is_time(kind) or types.is_duration(kind) or types.is_interval(kind):
+        return "times"
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return "bytes"
+    if types.is_struct(kind) or types.is_map(kind) or types.is_nested(kind):
+        return "lists and objects"
+    return f"values of type {kind}"

@@ -1,0 +1,159 @@
+"""What the columns of a table are: their names, and how each is read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from textodds.errors import BadRow, InputError, MissingColumn, suggestion
+
+KINDS = ("number", "category", "text", "ignore")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its name, its kind, and a short reason for the kind."""
+
+    name: str
+    kind: str  # one of KINDS
+    why: str
+
+    def __post_init__(self) -> None:
+        for field in ("name", "kind", "why"):
+            _check_text(f"the {field} of a column", getattr(self, field))
+        check_kind(self.name, self.kind)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table in the order of their source, and the name of its labels.
+
+    The columns of the labels and of the weights are not among ``columns``.
+    """
+
+    columns: tuple[Column, ...]
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, tuple) or not all(isinstance(each, Column) for each in self.columns):
+            raise TypeError(f"the columns of a schema are a tuple of `Column`, not {self.columns!r:.80}")
+        if self.label is not None:
+            _check_text("the label of a schema", self.label)
+        names = [column.name for column in self.columns]
+        refuse_twice("a schema", names)
+        if self.label in names:
+            raise InputError(f"`{self.label}` is the label of a schema, and one of its columns too")
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        """The columns that are not ignored: those of every batch."""
+        return tuple(column for column in self.columns if column.kind != "ignore")
+
+    def names(self, kind: str) -> list[str]:
+        """The names of the columns of a ``kind``.
+
+        >>> Schema((Column("age", "number", "given"), Column("id", "ignore", "given"))).names("number")
+        ['age']
+        """
+        if kind not in KINDS:
+            raise _unknown_kind("a column", kind)
+        return [column.name for column in self.columns if column.kind == kind]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The schema as plain data, for JSON; `of_dict` reads it."""
+        return {
+            "label": self.label,
+            "columns": [{"name": each.name, "kind": each.kind, "why": each.why} for each in self.columns],
+        }
+
+    @classmethod
+    def of_dict(cls, data: object) -> Schema:
+        """The schema that `as_dict` wrote; anything else is an error, wherever it comes from.
+
+        >>> Schema.of_dict(Schema((Column("age", "number", "given"),), "kind").as_dict()).label
+        'kind'
+        """
+        fields = _fields("a schema", data, ("label", "columns"))
+        columns = fields["columns"]
+        if not isinstance(columns, list):
+            raise InputError(f"the columns of a schema are {_shown(columns)}, not a list")
+        read = [_fields(f"column {at} of a schema", each, ("name", "kind", "why"))
+                for at, each in enumerate(columns, start=1)]  # fmt: skip
+        return cls(tuple(Column(**each) for each in read), fields["label"])
+
+
+class AbsentColumn(MissingColumn):
+    """A column that is to be read is not there; says what is."""
+
+    def __init__(self, where: str, wanted: str, columns: Sequence[str], hint: str) -> None:
+        listed = ", ".join(f"`{name}`" for name in columns) or "none"
+        near = difflib.get_close_matches(wanted, columns, n=1)
+        InputError.__init__(
+            self,
+            f"{where} has no column `{wanted}`; its columns are {listed}",
+            hint=f"did you mean `{near[0]}`? {hint}" if near else hint,
+        )
+
+
+class BadNumber(BadRow):
+    """A column of numbers holds something else."""
+
+    def __init__(self, bad: BadRow, column: str, unit: str) -> None:
+        super().__init__(bad.where, bad.line, bad.reason, unit)
+        InputError.__init__(
+            self,
+            self.problem,
+            hint=f"the first rows of `{column}` are numbers; to read it as categories, use "
+            f"`--columns {column}=category` (kinds={{{column!r}: 'category'}}), "
+            "or go on without such rows with `--bad-rows skip` (bad_rows='skip')",
+        )
+
+
+def check_kind(name: str, kind: object) -> None:
+    """Fail if ``kind`` is none of `KINDS`."""
+    if kind not in KINDS:
+        raise _unknown_kind(f"column `{name}`", kind)
+
+
+def refuse_twice(where: str, names: Sequence[str]) -> None:
+    """Fail if two of ``names`` are the same: only one could be meant."""
+    if len(set(names)) == len(names):
+        return
+    seen: set[str] = set()
+    twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    raise InputError(
+        f"{where} has two columns named `{twice}`" if twice else f"{where} has two columns without a name",
+        hint="give each column a name of its own",
+    )
+
+
+def _unknown_kind(what: str, kind: object) -> InputError:
+    return InputError(
+        f"{what} is to be read as {_shown(kind)}, which is no kind of column"
+        + (suggestion(kind, KINDS) if isinstance(kind, str) else ""),
+        hint=f"the kinds are {', '.join(KINDS)}",
+    )
+
+
+def _fields(what: str, data: object, names: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(data, Mapping):
+        raise InputError(f"{what} is {_shown(data)}, not an object")
+    if set(data) != set(names):
+        raise InputError(f"{what} has the fields {_shown(sorted(map(str, data)))}, not {', '.join(names)}")
+    return {name: data[name] for name in names}
+
+
+def _check_text(what: str, value: object) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{what} is {_shown(value)}, not text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{what} has half a surrogate pair: {_shown(value)}") from None
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return f"`{shown}`" if len(shown) <= 60 else f"`{shown[:60]}…`"

@@ -1,0 +1,89 @@
+"""A source of tables, and how its schema is found without losing a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
+from textodds.data.parts import Part
+from textodds.data.progress import Progress
+from textodds.data.rejects import Rejects
+from textodds.data.schema import Schema
+from textodds.data.sought import Sought
+from textodds.data.source import Stream
+from textodds.data.table_batch import TableBatch, admitted
+
+# Kinds are found from this much at most: a batch, for rows as long as they usually are.
+LOOK_BYTES = 4 * BATCH_BYTES
+
+
+class TableSource(Stream[TableBatch]):
+    """An iterable of batches of a table; made by `read_table`."""
+
+    def __init__(
+        self,
+        sought: Sought,
+        description: str,
+        parts: Callable[[Rejects, Progress], Iterator[Part]],
+        rejects: Rejects,
+        *,
+        replayable: bool = True,
+        size: int | None = None,
+    ) -> None:
+        super().__init__(description, self._admitted, rejects, replayable=replayable, size=size)
+        self._sought = sought
+        self._parts = parts
+        self._begun: Iterator[Part] | None = None  # the pass in which the schema was found
+
+    @property
+    def schema(self) -> Schema:
+        """The columns and their kinds: as given, or found from the first rows when first asked for."""
+        if self._sought.schema is None:
+            self._begin()
+            try:
+                self._begun = self._looked(self._parts(self.rejects, self._progress))
+            except BaseException:
+                self.rejects.close()
+                raise
+        assert self._sought.schema is not None
+        return self._sought.schema
+
+    def __iter__(self) -> Iterator[TableBatch]:
+        begun, self._begun = self._begun, None  # rows that were looked at are not read again, nor lost
+        if begun is None:
+            return super().__iter__()
+        return self._pass(self._checked(begun))
+
+    def _admitted(self, rejects: Rejects, progress: Progress) -> Iterator[TableBatch]:
+        return self._checked(self._parts(rejects, progress))
+
+    def _checked(self, parts: Iterator[Part]) -> Iterator[TableBatch]:
+        if self._sought.schema is None:
+            parts = self._looked(parts)
+        for part in parts:
+            batch = admitted(part, self._sought, self.rejects)
+            if batch is not None:
+                yield batch
+
+    def _looked(self, parts: Iterator[Part]) -> Iterator[Part]:
+        """The same ``parts``, of which so many are taken that the schema can be found."""
+        taken: list[Part] = []
+        rows = size = 0
+        for part in parts:
+            taken.append(part)
+            if part.origin != taken[0].origin and part.names != taken[0].names:
+                break
+            rows += part.length
+            size += part.size
+            if rows >= BATCH_ROWS or size >= LOOK_BYTES:
+                break
+        alike = [each for each in taken if each.origin == taken[0].origin or each.names == taken[0].names]
+        self._sought.learn(alike)
+        return _resumed(taken, parts)
+
+
+def _resumed(taken: list[Part], parts: Iterator[Part]) -> Iterator[Part]:
+    taken.reverse()
+    while taken:  # popped, so that no part is held longer than it takes
+        yield taken.pop()
+    yield from parts
