@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,6 +35,11 @@ def checked(learner: Learner) -> None:
     """Refuse choices that cannot be, when a learner is made."""
     _ = learner.conditional
     check_prior(learner.prior)
+
+
+def is_likelihood(learner: Any) -> bool:
+    """Whether a learner models how documents come about, so that they have a probability."""
+    return hasattr(learner, "conditional") and bool(learner.conditional.is_likelihood)
 
 
 def fit(learner: Learner, counts: Counts) -> LinearModel:

@@ -26,12 +26,16 @@ LEARNERS = {
     "nb-softmax": "softmax.NBSoftmax",
     "lda": "discriminant.LinearDiscriminantAnalysis",
     "qda": "discriminant.QuadraticDiscriminantAnalysis",
+    "gaussian": "discriminant.GaussianNB",
+    "categorical": "tables.learners.CategoricalNB",
+    "mixed": "tables.learners.MixedNB",
+    "table": "tables.learners.JointTable",
 }
 """Where each learner lives; imported when it is wanted, so that a model opens quickly."""
 
 
 def _kind(name: str) -> Any:
-    module, kind = LEARNERS[name].split(".")
+    module, _, kind = LEARNERS[name].rpartition(".")
     return getattr(import_module(f"textodds.{module}"), kind)
 
 
@@ -55,6 +59,17 @@ def needs_documents(learner: Learner) -> bool:
     return not hasattr(learner, "conditional")
 
 
+TABLES = ("gaussian", "categorical", "mixed", "table")
+"""Learners of tables only; lda and qda learn from tables and from texts."""
+
+
+def name_of(learner: Any) -> str:
+    """The name of a learner."""
+    kind = type(learner)
+    home = f"{kind.__module__.removeprefix('textodds.')}.{kind.__name__}"
+    return next(name for name, place in LEARNERS.items() if place == home)
+
+
 def is_softmax(learner: Learner) -> bool:
     """Whether a learner is one of softmax regression."""
     return hasattr(learner, "class_weight")
@@ -62,7 +77,7 @@ def is_softmax(learner: Learner) -> bool:
 
 def as_dict(learner: Learner) -> dict[str, Any]:
     """A learner as plain data, for the model file."""
-    name = next(name for name, home in LEARNERS.items() if home.endswith(f".{type(learner).__name__}"))
+    name = name_of(learner)
     choices = asdict(learner)  # type: ignore[arg-type]
     if isinstance(choices.get("alpha"), np.ndarray):
         choices["alpha"] = choices["alpha"].tolist()

@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels, store
+from textodds.conditionals import Multinomial
 from textodds.data import Batch, Texts, read
+from textodds.density import Familiarity, Reservoir, Typical, log_coefficient
 from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.explain import Explanation, explain
+from textodds.familiar import offer, surprises, typical_texts
 from textodds.generative import Prior
 from textodds.learners import is_softmax, needs_documents
 from textodds.linear import LinearModel, Weights, log_prior, log_softmax
@@ -61,6 +64,8 @@ class TextModel:
         The fitted form; `linear`, if it is linear.
     scale : array (V,) or None
         What an occurrence of each word is worth (idf), where the recipe has a weighting.
+    typical : Typical or None
+        How surprising typical texts are, to compare with.
     info : dict
         What is known of the data.
     """
@@ -74,9 +79,11 @@ class TextModel:
         info: dict[str, Any],
         *,
         scale: NDArray[np.float64] | None = None,
+        typical: Typical | None = None,
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
+        self.typical = typical
         self._install(recipe, vocabulary, form, tally, info, scale)
 
     def _install(
@@ -193,6 +200,86 @@ class TextModel:
     def predict_proba(self, texts: Any) -> NDArray[np.float64]:
         """``p(class | text)``, (N, K), each row summing to one."""
         return np.exp(self.predict_log_proba(texts))
+
+    def log_likelihood(self, texts: Any) -> NDArray[np.float64]:
+        """``log p(words | class)`` with all constants, (N, K); of words the model knows."""
+        linear = self._generative()
+        scores = self.score(texts)[0] - linear.log_prior
+        if not self.is_drawn:
+            return scores
+        rows = self.rows(texts)
+        if linear.presence:
+            rows.data[:] = 1.0
+        return np.asarray(scores + log_coefficient(rows)[:, None])
+
+    def log_joint(self, texts: Any) -> NDArray[np.float64]:
+        """``log p(words, class)`` with all constants, (N, K)."""
+        return self.log_likelihood(texts) + self._generative().log_prior
+
+    def log_density(self, texts: Any) -> NDArray[np.float64]:
+        """``log p(words)`` with all constants, whatever the class: (N,)."""
+        return np.asarray(np.logaddexp.reduce(self.log_joint(texts), axis=1))
+
+    def perplexity(self, texts: Any) -> NDArray[np.float64]:
+        """``p(words)^(-1/n)``, the n known words being in their order: (N,).
+
+        So many equally likely words would surprise the model as much; 1 for a text without a known word.
+        """
+        if self._generative().presence or not self.is_drawn:
+            raise Unsupported(
+                "only a model that draws words one by one has a perplexity",
+                hint="train with the learner multinomial, without binary",
+            )
+        scores, evidence = self.score(texts)
+        n = evidence[:, 0].astype(np.float64)
+        mean = np.logaddexp.reduce(scores, axis=1) / np.maximum(n, 1.0)
+        return np.where(n > 0, np.exp(-mean), 1.0)
+
+    def familiarity(self, texts: Any) -> list[Familiarity]:
+        """How like the texts of training each text is; needs ``typical`` ones to compare with."""
+        if self.typical is None:
+            raise Unsupported(
+                "the model has no typical texts to compare with",
+                hint="train with `--typical` (typical=True), or call learn_typical on texts of the kind",
+            )
+        length, surprise, unknown = surprises(self, texts)
+        p_values = self.typical.p_value(length, surprise)
+        parts = (self.log_density(texts), surprise, p_values, unknown)
+        return [Familiarity(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
+
+    def learn_typical(
+        self, source: Any, labels: Any = None, *, seen: bool = True, **reading: Any
+    ) -> None:
+        """Keep how surprising typical texts are, for `familiarity`.
+
+        Up to 2,000 texts are drawn from ``source``. If the model has ``seen`` them in training, they are
+        forgotten while it is asked about them, so that they are to it as new as those to come.
+        """
+        sample = Reservoir()
+        for batch in read(source, labels, labelled=seen, **reading):
+            offer(sample, batch)
+        self.typical = typical_texts(self, sample.kept, seen=seen)
+
+    def without(self, tally: Tally) -> TextModel | None:
+        """The model without some documents; None if it had no others."""
+        rest = self.tally - tally
+        if not rest.classes or not len(rest.vocabulary):
+            return None
+        return TextModel.of_tally(rest, self.recipe, threads=self.threads)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether words are drawn one by one, rather than each there or not."""
+        return isinstance(getattr(self.recipe.learner, "conditional", None), Multinomial)
+
+    def _generative(self) -> LinearModel:
+        """The form of a model that is a distribution of texts."""
+        if needs_documents(self.recipe.learner) or not self.form.is_posterior:
+            raise Unsupported(
+                "this model tells classes apart, and has no probability of a text",
+                hint="train with the learner multinomial or bernoulli",
+            )
+        return self.linear
 
     def evaluate(self, source: Any, labels: Any = None, **reading: Any) -> Evaluation:
         """Measured quality on labelled data; takes what `train` takes as data."""
@@ -392,6 +479,7 @@ class TextModel:
             self._tally,
             self.info,
             scale=self.scale,
+            typical=self.typical,
             threads=self.threads,
         )
 
@@ -412,7 +500,7 @@ class TextModel:
         if counts and self._tally is not None:
             info["fingerprint"] = self.tally.fingerprint()
         tally = (lambda: self.tally) if counts and self._tally is not None else None
-        store.save(path, Stored(self.recipe, self.vocabulary, self.form, tally, info, self.scale))
+        store.save(path, Stored(self.recipe, self.vocabulary, self.form, tally, info, self.scale, self.typical))
 
     def rows(self, texts: Any) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
@@ -477,6 +565,7 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextMod
             stored.tally,
             stored.info,
             scale=stored.scale,
+            typical=stored.typical,
             threads=threads,
         )
     except InputError as error:  # arrays that do not fit together

@@ -7,7 +7,7 @@ laws hold to the last few digits, not to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,6 +139,28 @@ class Moments:
             return self
         count = np.repeat(self.count, self.n_columns, axis=1)
         return replace(self, count=count, scatter=np.einsum("kvv->kv", self.scatter).copy())
+
+    def arrays(self) -> dict[str, Floats]:
+        """The moments as flat arrays, for a file."""
+        parts = ("class_rows", "count", "mean", "scatter")
+        return {name: getattr(self, name).reshape(-1) for name in parts}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any], classes: tuple[str, ...], V: int, *, full: bool) -> Moments:
+        """The moments that `arrays` made flat; refuses arrays that are none."""
+        empty = cls.none(classes, V, full=full)
+        parts = {}
+        for name in ("class_rows", "count", "mean", "scatter"):
+            shape, array = getattr(empty, name).shape, arrays.get(name)
+            if array is None or array.dtype != np.float64 or array.size != int(np.prod(shape)):
+                raise InputError(f"the moments have no {name} of {int(np.prod(shape))} numbers")
+            if not np.isfinite(array).all() or (name in ("class_rows", "count") and (array < 0).any()):
+                raise InputError(f"the {name} of the moments cannot be")
+            parts[name] = array.reshape(shape)
+        diagonal = np.einsum("kvv->kv", parts["scatter"]) if full else parts["scatter"]
+        if (diagonal < 0).any() or not (parts["class_rows"] > 0).all():
+            raise InputError("the moments have a variance below zero, or a class without rows")
+        return cls(classes, **parts)
 
     def __add__(self, other: Moments) -> Moments:
         return self._combined(other, 1) if isinstance(other, Moments) else NotImplemented

@@ -16,15 +16,16 @@ import json
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.density import Typical
 from textodds.errors import InputError, ModelFileError
 from textodds.linear import LinearModel, Weights
 from textodds.quadratic import LowRank, QuadraticModel
@@ -48,13 +49,11 @@ class Stored:
     tally: Callable[[], Tally] | None
     info: dict[str, Any]
     scale: NDArray[np.float64] | None = None  # (V,)
+    typical: Typical | None = None
 
 
 def save(path: str | os.PathLike[str], stored: Stored) -> None:
     """Write a model file; a crash leaves the old file or the new one."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import save_file
-
     form = stored.form
     header: dict[str, Any] = {
         "format": FORMAT,
@@ -78,15 +77,22 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         arrays |= _quadratic_arrays(form)
     if stored.scale is not None:
         arrays["vocabulary.scale"] = stored.scale
+    if stored.typical is not None:
+        arrays |= {f"typical.{name}": array for name, array in stored.typical.arrays().items()}
     if stored.tally is not None:
         tally = stored.tally()
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
-        arrays |= {
-            f"tally.{part}": narrowed(getattr(tally, part))
-            for part in ("class_documents", "starts", "class_of", "occurrences", "documents")
-        }
+        arrays |= {f"tally.{part}": narrowed(getattr(tally, part)) for part in TALLY}
         if not np.array_equal(tally.vocabulary.keys, stored.vocabulary.keys):
             arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
+    write(path, header, arrays)
+
+
+def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) -> None:
+    """Write a file of a header and arrays; a crash leaves the old file or the new one."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import save_file
+
     metadata = {"textodds": json.dumps(header, ensure_ascii=False)}
     with replacing(path) as temporary:
         try:
@@ -118,6 +124,26 @@ def _quadratic_arrays(form: QuadraticModel) -> Arrays:
     arrays: Arrays = {"log_prior": form.log_prior, "intercept": np.asarray(form.intercept)}
     arrays |= form.gaussians.arrays()
     return {f"quadratic.{name}": array for name, array in arrays.items()}
+
+
+TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
+
+
+def tally_arrays(tally: Tally) -> Arrays:
+    """A tally as arrays, with its words; for files that hold several."""
+    arrays = {part: narrowed(getattr(tally, part)) for part in TALLY}
+    about = np.array([tally.fraction, tally.pruned], dtype=np.int64)
+    return arrays | {"keys": tally.vocabulary.keys, "arena": tally.vocabulary.arena, "about": about}
+
+
+def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]) -> Tally:
+    """The tally that `tally_arrays` made arrays of."""
+    about = arrays["about"]
+    if about.dtype != np.int64 or about.shape != (2,):
+        raise ModelFileError("its counts are damaged")
+    header = {"classes": list(classes), "fraction": int(about[0]), "pruned": int(about[1])}
+    nothing = Vocabulary(np.zeros(0, np.uint64), np.zeros(0, np.uint8))
+    return _tally(Path("the file"), header, {f"tally.{name}": array for name, array in arrays.items()}, nothing)
 
 
 def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
@@ -174,11 +200,19 @@ def damaged(path: str | os.PathLike[str], problem: str) -> ModelFileError:
     )
 
 
+T = TypeVar("T")
+
+
 def load(path: str | os.PathLike[str]) -> Stored:
-    """Open a model file. Costs milliseconds, whatever the size of the model."""
+    """Open a model file of texts. Costs milliseconds, whatever the size of the model."""
+    return guarded(path, _load)
+
+
+def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
+    """What ``read`` makes of a file, whose every surprise is a `ModelFileError`."""
     path = Path(path)
     try:
-        return _load(path)
+        return read(path)
     except ModelFileError as error:
         if str(path) in error.problem:
             raise
@@ -195,7 +229,8 @@ def load(path: str | os.PathLike[str]) -> Stored:
         raise damaged(path, str(error)) from error
 
 
-def _load(path: Path) -> Stored:
+def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of a model file, neither of them believed yet."""
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -213,7 +248,11 @@ def _load(path: Path) -> Stored:
     data = np.frombuffer(mapped, dtype=np.uint8)
     metadata, places = _kernels.layout(data)
     header = _header(metadata)
-    arrays = {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
+    return header, {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
+
+
+def _load(path: Path) -> Stored:
+    header, arrays = contents(path)
 
     def get(name: str, kind: str, length: int | None = None) -> NDArray[Any]:
         if name not in arrays:
@@ -223,12 +262,14 @@ def _load(path: Path) -> Stored:
             raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
         return array
 
-    classes = _names(header["classes"])
+    classes = names_of(header["classes"])
     K = len(classes)
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
     V = len(vocabulary)
     form: LinearModel | QuadraticModel
+    if header.get("form") == "table":
+        raise ModelFileError("it is a model of tables, not of texts")
     if header.get("form", "linear") == "linear":  # older files have no other
         form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
     else:
@@ -247,7 +288,10 @@ def _load(path: Path) -> Stored:
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
     scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
-    return Stored(recipe, vocabulary, form, read, dict(header["info"]), scale)
+    typical = None
+    if "typical.surprise" in arrays:
+        typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
+    return Stored(recipe, vocabulary, form, read, dict(header["info"]), scale, typical)
 
 
 def _linear(
@@ -278,7 +322,7 @@ def _linear(
     )
 
 
-def _names(names: Any) -> tuple[str, ...]:
+def names_of(names: Any) -> tuple[str, ...]:
     """Class names: a list of text, sorted, none twice."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ModelFileError("the class names are damaged")
@@ -333,7 +377,7 @@ def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocab
             raise ValueError("their header is damaged")
         tally = Tally(
             fraction,
-            _names(header["classes"]),
+            names_of(header["classes"]),
             get("class_documents").astype(np.int64),
             vocabulary,
             get("starts").astype(np.uint64),

@@ -109,23 +109,10 @@ class Tally:
         ``memory`` bounds the bytes used for words and counts. Past it the words in fewest documents
         so far are dropped, and a `VocabularyPruned` warning says how many.
         """
-        settings = settings or TextSettings()
-        counter = _kernels.Counter(settings.analyser, checked_threads(threads), memory)
+        counting = Counting(settings, threads=threads, memory=memory)
         for batch in batches:
-            if batch.labels is None:
-                raise NoData("there are texts but no labels to learn from")
-            counter.add(batch.texts, batch.labels, batch.weights)
-        raw, words, most = counter.finish()
-        if words:
-            warnings.warn(
-                f"the vocabulary outgrew {memory / 2**20:.3g} MiB: words seen in at most {most} documents "
-                f"were dropped on the way ({words:,} in all), so that counts of rare words are too low; "
-                "allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
-                "keeps counts exact",
-                VocabularyPruned,
-                stacklevel=2,
-            )
-        return cls._of_raw(raw, pruned=most)
+            counting.add(batch)
+        return counting.finish()
 
     @classmethod
     def _of_raw(cls, raw: _kernels.RawTally, pruned: int) -> Tally:
@@ -210,6 +197,37 @@ class Tally:
         for array in self._raw()[2:]:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
         return digest.hexdigest()
+
+
+class Counting:
+    """A tally in the making, batch by batch."""
+
+    def __init__(
+        self, settings: TextSettings | None = None, *, threads: int | None = None, memory: int = MEMORY
+    ) -> None:
+        settings = settings or TextSettings()
+        self._counter = _kernels.Counter(settings.analyser, checked_threads(threads), memory)
+        self._memory = memory
+
+    def add(self, batch: Batch) -> None:
+        """Count one more batch."""
+        if batch.labels is None:
+            raise NoData("there are texts but no labels to learn from")
+        self._counter.add(batch.texts, batch.labels, batch.weights)
+
+    def finish(self) -> Tally:
+        """The tally of all batches."""
+        raw, words, most = self._counter.finish()
+        if words:
+            warnings.warn(
+                f"the vocabulary outgrew {self._memory / 2**20:.3g} MiB: words seen in at most {most} documents "
+                f"were dropped on the way ({words:,} in all), so that counts of rare words are too low; "
+                "allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
+                "keeps counts exact",
+                VocabularyPruned,
+                stacklevel=3,
+            )
+        return Tally._of_raw(raw, pruned=most)
 
 
 @dataclass(frozen=True, eq=False)

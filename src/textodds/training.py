@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,9 @@ from textodds import generative
 from textodds.conditionals.complement import transformed
 from textodds.data import Batch, Source, prefetched, read
 from textodds.documents import Documents
-from textodds.errors import InputError, NoData, Separable
+from textodds.density import Reservoir
+from textodds.errors import InputError, NoData, Separable, Unsupported
+from textodds.familiar import offer, typical_texts
 from textodds.generative import MultinomialNB
 from textodds.learners import needs_documents
 from textodds.model import TextModel
@@ -44,6 +46,7 @@ def train(
     header: bool = True,
     bad_rows: str = "stop",
     rejects_path: str | os.PathLike[str] | None = None,
+    typical: bool = False,
     threads: int | None = None,
     memory: int = MEMORY,
     **recipe: Any,
@@ -58,6 +61,9 @@ def train(
         `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`,
         `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, or a name: ``multinomial``,
         ``bernoulli``, ``complement``, ``softmax``, ``nb-softmax``, ``lda``, ``qda``.
+    typical : bool, default False
+        Whether to keep how surprising typical texts are, so that the model can tell what is unlike them
+        (`TextModel.familiarity`).
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -94,13 +100,14 @@ def train(
         bad_rows=bad_rows,
         rejects_path=rejects_path,
     )
-    return train_on(data, chosen, threads=threads, memory=memory)
+    return train_on(data, chosen, typical=typical, threads=threads, memory=memory)
 
 
 def train_on(
     data: Source,
     recipe: Recipe,
     *,
+    typical: bool = False,
     threads: int | None = None,
     memory: int = MEMORY,
     watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
@@ -111,6 +118,11 @@ def train_on(
     ``watch`` may look at the batches as they pass, ``fitting`` at the progress of an optimiser.
     """
     threads = checked_threads(threads)
+    if typical and (needs_documents(recipe.learner) or not generative.is_likelihood(recipe.learner)):
+        raise Unsupported(
+            "only a model of how texts come about knows typical ones",
+            hint="use the learner multinomial or bernoulli, or leave typical out",
+        )
     if needs_documents(recipe.learner):
         return _of_documents(data, recipe, threads, watch, fitting)
     batches: Iterable[Batch] = data
@@ -118,16 +130,27 @@ def train_on(
     if rereads and not data.replayable:
         batches = list(data)  # a second pass is needed, and the stream can be read but once
     first = prefetched(iter(batches)) if data.size is not None else batches
-    tally = Tally.count(watch(first), settings=recipe.settings, threads=threads, memory=memory)
+    sample = Reservoir()
+    passing = watch(first) if not typical else _sampled(watch(first), sample)
+    tally = Tally.count(passing, settings=recipe.settings, threads=threads, memory=memory)
     if not tally.classes:
         raise _nothing(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if not rereads:
-        return TextModel.of_tally(tally, recipe, info, threads=threads)
+        model = TextModel.of_tally(tally, recipe, info, threads=threads)
+        if typical:
+            model.typical = typical_texts(model, sample.kept, seen=True)
+        return model
     counts, vocabulary = selected(tally, recipe.selection)
     again = _transformed_counts(batches, counts, vocabulary, recipe)
     learner: Any = recipe.learner
     return TextModel(recipe, vocabulary, generative.fit(learner, again), tally, info, threads=threads)
+
+
+def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
+    for batch in batches:
+        offer(sample, batch)
+        yield batch
 
 
 def _nothing(data: Source) -> NoData:

@@ -310,6 +310,8 @@ def test_counts_that_would_not_fit_are_refused_not_wrapped_around(kind):
         tally + tally
     with pytest.raises(InputError, match="64 bits"):
         tally + kind.of({"x": ["a"]}, ["k"], [0.5])
+    with pytest.raises(InputError, match="64 bits"):
+        kind.of({"x": ["a"] * 3}, ["k"] * 3, [2.0**32, 2.0**32, 0.5])
 
 
 @TALLIES
@@ -431,6 +433,13 @@ def test_counts_of_columns_that_contradict_each_other_are_refused(changes, messa
     arrays = CategoryTally.of(SKY, PLAY).arrays()
     with pytest.raises(InputError, match=message):
         CategoryTally.of_arrays(changed(arrays, **{k: np.asarray(v) for k, v in changes.items()}))
+
+
+def test_counts_that_wrap_around_to_little_are_refused():
+    """Four times 2^62 is zero in 64 bits."""
+    arrays = CategoryTally.of({"x": list("abcd")}, ["k"] * 4).arrays()
+    with pytest.raises(InputError, match="more rows than a class"):
+        CategoryTally.of_arrays({**arrays, "units": np.array([2**62] * 4)})
 
 
 @pytest.mark.parametrize(

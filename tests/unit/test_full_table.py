@@ -93,8 +93,9 @@ def test_missing_as_a_category_keeps_every_row():
 
 def test_a_column_that_is_all_missing_is_left_aside():
     with_empty = {**COLUMNS, "empty": [None] * 5}
-    got = probabilities({**EVERY, "empty": ["what"] * 6}, with_empty)
-    np.testing.assert_array_equal(got, probabilities(EVERY))
+    for backoff in ("independent", "uniform"):
+        got = probabilities({**EVERY, "empty": ["what"] * 6}, with_empty, backoff=backoff)
+        np.testing.assert_array_equal(got, probabilities(EVERY, backoff=backoff))
 
 
 def test_products_too_small_for_numbers_still_compare():
@@ -120,6 +121,7 @@ def test_more_patterns_of_missing_values_than_are_kept_make_no_difference():
     assert len(np.unique(holes == None, axis=0)) > KEPT_MARGINS  # noqa: E711
     for i in range(300):
         np.testing.assert_array_equal(estimate.log_likelihood(holes[i : i + 1])[0], whole[i])
+    assert 0 < len(estimate._kept) <= KEPT_MARGINS
 
 
 def refusal(columns, **choices):

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textodds.data.values import is_null
 from textodds.errors import InputError
 
 
@@ -59,12 +56,9 @@ class Coded:
         """
         if isinstance(values, Coded):
             return values
-        array = _arrow(values)
-        if pa.types.is_null(array.type):
-            return cls((), np.full(len(array), -1, dtype=np.int32))
-        encoded = _encoded(array)
-        indices = pc.fill_null(pc.cast(encoded.indices, pa.int64()), -1).to_numpy(zero_copy_only=False)
-        names = _names(encoded.dictionary, indices)
+        from textodds.categories.arrow import entries  # heavy, and of no use to those who read text
+
+        names, indices = entries(values)
         index: dict[str, int] = {}  # a dictionary may hold a name twice, or 0.0 and -0.0
         table = [-1 if name is None else index.setdefault(name, len(index)) for name in names]
         return cls(tuple(index), np.array([*table, -1], dtype=np.int32)[indices])
@@ -73,111 +67,3 @@ class Coded:
         """The number of each row's category in ``categories``, (N,); -1 where missing."""
         table = [categories.get(name, otherwise) for name in self.names]
         return np.array([*table, -1], dtype=np.int64)[self.codes]
-
-
-def _arrow(values: Any) -> Any:
-    """``values`` as one Arrow array, or several with one dictionary."""
-    if isinstance(values, (pa.Array, pa.ChunkedArray)):
-        array = values
-    elif (
-        isinstance(values, (str, bytes)) or not hasattr(values, "__iter__") or getattr(values, "ndim", 1) != 1
-    ):
-        raise InputError(f"a column holds one value for each row, got {repr(values)[:40]}")
-    elif hasattr(values, "__arrow_c_stream__") and not hasattr(values, "iloc"):
-        array = pa.chunked_array(values)
-    else:
-        values = values if hasattr(values, "__len__") else list(values)
-        try:
-            array = pa.array(values, from_pandas=True)  # NaN is null
-        except (pa.ArrowException, OverflowError, UnicodeEncodeError, ValueError, TypeError) as error:
-            raise _unreadable(values, error) from None
-    if isinstance(array.type, pa.BaseExtensionType):
-        chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-        array = pa.chunked_array([chunk.storage for chunk in chunks], array.type.storage_type)
-    return array
-
-
-def _encoded(array: Any) -> Any:
-    """``array`` as one dictionary array, of text or of numbers."""
-    is_plain = not pa.types.is_dictionary(array.type)
-    kind = array.type if is_plain else array.type.value_type
-    if is_plain and str(kind) in {"binary", "large_binary", "string_view", "binary_view"}:
-        kind = pa.large_string()
-        try:
-            array = pc.cast(array, kind)
-        except pa.ArrowInvalid as error:
-            raise InputError(f"a column holds bytes that are not UTF-8: {error}") from None
-    if is_plain and pa.types.is_float16(kind):
-        array = pc.cast(array, pa.float32())
-    text = str(kind) in {"string", "large_string", "string_view"}
-    if not (text or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)):
-        raise InputError(
-            f"a column holds {kind}, which are no categories",
-            hint="make them text, whole numbers or truth values",
-        )
-    if is_plain:
-        array = array.dictionary_encode()
-    if isinstance(array, pa.ChunkedArray):
-        array = array.unify_dictionaries().combine_chunks()
-        if isinstance(array, pa.ChunkedArray):  # of no chunks at all
-            array = pa.array([], array.type)
-    return array
-
-
-def _names(dictionary: Any, indices: NDArray[np.int64]) -> list[str | None]:
-    """The entries of a dictionary as text; None for those that are missing values."""
-    if pa.types.is_integer(dictionary.type) or pa.types.is_boolean(dictionary.type):
-        dictionary = pc.cast(dictionary, pa.string())
-    if not pa.types.is_floating(dictionary.type):
-        try:
-            names: list[str | None] = dictionary.to_pylist()
-        except UnicodeDecodeError as error:
-            raise InputError(f"a column holds text that is not UTF-8: {error}") from None
-        return names
-    values = dictionary.to_numpy(zero_copy_only=False).astype(np.float64)  # null is NaN
-    broken = np.isinf(values) | (~np.isnan(values) & (values != np.floor(values)))
-    rows = np.flatnonzero(np.append(broken, False)[indices])
-    if len(rows):
-        raise InputError(
-            f"row {rows[0]} has {values[indices[rows[0]]]:g}; numbers as categories are whole",
-            hint="cut them into ranges, or write them as text if each is a category",
-        )
-    return [
-        None if np.isnan(value) or bad else str(int(value)) for value, bad in zip(values, broken, strict=True)
-    ]
-
-
-def _unreadable(values: Any, error: Exception) -> InputError:
-    """The error for Python objects that are not a column of one kind, with the first row that shows it."""
-    first: dict[str, int] = {}
-    for row, value in enumerate(values):
-        kind = _kind(value)
-        if kind == "a missing value":
-            continue
-        first.setdefault(kind, row)
-        if kind == "text" and isinstance(value, str):
-            try:
-                value.encode()
-            except UnicodeEncodeError as half:
-                return InputError(f"row {row} has half a surrogate pair at character {half.start}")
-        if kind == "a number" and not -(2**63) <= value < 2**63:
-            return InputError(f"row {row} has a number beyond 64 bits", hint="write such numbers as text")
-        if len(first) > 1:
-            (one, i), (other, j) = first.items()
-            return InputError(
-                f"a column is of mixed types: row {i} has {one}, row {j} has {other}",
-                hint="make them all text, or all numbers",
-            )
-    return InputError(f"a column cannot be read: {error}", hint="make it text, or whole numbers")
-
-
-def _kind(value: Any) -> str:
-    if is_null(value):
-        return "a missing value"
-    if isinstance(value, (str, bytes)):
-        return "text"
-    if isinstance(value, (bool, np.bool_)):
-        return "a truth value"
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        return "a number"
-    return f"a {type(value).__name__}"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from textodds.categories.coded import Coded
 from textodds.errors import InputError, LengthMismatch, NoData, suggestion
@@ -65,6 +64,8 @@ def _named(columns: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(columns, "items"):  # a mapping, a table of pandas
         pairs = list(columns.items())
     elif hasattr(columns, "__arrow_c_stream__"):
+        import pyarrow as pa
+
         table = pa.table(columns)
         pairs = list(zip(table.column_names, table.columns, strict=True))
     else:

@@ -163,9 +163,7 @@ def stripped(array: Array) -> Array:
 
 def is_string(kind: Array) -> bool:
     """Whether ``kind`` is a type of strings."""
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
-    )
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view")
 
 
 def is_number(kind: Array) -> bool:
@@ -224,7 +222,8 @@ def _too_large(name: str, number: float) -> str:
 
 def _written(name: str, array: Array, convert: Any) -> tuple[Array, Problems]:
     """``array`` as utf8, each different value written once and converted once."""
-    array, problems = plain(array), {}
+    array = plain(array)
+    problems: Problems = {}
     kind = array.type
     if pa.types.is_null(kind):
         return pa.nulls(len(array), pa.string()), {}

@@ -21,7 +21,6 @@ from textodds.data.frames import admitted_parts, arrow_parts
 from textodds.data.parts import Part, row_parts
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
-from textodds.data.values import Unreadable, not_utf8
 from textodds.errors import BadFile, InputError
 
 if TYPE_CHECKING:
@@ -104,9 +103,7 @@ def _record_batches(relation: Any, positions: list[int]) -> Any:
 
 
 @contextlib.contextmanager
-def _sqlite(
-    file: File, query: str | None, text: Callable[[bytes], object]
-) -> Iterator[sqlite3.Cursor]:
+def _sqlite(file: File, query: str | None, text: Callable[[bytes], object]) -> Iterator[sqlite3.Cursor]:
     """The rows that ``query`` returns, or those of the only table; ``text`` makes strings of bytes."""
     import sqlite3
 
@@ -132,11 +129,11 @@ def _names(cursor: sqlite3.Cursor) -> list[str]:
     return [column[0] for column in cursor.description]
 
 
-def _text(raw: bytes) -> str | Unreadable:
+def _text(raw: bytes) -> str | bytes:
     try:
         return raw.decode()
-    except UnicodeDecodeError as error:
-        return Unreadable(not_utf8("text", error))
+    except UnicodeDecodeError:
+        return raw  # found out among the strings, where the column has a name
 
 
 def _rows(cursor: sqlite3.Cursor, found: Found) -> Iterator[Row]:

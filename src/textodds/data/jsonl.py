@@ -9,7 +9,7 @@ skip: it cannot keep what is promised here.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 from textodds.data import files, formats
@@ -57,25 +57,25 @@ def parts(file: File, sought: Sought, progress: Progress) -> Iterator[Part]:
 
 def _rows(file: File, stream: BinaryIO, wanted: Wanted) -> Iterator[Row]:
     text = label = weight = ""
-    sought = True
-    for line, row, item in _objects(file, stream, lambda: (text, label)):
+    named: list[str] = []
+    for line, row, item in _objects(file, stream, named):
         if isinstance(item, Unreadable):
             yield item, None, None, line, row
             continue
-        if sought:  # columns are those of the first object
+        if not named:  # columns are those of the first object
             columns = list(item)
             found = wanted.find(file.name, columns)
             text = columns[found.text]
             label = text if found.label is None else columns[found.label]
             weight = text if found.weight is None else columns[found.weight]
-            sought = False
+            named += [text, label]
         yield item.get(text), item.get(label), item.get(weight), line, row
 
 
 def _objects(
-    file: File, stream: BinaryIO, named: Callable[[], tuple[str, ...]] = tuple
+    file: File, stream: BinaryIO, named: Sequence[str] = ()
 ) -> Iterator[tuple[int, bytes, dict[str, object] | Unreadable]]:
-    """Line, bytes and object of each row; ``named`` are the text and the label, for messages."""
+    """Line, bytes and object of each row; ``named`` are the text and the label once known, for messages."""
     line = 0
     with files.trouble(file, lambda: line):
         while raw := stream.readline(RECORD_BYTES + 1):
@@ -92,11 +92,11 @@ def _objects(
                 yield line, row, _object(row, named)
 
 
-def _object(row: bytes, named: Callable[[], tuple[str, ...]]) -> dict[str, object] | Unreadable:
+def _object(row: bytes, named: Sequence[str]) -> dict[str, object] | Unreadable:
     try:
         line = row.decode()
     except UnicodeDecodeError as error:
-        return Unreadable(_reason(row, named()) or not_utf8("line", error))
+        return Unreadable(_reason(row, named) or not_utf8("line", error))
     try:
         item, end = _parse(line)
     except json.JSONDecodeError as error:
@@ -115,11 +115,11 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _reason(row: bytes, keys: tuple[str, ...]) -> str | None:
+def _reason(row: bytes, keys: Sequence[str]) -> str | None:
     """Which field is not UTF-8 and where, if it is the text or the label."""
     try:
         item = json.loads(row.decode(errors="surrogateescape"))
-        for key, what in zip(keys, ("text", "label"), strict=False):  # neither is named in tables
+        for key, what in zip(keys, ("text", "label"), strict=False):  # none is named as yet, or in tables
             try:
                 item[key].encode(errors="surrogateescape").decode()
             except UnicodeDecodeError as error:

@@ -28,7 +28,7 @@ def sliced(
     origin: Origin,
 ) -> Iterator[Batch]:
     """Batches of columns in memory, which consist of pieces of ``lengths`` rows."""
-    for start, stop in _slices(lengths):
+    for start, stop in slices(lengths):
         batch = admit(
             texts(start, stop),
             None if labels is None else labels(start, stop),
@@ -71,7 +71,7 @@ def paired(
     origin: Origin,
 ) -> Iterator[Batch]:
     """Batches of iterables that run side by side; `LengthMismatch` where one ends before another."""
-    rows = _paired_rows(texts, labels, weights)
+    rows = paired_rows(texts, labels, weights)
     return gathered(rows, rejects, origin, labelled=labels is not None, weighted=weights is not None)
 
 
@@ -98,7 +98,8 @@ def records(
     return gathered(rows, rejects, origin, labelled=labelled, weighted=weighted)
 
 
-def _slices(lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
+def slices(lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Start and stop of each slice of columns that consist of pieces of ``lengths`` rows."""
     end = 0
     for length in lengths:
         start, end = end, end + length
@@ -106,9 +107,10 @@ def _slices(lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
             yield cut, min(cut + SLICE_ROWS, end)
 
 
-def _paired_rows(
+def paired_rows(
     texts: Iterable[object], labels: Iterable[object] | None, weights: Iterable[object] | None
 ) -> Iterator[Row]:
+    """Rows of iterables that run side by side; `LengthMismatch` where one ends before another."""
     sides = iter(texts), iter(() if labels is None else labels), iter(() if weights is None else weights)
     for at in itertools.count(1):
         text, label, weight = (next(side, END) for side in sides)

@@ -32,20 +32,20 @@ def object_source(
             else partial(frames.stream_batches, source, wanted)
         )
         return _of_rows(
-            make, _described(source, "row"), reject, replayable=is_table or hasattr(source, "__len__")
+            make, described(source, "row"), reject, replayable=is_table or hasattr(source, "__len__")
         )
     if not isinstance(source, Iterable) or isinstance(source, (bytes, Mapping)):
         raise InputError(
-            f"cannot read texts from {_article(type(source).__name__)}",
+            f"cannot read texts from {article(type(source).__name__)}",
             hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
         )
     if first is None and labels is None and weights is None:  # empty, or nulls only: it could be anything
         make = partial(memory.paired, source, None, None)
-        return _of_rows(make, _described(source, "row"), reject, replayable=not isinstance(source, Iterator))
+        return _of_rows(make, described(source, "row"), reject, replayable=not isinstance(source, Iterator))
     if isinstance(first, (tuple, list, Mapping)):
         refuse("rows with labels of their own", labels=labels, weights=weights)
         make = partial(memory.records, source, first, wanted)
-        return _of_rows(make, _described(source, "row"), reject, replayable=not isinstance(source, Iterator))
+        return _of_rows(make, described(source, "row"), reject, replayable=not isinstance(source, Iterator))
     return _text_source(source, labels, weights, wanted, reject)
 
 
@@ -54,6 +54,15 @@ def refuse(what: str, **given: object) -> None:
     for option, value in given.items():
         if value is not None and value is not False:
             raise InputError(f"`{option}` does not apply: the source is {what}", hint=_INSTEAD[option])
+
+
+def check_beside(item: str, **columns: Any) -> None:
+    """Fail if what is given beside the texts or rows is not a column."""
+    for name, column in columns.items():
+        if column is not None and (isinstance(column, (str, bytes)) or not isinstance(column, Iterable)):
+            raise InputError(
+                f"`{name}` is {column!r}, not one for each {item}", hint=f"give a list of {name}"
+            )
 
 
 _INSTEAD = {
@@ -66,16 +75,14 @@ _INSTEAD = {
 
 
 def _text_source(texts: Any, labels: Any, weights: Any, wanted: Wanted, reject: Rejecting) -> Source:
-    description = _described(texts, "text")
+    description = described(texts, "text")
     wanted.refuse_names(description)
     if labels is None and wanted.labelled:
         raise InputError(
             f"{description} comes without labels",
             hint="give as many `labels`, or pairs of text and label, or a table with a label column",
         )
-    for column, name in ((labels, "labels"), (weights, "weights")):
-        if column is not None and (isinstance(column, (str, bytes)) or not isinstance(column, Iterable)):
-            raise InputError(f"`{name}` is {column!r}, not one for each text", hint=f"give a list of {name}")
+    check_beside("text", labels=labels, weights=weights)
     memory.check_lengths(texts, labels, weights)
     columns = [texts, labels, weights]
     if all(column is None or hasattr(column, "__getitem__") for column in columns):
@@ -100,17 +107,18 @@ def _of_rows(
     )
 
 
-def _described(source: Any, item: str) -> str:
+def described(source: Any, item: str) -> str:
     """What ``source`` is, for messages: `a list of 40 texts`."""
     if frames.is_stream(source):
-        return _article(frames.name_of(source))
+        return article(frames.name_of(source))
     if isinstance(source, Iterator):
         return f"an iterator of {item}s"
-    kind = _article(frames.name_of(source))
+    kind = article(frames.name_of(source))
     if not hasattr(source, "__len__"):
         return f"{kind} of {item}s"
     return f"{kind} of {len(source):,} {item}{'' if len(source) == 1 else 's'}"
 
 
-def _article(noun: str) -> str:
+def article(noun: str) -> str:
+    """``noun`` with its article."""
     return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"

@@ -65,34 +65,14 @@ def record_parts(
 
     A column is missing only if none of the rows that are read first has it.
     """
-    from textodds.data import cells
-
     is_first = True
     for pending in chunked(rows, _size):
-        items, labels, weights, places, raws = (list(column) for column in zip(*pending, strict=True))
-        unreadable = {}
-        readable: list[Mapping[str, object]] = []
-        for at, item in enumerate(items):
-            if isinstance(item, Mapping):
-                readable.append(item)
-            else:
-                unreadable[at] = reason_of(item, "a dict")
-                readable.append({})
-        keys = [key for key in dict.fromkeys(chain.from_iterable(readable)) if isinstance(key, str)]
+        rows_of = _Pending(pending, lambda item: isinstance(item, Mapping), {}, "a dict is")
+        keys = [key for key in dict.fromkeys(chain.from_iterable(rows_of.readable)) if isinstance(key, str)]
         names = [keys[at] for at in sought.positions(origin.where, keys, sparse=not is_first)]
         is_first = False
-        yield Part(
-            origin,
-            names,
-            [cells.of_list([item.get(name) for item in readable], name) for name in names],
-            len(items),
-            places.__getitem__,
-            partial(_shown, items, raws),
-            unreadable,
-            sparse=True,
-            labels=cells.of_list(labels, "label") if labelled else None,
-            weights=cells.of_list(weights, "weight") if weighted else None,
-        )
+        columns = [[item.get(name) for item in rows_of.readable] for name in names]
+        yield rows_of.part(origin, names, columns, sparse=True, labelled=labelled, weighted=weighted)
 
 
 def row_parts(
@@ -105,30 +85,76 @@ def row_parts(
     weighted: bool = False,
 ) -> Iterator[Part]:
     """Parts of rows that are sequences, with as many items as there are ``names``."""
-    from textodds.data import cells
-
+    width = len(names)
     chosen = sought.positions(origin.where, names)
     for pending in chunked(rows, _size):
-        items, labels, weights, places, raws = (list(column) for column in zip(*pending, strict=True))
-        unreadable = {}
-        readable: list[Sequence[object]] = []
-        for at, item in enumerate(items):
-            if isinstance(item, (tuple, list)) and len(item) == len(names):
-                readable.append(item)
-            else:
-                unreadable[at] = reason_of(item, f"{len(names)} items")
-                readable.append([None] * len(names))
-        yield Part(
-            origin,
-            [names[at] for at in chosen],
-            [cells.of_list([item[at] for item in readable], names[at]) for at in chosen],
-            len(items),
-            places.__getitem__,
-            partial(_shown, items, raws),
-            unreadable,
-            labels=cells.of_list(labels, "label") if labelled else None,
-            weights=cells.of_list(weights, "weight") if weighted else None,
+        rows_of = _Pending(
+            pending,
+            lambda item: isinstance(item, (tuple, list)) and len(item) == width,
+            [None] * width,
+            f"{width} items are",
         )
+        columns = [[item[at] for item in rows_of.readable] for at in chosen]
+        yield rows_of.part(
+            origin, [names[at] for at in chosen], columns, labelled=labelled, weighted=weighted
+        )
+
+
+class _Pending:
+    """Rows that make up a part, those that cannot be read replaced by one without values."""
+
+    def __init__(
+        self, pending: list[Row], can_be_read: Callable[[object], bool], blank: object, expected: str
+    ) -> None:
+        self._items, self._labels, self._weights, self._places, self._raws = (
+            list(column) for column in zip(*pending, strict=True)
+        )
+        self._unreadable = {
+            at: _reason(item, expected) for at, item in enumerate(self._items) if not can_be_read(item)
+        }
+        self.readable: list[Any] = [
+            blank if at in self._unreadable else item for at, item in enumerate(self._items)
+        ]
+
+    def part(
+        self,
+        origin: Origin,
+        names: list[str],
+        columns: list[list[Any]],
+        *,
+        sparse: bool = False,
+        labelled: bool,
+        weighted: bool,
+    ) -> Part:
+        from textodds.data import cells
+
+        labels = cells.of_list(self._labels, "label") if labelled else None
+        weights = cells.of_list(self._weights, "weight") if weighted else None
+        shown = dict(zip(names, columns, strict=True))
+        if labelled:
+            shown["label"] = self._labels
+        if weighted:
+            shown["weight"] = self._weights
+        return Part(
+            origin,
+            names,
+            [cells.of_list(column, name) for name, column in zip(names, columns, strict=True)],
+            len(self._items),
+            self._places.__getitem__,
+            partial(self._shown, shown),
+            self._unreadable,
+            sparse,
+            labels,
+            weights,
+        )
+
+    def _shown(self, columns: dict[str, list[Any]], at: int) -> bytes:
+        raw: bytes | None = self._raws[at]
+        if raw is not None:
+            return raw
+        is_readable = at not in self._unreadable
+        row = {name: column[at] for name, column in columns.items()} if is_readable else self._items[at]
+        return as_json(row).encode(errors="backslashreplace")
 
 
 def chunked(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
@@ -145,12 +171,16 @@ def chunked(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
         yield pending
 
 
-def reason_of(item: object, expected: str) -> str:
-    """Why ``item`` is not the row that was ``expected``."""
+def as_json(row: object) -> str:
+    """``row`` as it is shown among the rejected."""
+    return json.dumps(row, ensure_ascii=False, default=_plain, skipkeys=True)
+
+
+def _reason(item: object, expected: str) -> str:
     if isinstance(item, Unreadable):
         return item.reason
     shown = f"{len(item)} items" if isinstance(item, (tuple, list)) else f"a {type(item).__name__}"
-    return f"{shown}, where {expected} are expected" if expected[0].isdigit() else f"{shown}, where {expected} is expected"
+    return f"{shown}, where {expected} expected"
 
 
 def _size(row: Row) -> int:
@@ -161,16 +191,7 @@ def _size(row: Row) -> int:
     values = item.values() if isinstance(item, Mapping) else item
     if not isinstance(values, (tuple, list, ValuesView)):
         return 0
-    return sum(
-        OBJECT_BYTES + (len(value) if isinstance(value, (str, bytes)) else 0) for value in values
-    )
-
-
-def _shown(items: Sequence[object], raws: Sequence[bytes | None], at: int) -> bytes:
-    raw, item = raws[at], items[at]
-    if raw is None:
-        raw = json.dumps(item, ensure_ascii=False, default=_plain, skipkeys=True).encode(errors="backslashreplace")
-    return raw
+    return sum(OBJECT_BYTES + (len(value) if isinstance(value, (str, bytes)) else 0) for value in values)
 
 
 def _plain(value: object) -> object:

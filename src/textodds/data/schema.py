@@ -11,6 +11,8 @@ from textodds.errors import BadRow, InputError, MissingColumn, suggestion
 
 KINDS = ("number", "category", "text", "ignore")
 
+GIVEN = "given"  # why a column is of its kind, where the user said so
+
 
 @dataclass(frozen=True)
 class Column:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from textodds.data import columns
 from textodds.data.batch import BATCH_ROWS
 from textodds.data.parts import Part
-from textodds.data.schema import AbsentColumn, Column, Schema, check_kind, refuse_twice
+from textodds.data.schema import GIVEN, AbsentColumn, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 
@@ -59,7 +59,8 @@ class Sought:
             raise InputError("the schema has no columns to read", hint="train anew, with kinds= for some")
         if labels_beside and label is not None:
             raise InputError(
-                "`label` names a column, but labels are given beside the table", hint="leave out one of the two"
+                "`label` names a column, but labels are given beside the table",
+                hint="leave out one of the two",
             )
         self.schema = schema
         self.is_found = schema is None
@@ -84,8 +85,13 @@ class Sought:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse."""
         assert self.schema is not None
         used = self.schema.used
-        label = weight = None
-        found: list[int | None] = [names.index(each.name) if each.name in names else None for each in used]
+        label: int | None = None
+        weight: int | None = None
+        if len(set(names)) < len(names):
+            sought = {column.name for column in used}
+            refuse_twice(where, [name for name in names if name in sought])
+        by_name = {name: at for at, name in enumerate(names)}
+        found = [by_name.get(column.name) for column in used]
         for at, column in enumerate(used):
             if found[at] is None:
                 near = columns.position(names, column.name)
@@ -93,8 +99,12 @@ class Sought:
                     found[at] = near
                 elif not sparse:
                     raise AbsentColumn(
-                        where, column.name, names, "the model was trained with it, and cannot do without"
-                        if not self.is_found else "all files of one source have the columns of the first",
+                        where,
+                        column.name,
+                        names,
+                        "the model was trained with it, and cannot do without"
+                        if not self.is_found
+                        else "all files of one source have the columns of the first",
                     )
         taken = [at for at in found if at is not None]
         if sparse:
@@ -105,10 +115,10 @@ class Sought:
             return Places(found, label, weight)
         label = self._label_at(where, names, taken)
         weight = self._weight_at(where, names, label)
-        for at, what in ((label, "label"), (weight, "weight")):
-            if at is not None and at in found:
+        for place, what in ((label, "label"), (weight, "weight")):
+            if place is not None and place in found:
                 raise InputError(
-                    f"column `{names[at]}` of {where} is one of the model's, and cannot be the {what} too",
+                    f"column `{names[place]}` of {where} is one of the model's, and cannot be the {what} too",
                     hint=f"name another column with `--{what} COLUMN` ({what}='COLUMN')",
                 )
         return Places(found, label, weight)
@@ -185,7 +195,7 @@ class Sought:
                         f"column `{names[at]}` of {where} is the {what}, and has no kind",
                         hint=f"leave it out of `--columns` (kinds=), or name another {what}",
                     )
-            given[names[at]] = Column(names[at], kind, "given")
+            given[names[at]] = Column(names[at], kind, GIVEN)
         return given
 
     def array_names(self, width: int) -> list[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data.parts import Part, Values
+from textodds.data.parts import Part, Values, as_json
 from textodds.data.rejects import Rejects
-from textodds.data.schema import BadNumber
+from textodds.data.schema import GIVEN, BadNumber
 from textodds.data.sought import Sought
 from textodds.data.values import Problems
 from textodds.errors import BadRow, NoData
@@ -52,45 +51,28 @@ def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
     places = sought.places(part.origin.where, part.names, sparse=part.sparse)
     absent = Values(cells.nulls(part.length))
     convert = {"number": cells.numbers_of, "category": cells.categories_of, "text": cells.texts_of}
-    problems: Problems = {}
-    numbers: dict[int, str] = {}  # rows that are bad for a number, and the column
-
-    def noted(values: Values, bad: Problems, number: str | None = None) -> None:
-        for at, reason in (bad | values.problems).items():
-            if at not in problems:
-                problems[at] = reason
-                if number is not None:
-                    numbers[at] = number
-
-    noted(absent, part.unreadable)
+    found = _Problems(part.unreadable)
     columns: dict[str, Any] = {}
     for column, place in zip(sought.schema.used, places.columns, strict=True):
         values = absent if place is None else part.columns[place]
         columns[column.name], bad = convert[column.kind](column.name, values.array)
-        noted(values, bad, column.name if column.kind == "number" else None)
+        seemed = column.kind == "number" and sought.is_found and column.why != GIVEN
+        found.add(bad | values.problems, number=column.name if seemed else None)
     labels = weights = None
     given = part.columns[places.label] if places.label is not None else part.labels
-    if given is None and sought.reads_labels:
-        given = absent
-    if given is not None:
+    if given is not None or sought.reads_labels:
+        given = given or absent
         labels, bad = cells.labels_of(given.array)
-        noted(given, bad)
+        found.add(bad | given.problems)
     given = part.columns[places.weight] if places.weight is not None else part.weights
-    if given is None and sought.reads_weights:
-        given = absent
-    if given is not None:
+    if given is not None or sought.reads_weights:
+        given = given or absent
         weights, bad = cells.weights_of(given.array)
-        noted(given, bad)
-    if problems:
-        for at in sorted(problems):
-            try:
-                rejects.add(part.origin, part.at(at), problems[at], part.raw(at) or _as_json(part, at))
-            except BadRow as error:
-                if at in numbers and sought.is_found:
-                    raise BadNumber(error, numbers[at], part.origin.unit) from None
-                raise
+        found.add(bad | given.problems)
+    if found.reasons:
+        found.reject(part, rejects)
         keep = np.ones(part.length, dtype=np.bool_)
-        keep[list(problems)] = False
+        keep[list(found.reasons)] = False
         columns = {
             name: values[keep] if isinstance(values, np.ndarray) else arrow.kept(values, keep)
             for name, values in columns.items()
@@ -99,6 +81,30 @@ def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
         weights = None if weights is None else weights[keep]
     batch = TableBatch(columns, labels, weights)
     return batch if len(batch) else None
+
+
+class _Problems:
+    """What is wrong with the rows of a part: of several things, the first that is noted."""
+
+    def __init__(self, unreadable: Problems) -> None:
+        self.reasons = dict(unreadable)
+        self._numbers: dict[int, str] = {}  # rows that are bad for a column which seemed to be numbers
+
+    def add(self, problems: Problems, number: str | None = None) -> None:
+        for at, reason in problems.items():
+            if at not in self.reasons:
+                self.reasons[at] = reason
+                if number is not None:
+                    self._numbers[at] = number
+
+    def reject(self, part: Part, rejects: Rejects) -> None:
+        for at in sorted(self.reasons):
+            try:
+                rejects.add(part.origin, part.at(at), self.reasons[at], part.raw(at) or _as_json(part, at))
+            except BadRow as error:
+                if at in self._numbers:
+                    raise BadNumber(error, self._numbers[at], part.origin.unit) from None
+                raise
 
 
 def _as_json(part: Part, at: int) -> str:
@@ -111,8 +117,4 @@ def _as_json(part: Part, at: int) -> str:
         row["label"] = arrow.as_python(part.labels.array[at])
     if part.weights is not None:
         row["weight"] = arrow.as_python(part.weights.array[at])
-    shown = {
-        name: value.decode(errors="backslashreplace") if isinstance(value, bytes) else value
-        for name, value in row.items()
-    }
-    return json.dumps(shown, ensure_ascii=False, default=repr)
+    return as_json(row)

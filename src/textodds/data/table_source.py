@@ -12,6 +12,7 @@ from textodds.data.schema import Schema
 from textodds.data.sought import Sought
 from textodds.data.source import Stream
 from textodds.data.table_batch import TableBatch, admitted
+from textodds.errors import TextoddsError
 
 # Kinds are found from this much at most: a batch, for rows as long as they usually are.
 LOOK_BYTES = 4 * BATCH_BYTES
@@ -68,22 +69,33 @@ class TableSource(Stream[TableBatch]):
     def _looked(self, parts: Iterator[Part]) -> Iterator[Part]:
         """The same ``parts``, of which so many are taken that the schema can be found."""
         taken: list[Part] = []
+        failure: TextoddsError | None = None
         rows = size = 0
-        for part in parts:
-            taken.append(part)
-            if part.origin != taken[0].origin and part.names != taken[0].names:
-                break
-            rows += part.length
-            size += part.size
-            if rows >= BATCH_ROWS or size >= LOOK_BYTES:
-                break
-        alike = [each for each in taken if each.origin == taken[0].origin or each.names == taken[0].names]
-        self._sought.learn(alike)
-        return _resumed(taken, parts)
+        try:
+            for part in parts:
+                taken.append(part)
+                if not _is_alike(part, taken[0]):
+                    break
+                rows += part.length
+                size += part.size
+                if rows >= BATCH_ROWS or size >= LOOK_BYTES:
+                    break
+        except TextoddsError as error:
+            if not taken:
+                raise
+            failure = error  # a row before may be bad too, and is to be named first
+        self._sought.learn([part for part in taken if _is_alike(part, taken[0])])
+        return _resumed(taken, parts, failure)
 
 
-def _resumed(taken: list[Part], parts: Iterator[Part]) -> Iterator[Part]:
+def _is_alike(part: Part, first: Part) -> bool:
+    return part.origin == first.origin or part.names == first.names
+
+
+def _resumed(taken: list[Part], parts: Iterator[Part], failure: TextoddsError | None) -> Iterator[Part]:
     taken.reverse()
     while taken:  # popped, so that no part is held longer than it takes
         yield taken.pop()
+    if failure is not None:
+        raise failure
     yield from parts

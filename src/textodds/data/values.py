@@ -109,8 +109,6 @@ def written(value: object, what: str) -> str | None:
     if isinstance(value, Decimal):
         whole = value.is_finite() and value == value.to_integral_value()
         return _digits(int(value), what) if whole else str(value)
-    if isinstance(value, Unreadable):
-        raise Unusable(value.reason)
     raise Unusable(f"{what} is {_shown(value)}, not text or a number")
 
 

@@ -1,0 +1,204 @@
+"""What all generative estimators share: labels, batches, priors, and Bayes' rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from textodds.errors import InputError, NoData
+from textodds.estimators.labels import distinct, joined, names
+from textodds.linear import log_softmax
+from textodds.rows import checked_weights
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows that were checked, with the labels that occur in them."""
+
+    rows: Any  # (N, V) dense or CSR, or columns by name
+    labels: NDArray[Any]  # (K,) sorted
+    codes: NDArray[np.intp]  # (N,)
+    weights: Floats | None  # (N,)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the core calls the classes."""
+        return names(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What was made of the statistics: K classes, of which J have rows."""
+
+    places: NDArray[np.intp]  # (J,) which of the classes those are
+    log_prior: Floats  # (K,)
+    density: Any  # of the J classes
+
+    def by_class(self, values: Floats, empty: float = np.nan) -> Floats:
+        """Values by class (J, ...) for all classes, (K, ...)."""
+        out = np.full((len(self.log_prior), *values.shape[1:]), empty)
+        out[self.places] = values
+        return out
+
+    def log_joint(self, log_likelihood: Floats) -> Floats:
+        """``log p(x, k)``, (N, K); a class without rows is impossible."""
+        J, K = len(self.places), len(self.log_prior)
+        if J == K and (self.places == np.arange(K)).all():
+            return np.asarray(log_likelihood + self.log_prior)
+        out = np.full((len(log_likelihood), K), -np.inf)
+        out[:, self.places] = log_likelihood + self.log_prior[self.places]
+        return out
+
+
+class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that knows ``p(x, k)``, from statistics that add."""
+
+    classes_: NDArray[Any]
+    statistics_: Any
+    n_features_in_: int
+    _fitted: Fitted | None
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows X (N, V) with labels y (N,); what was learned before is forgotten."""
+        batch = self._batch(X, y, sample_weight, first=True)
+        self.classes_ = batch.labels
+        self.statistics_ = self._counted(batch)
+        self._fitted = self._made(batch)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from some more rows: after the last batch, as if `fit` had seen them all.
+
+        ``classes`` may name classes that have no rows yet; they are impossible until they have. Labels that
+        were not named are welcome in any batch.
+        """
+        first = not hasattr(self, "classes_")
+        batch = self._batch(X, y, sample_weight, first=first)
+        labels = batch.labels if first else joined(self.classes_, batch.labels)
+        if classes is not None:
+            labels = joined(labels, classes)
+        seen = self._counted(batch)
+        # Only what cannot fail any more is left, so that a bad batch changes nothing.
+        self.statistics_ = seen if first else self.statistics_ + seen
+        self.classes_ = labels
+        self._fitted = None  # made when it is wanted: a first batch may be too small to make it of
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, (N,)."""
+        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """``log p(k | x)``, (N, K)."""
+        return log_softmax(self._scores(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """``p(k | x)``, (N, K); every row sums to one."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def log_joint(self, X: Any) -> Floats:
+        """``log p(x, k)`` with all constants, (N, K)."""
+        check_is_fitted(self)
+        fitted = self._known()
+        rows = self._rows(X)
+        with np.errstate(all="ignore"):  # what overflows is told about below
+            return _told(fitted.log_joint(self._log_likelihood(fitted.density, rows)))
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """The same as `log_joint`, under scikit-learn's name."""
+        return self.log_joint(X)
+
+    def log_density(self, X: Any) -> Floats:
+        """``log p(x)`` with all constants, (N,): how usual a row is, whatever its class."""
+        joint = self.log_joint(X)
+        top = joint.max(axis=1)
+        return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))
+
+    def _scores(self, X: Any) -> Floats:
+        """``log p(k | x)`` up to a constant by row, (N, K)."""
+        return self.log_joint(X)
+
+    def _known(self) -> Fitted:
+        """What was learned, made now if batches have come since."""
+        check_is_fitted(self)
+        if self._fitted is None:
+            self._fitted = self._made(None)
+        return self._fitted
+
+    def _batch(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool) -> Batch:
+        rows, y, N = self._checked(X, y, first=first)
+        labels, codes = distinct(y)
+        weights = None if sample_weight is None else checked_weights(sample_weight, N)
+        return Batch(rows, labels, codes, weights)
+
+    def _placed(self, classes: tuple[str, ...], mass: Floats, priors: Any) -> tuple[NDArray[np.intp], Floats]:
+        """Where the classes with rows are among all, and the logarithm of the prior of all."""
+        if not classes:
+            raise NoData("there is nothing to learn from: no row has a weight above zero")
+        index = {name: k for k, name in enumerate(names(self.classes_))}
+        places = np.array([index[name] for name in classes], dtype=np.intp)
+        K = len(self.classes_)
+        if priors is None:
+            prior = np.zeros(K)
+            prior[places] = mass / mass.sum()
+        else:
+            prior = checked_priors(priors, K)
+        if not prior[places].any():
+            raise InputError("the prior is zero for every class that has rows")
+        with np.errstate(divide="ignore"):
+            return places, np.log(prior)
+
+    def _checked(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any, int]:
+        """Rows and labels to learn from, checked, and how many they are."""
+        raise NotImplementedError
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to predict, checked."""
+        raise NotImplementedError
+
+    def _counted(self, batch: Batch) -> Any:
+        """The statistics of a batch."""
+        raise NotImplementedError
+
+    def _made(self, batch: Batch | None) -> Fitted:
+        """The model of the statistics; ``batch`` has all rows they were counted from, where that is so."""
+        raise NotImplementedError
+
+    def _log_likelihood(self, density: Any, rows: Any) -> Floats:
+        """``log p(x | k)``, (N, J)."""
+        return np.asarray(density.log_density(rows))
+
+
+def checked_priors(priors: Any, K: int) -> Floats:
+    """Probabilities of K classes, (K,)."""
+    values = np.asarray(priors, dtype=np.float64)
+    if values.shape != (K,):
+        raise InputError(
+            f"there are {values.size} priors for {K} classes", hint="give one for each of `classes_`, in that order"
+        )
+    if not (values >= 0).all() or abs(float(values.sum()) - 1) > 1e-6:
+        raise InputError(
+            f"the priors sum to {values.sum():g}", hint="give each class a share of zero or more, 1 in all"
+        )
+    return np.asarray(values / values.sum())
+
+
+def _told(scores: Floats) -> Floats:
+    """The scores, unless those of a row are no numbers."""
+    top = scores.max(axis=1)
+    bad = np.flatnonzero(~np.isfinite(top))
+    if len(bad):
+        raise InputError(
+            f"row {bad[0]} has numbers so large that no class has a density there",
+            hint="numbers must be below 1e100: drop the row, or scale the column",
+        )
+    return scores

@@ -1,0 +1,114 @@
+"""Covariances that can be inverted: as they are where they can, and what is done where not."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.conditionals.gaussian import FLAT, Gaussian, overall_variance
+from textodds.errors import TextoddsWarning, TooFewRows
+from textodds.moments import Moments
+from textodds.quadratic import Full
+from textodds.shrinkage import ledoit_wolf
+
+Floats = NDArray[np.float64]
+
+STEADY = 1e-9
+"""Share of its variance over all rows that a column gets more where columns repeat one another."""
+
+
+class ShrunkForWantOfRows(TextoddsWarning):
+    """A covariance had too few rows to be inverted, and was shrunk though nobody asked for it."""
+
+
+def settled(gaussian: Gaussian, moments: Moments) -> Full:
+    """The Gaussians, without smoothing where that can be; `TooFewRows` where they lack rows.
+
+    Columns that repeat one another, or do not vary within classes, are no want of rows: they are made to
+    vary a little by themselves, each in its own units.
+    """
+    exact = replace(gaussian, smoothing=0.0)
+    try:
+        found = exact.fit(moments)
+        assert isinstance(found, Full)
+        if np.einsum("kvv->kv", found.factor).min(initial=1.0) ** 2 > FLAT:
+            return found
+    except TooFewRows:
+        replace(gaussian, smoothing=1.0).fit(moments)  # fails again only if it is rows that are lacking
+    _refuse_points(gaussian, moments)
+    found = exact.fit(_steadied(moments))
+    assert isinstance(found, Full)
+    return found
+
+
+def settled_or_shrunk(gaussian: Gaussian, moments: Moments) -> Full:
+    """The Gaussians; shrunk by OAS, with a warning, where they lack rows."""
+    try:
+        return settled(gaussian, moments)
+    except TooFewRows as error:
+        _refuse_points(gaussian, moments)
+        found = settled(replace(gaussian, shrinkage="oas", target="diagonal"), moments)
+        warnings.warn(
+            f"{error.problem}; it was shrunk towards its diagonal by OAS. Give a shrinkage to choose another "
+            "one ('likelihood', a number), or more rows",
+            ShrunkForWantOfRows,
+            stacklevel=4,
+        )
+        return found
+
+
+def weighted(moments: Moments, priors: Floats) -> Moments:
+    """The same with the weights of the classes in the ratio of priors (K,)."""
+    n = moments.count[:, :1]
+    factor = priors[:, None] * n.sum() / n  # (K, 1)
+    return replace(
+        moments,
+        class_rows=moments.class_rows * factor[:, 0],
+        count=moments.count * factor,
+        scatter=moments.scatter * factor[:, :, None],
+    )
+
+
+def shrunk(moments: Moments, intensities: dict[str, float]) -> Moments:
+    """The same with the scatter of each class drawn towards its diagonal."""
+    gamma = np.array([intensities[name] for name in moments.classes])[:, None, None]
+    diagonal = moments.scatter * np.eye(moments.n_columns)
+    return replace(moments, scatter=(1 - gamma) * moments.scatter + gamma * diagonal)
+
+
+def ledoit_wolf_by_class(
+    rows: Floats, codes: NDArray[np.intp], weights: Floats | None, classes: tuple[str, ...], moments: Moments
+) -> dict[str, float]:
+    """The intensity of each class in units in which its columns have variance 1: scikit-learn's "auto"."""
+    found = {}
+    for k, name in enumerate(moments.classes):
+        own = codes == classes.index(name)
+        variance = np.diag(moments.scatter[k]) / moments.count[k, 0]
+        units = np.sqrt(np.where(variance > 0, variance, 1.0))
+        u = np.ones(int(own.sum())) if weights is None else weights[own]
+        found[name] = ledoit_wolf((rows[own] - moments.mean[k]) / units, u)
+    return found
+
+
+def _steadied(moments: Moments) -> Moments:
+    overall = overall_variance(moments)
+    more = STEADY * np.where(overall > 0, overall, 1.0)
+    return replace(moments, scatter=moments.scatter + moments.count[:, :, None] * np.diag(more))
+
+
+def _refuse_points(gaussian: Gaussian, moments: Moments) -> None:
+    """Refuse classes (or all of them together) whose rows do not differ at all."""
+    spread = np.einsum("kvv->kv", moments.scatter).max(axis=1, initial=0.0)
+    together = gaussian.covariance == "shared" or gaussian.pooling > 0
+    points = [] if together and spread.any() else np.flatnonzero(spread == 0)
+    for k in points[:1]:
+        who = "no class has rows that differ" if together else (
+            f"class `{moments.classes[k]}` has rows of weight {moments.class_rows[k]:g} that do not differ"
+        )
+        raise TooFewRows(
+            f"{who}: the rank of its covariance is 0 over {moments.n_columns} columns",
+            hint="leave the class out, give it more rows, or use LinearDiscriminantAnalysis or GaussianNB",
+        )

@@ -1,0 +1,204 @@
+"""Which blocks the columns of a table make, by their kinds and by what suits them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.conditionals.gaussian import Gaussian
+from textodds.data import Column, Schema, TableBatch
+from textodds.discriminant import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from textodds.errors import InputError, NoData, suggestion
+from textodds.generative import MultinomialNB
+from textodds.recipe import recipe_of
+from textodds.shrinking import chosen
+from textodds.tables.blocks import Bins, Block, Categories, Cells, Numbers, Words, class_codes
+from textodds.tables.learners import CategoricalNB, JointTable, MixedNB
+
+Floats = NDArray[np.float64]
+TableLearner: TypeAlias = (
+    MixedNB | CategoricalNB | JointTable | GaussianNB | LinearDiscriminantAnalysis | QuadraticDiscriminantAnalysis
+)
+
+INTERVALS = 32
+"""Intervals of a column at most, but for those of single values."""
+
+CHOICES = ("number", "gaussian", "bins", "category", "text", "ignore")
+"""What a user may say that a column is."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a column is taken for, and why."""
+
+    column: str
+    conditional: str
+    why: str
+
+
+def kinds_of(columns: Mapping[str, str]) -> dict[str, str]:
+    """The kinds in which columns are to be read, where users said something of them."""
+    for name, choice in columns.items():
+        if choice not in CHOICES:
+            raise InputError(
+                f"column `{name}` cannot be `{choice}`{suggestion(choice, CHOICES)}",
+                hint=f"one of {', '.join(CHOICES)}",
+            )
+    numbers = ("number", "gaussian", "bins")
+    return {name: "number" if choice in numbers else choice for name, choice in columns.items()}
+
+
+def as_read(learner: TableLearner, schema: Schema) -> dict[str, str]:
+    """Kinds that a learner needs where columns were found to be something else."""
+    if isinstance(learner, (CategoricalNB, JointTable)):
+        return {column.name: "category" for column in schema.columns if column.kind == "number"}
+    return {}
+
+
+def blocks_of(
+    learner: TableLearner, schema: Schema, first: TableBatch, columns: Mapping[str, str]
+) -> tuple[tuple[Block, ...], tuple[Choice, ...]]:
+    """The blocks of a table, and what was chosen for each column.
+
+    ``first`` are some rows to choose by; ``columns`` is what the user said.
+    """
+    used = [column for column in schema.columns if column.kind != "ignore"]
+    if not used:
+        raise NoData(
+            "no column is left to learn from",
+            hint="say what columns are, as in `--columns age=number` (columns={'age': 'number'})",
+        )
+    if isinstance(learner, MixedNB):
+        blocks, how = _mixed(learner, schema, first, columns)
+    else:
+        _refuse_others(learner, used)
+        names = tuple(column.name for column in used)
+        if isinstance(learner, CategoricalNB):
+            blocks = [Categories(names, learner.categorical)]
+        elif isinstance(learner, JointTable):
+            blocks = [Cells(names, learner.table)]
+        else:
+            blocks = [Numbers(names, _gaussian(learner, first, names))]
+        how = dict.fromkeys(names, blocks[0].means)
+    choices = [Choice(column.name, how.get(column.name, "left out"), column.why) for column in schema.columns]
+    return tuple(blocks), tuple(choices)
+
+
+def _mixed(
+    learner: MixedNB, schema: Schema, first: TableBatch, columns: Mapping[str, str]
+) -> tuple[list[Block], dict[str, str]]:
+    blocks: list[Block] = []
+    how: dict[str, str] = {}
+    numbers, cut = [], {}
+    for name in schema.names("number"):
+        edges = edges_of(first.columns[name])
+        wanted = columns.get(name, "number")
+        if wanted == "bins" or (wanted == "number" and prefers_bins(first, name, edges)):
+            cut[name] = edges
+            how[name] = f"{len(edges) + 1} intervals"
+        else:
+            numbers.append(name)
+            how[name] = "Gaussian"
+    if numbers:
+        blocks.append(Numbers(tuple(numbers), learner.gaussian))
+    if cut:
+        blocks.append(Bins(tuple(cut), tuple(tuple(edges.tolist()) for edges in cut.values()), learner.categorical))
+    if categories := schema.names("category"):
+        blocks.append(Categories(tuple(categories), learner.categorical))
+        how |= dict.fromkeys(categories, "categorical")
+    for name in schema.names("text"):
+        blocks.append(Words((name,), recipe_of(MultinomialNB(alpha=learner.word_alpha))))
+        how[name] = "multinomial of words"
+    return blocks, how
+
+
+def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
+    """The Gaussian of a discriminant, its shrinkage chosen by the first rows."""
+    if isinstance(learner, GaussianNB):
+        return learner.gaussian
+    covariance = "shared" if isinstance(learner, LinearDiscriminantAnalysis) else "full"
+    shrinkage = learner.shrinkage  # type: ignore[union-attr]
+    pooling = getattr(learner, "pooling", 0.0)
+    rows = np.stack([first.columns[name] for name in names], axis=1)
+    there = ~np.isnan(rows).any(axis=1)
+    classes, codes = class_codes(first)
+    weights = np.ones(len(rows)) if first.weights is None else first.weights
+    found = chosen(covariance, shrinkage, rows[there], codes[there], weights[there], classes, pooling=pooling)
+    gaussian = found.gaussian
+    if isinstance(gaussian.shrinkage, dict):
+        # Classes may come later that the first rows do not have: one intensity for all, by their weight.
+        mass = np.bincount(codes[there], weights[there], len(classes))
+        values = np.array([gaussian.shrinkage[name] for name in classes])
+        level = float(values @ mass / mass.sum())
+        gaussian = Gaussian(covariance, level, pooling=pooling)
+    return gaussian
+
+
+def _refuse_others(learner: TableLearner, used: list[Column]) -> None:
+    wanted = "category" if isinstance(learner, (CategoricalNB, JointTable)) else "number"
+    for column in used:
+        if column.kind != wanted:
+            raise InputError(
+                f"column `{column.name}` is one of {_plural(column.kind)} ({column.why}), "
+                f"and {type(learner).__name__} takes {_plural(wanted)} only",
+                hint=f"use the learner mixed, or leave it out: `--columns {column.name}=ignore` "
+                f"(columns={{{column.name!r}: 'ignore'}})",
+            )
+
+
+def _plural(kind: str) -> str:
+    return {"category": "categories"}.get(kind, f"{kind}s")
+
+
+def edges_of(values: Floats) -> Floats:
+    """Upper ends of intervals with about equally many rows; a frequent value has one of its own.
+
+    Examples
+    --------
+    >>> edges_of(np.array([0.0] * 90 + [float(n) for n in range(1, 11)]))
+    array([-4.94065646e-324,  0.00000000e+000,  3.25000000e+000,
+            5.50000000e+000,  7.75000000e+000])
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return np.zeros(0)
+    each, count = np.unique(known, return_counts=True)
+    frequent = each[count * INTERVALS >= len(known)]
+    rest = known[~np.isin(known, frequent)]
+    edges = np.concatenate([frequent, np.nextafter(frequent, -np.inf)])
+    if len(rest):
+        parts = max(round(INTERVALS * len(rest) / len(known)), min(4, len(rest)))
+        edges = np.concatenate([edges, np.quantile(rest, np.linspace(0, 1, parts + 1)[1:-1])])
+    return np.unique(edges)
+
+
+def prefers_bins(first: TableBatch, name: str, edges: Floats) -> bool:
+    """Whether held-out values are more likely to fall into their intervals by counts than by a Gaussian."""
+    from scipy.stats import norm
+
+    values = first.columns[name]
+    known = ~np.isnan(values)
+    classes, codes = class_codes(first)
+    values, codes = values[known], codes[known]
+    weights = np.ones(len(values)) if first.weights is None else first.weights[known]
+    half = np.random.default_rng(0).random(len(values)) < 0.5
+    place = np.searchsorted(edges, values, side="left")
+    n = len(edges) + 1
+    gain = 0.0
+    for k in range(len(classes)):
+        seen, held = half & (codes == k) & (weights > 0), ~half & (codes == k)
+        if seen.sum() < 2 or not held.any():
+            continue
+        counts = np.bincount(place[seen], weights[seen], n)
+        by_counts = np.log((counts + 1) / (counts.sum() + n))
+        mean = np.average(values[seen], weights=weights[seen])
+        spread = np.sqrt(np.average((values[seen] - mean) ** 2, weights=weights[seen]))
+        share = np.diff(np.concatenate([[0.0], norm.cdf(edges, mean, max(spread, 1e-300)), [1.0]]))
+        by_gaussian = np.log(np.maximum(share, 1e-12))
+        gain += float(weights[held] @ (by_counts - by_gaussian)[place[held]])
+    return gain > 0
+

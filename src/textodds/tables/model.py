@@ -1,0 +1,382 @@
+"""TableModel: from rows of a table to a decision, and back to the statistics it rests on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.conditionals.product import Product
+from textodds.data import Schema, TableBatch, TableSource, read_table
+from textodds.density import Familiarity, Reservoir, Typical
+from textodds.errors import InputError, NoData, Unsupported, suggestion
+from textodds.evaluate import Evaluation, evaluate
+from textodds.generative import Prior
+from textodds.linear import log_prior, log_softmax
+from textodds.model import Prediction
+from textodds.tables.blocks import Block, block_of_dict
+from textodds.tables.choosing import Choice
+from textodds.tables.tally import TableTally
+
+Floats = NDArray[np.float64]
+
+FOLD = 5
+"""At most one in so many rows is forgotten at a time, so that the model stays what it is."""
+
+
+@dataclass(frozen=True)
+class TableRecipe:
+    """Every choice that makes a model from a table."""
+
+    schema: Schema
+    learner: str
+    blocks: tuple[Block, ...]
+    choices: tuple[Choice, ...]
+    prior: Prior = "data"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The recipe as plain data."""
+        return {
+            "schema": self.schema.as_dict(),
+            "learner": self.learner,
+            "blocks": [block.as_dict() for block in self.blocks],
+            "choices": [[choice.column, choice.conditional, choice.why] for choice in self.choices],
+            "prior": self.prior,
+        }
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> TableRecipe:
+        """The recipe that `as_dict` made plain data of."""
+        schema = Schema.of_dict(plain["schema"])
+        blocks = tuple(block_of_dict(block) for block in plain["blocks"])
+        if not blocks:
+            raise InputError("it has no block of columns")
+        used = {column.name for column in schema.used}
+        if any(name not in used for block in blocks for name in block.columns):
+            raise InputError("a block has a column that the table has not")
+        choices = tuple(Choice(*(str(each) for each in choice)) for choice in plain["choices"])
+        return cls(schema, str(plain["learner"]), blocks, choices, plain["prior"])
+
+
+@dataclass(frozen=True)
+class TableExplanation:
+    """What each column adds to the log-odds of a label against a rival; they add up, with the prior."""
+
+    label: str
+    rival: str
+    log_odds: float
+    prior: float
+    columns: tuple[tuple[str, Any, float], ...]  # name, value, contribution; the strongest first
+
+
+class TableModel:
+    """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
+
+    What it has learned are counts and moments (`tally`), which add and subtract.
+
+    Attributes
+    ----------
+    classes_ : tuple of str
+        The labels, sorted. Column k of probabilities belongs to ``classes_[k]``.
+    recipe : TableRecipe
+        Every choice that was made.
+    tally : TableTally
+        The statistics the model rests on.
+    typical : Typical or None
+        How surprising typical rows are, to compare with.
+    info : dict
+        What is known of the data.
+    """
+
+    def __init__(
+        self, recipe: TableRecipe, tally: TableTally, info: dict[str, Any], typical: Typical | None = None
+    ) -> None:
+        self.info, self.typical = info, typical
+        self._install(recipe, tally)
+
+    def _install(self, recipe: TableRecipe, tally: TableTally) -> None:
+        fitted: Any = (block.fit(part) for block, part in zip(recipe.blocks, tally.parts, strict=True))  # type: ignore[arg-type]
+        product = Product(tuple(fitted))
+        prior = log_prior(recipe.prior, product.classes, tally.class_rows)
+        self.recipe, self.tally, self.product, self.log_prior = recipe, tally, product, prior
+
+    @property
+    def classes_(self) -> tuple[str, ...]:
+        """The labels, sorted."""
+        return self.product.classes
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that the model reads."""
+        return self.recipe.schema
+
+    @property
+    def class_documents(self) -> dict[str, float]:
+        """Rows, or their total weight, of each class in training."""
+        return dict(zip(self.classes_, self.tally.class_rows.tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        return f"<TableModel: {len(self.classes_)} classes, {len(self.schema.used)} columns>"
+
+    def read(self, source: Any, labels: Any = None, *, labelled: bool = False, **reading: Any) -> TableSource:
+        """A source of the columns of the model; takes what `textodds.data.read_table` takes."""
+        return read_table(source, labels, schema=self.schema, labelled=labelled, **reading)
+
+    def __call__(self, row: Mapping[str, Any]) -> Prediction:
+        """The prediction for one row, a dict of its columns; those left out are missing."""
+        scores, evidence = self.score(self._one(row))
+        shares = np.exp(log_softmax(scores)[0])
+        best = int(shares.argmax())
+        probabilities = dict(zip(self.classes_, shares.tolist(), strict=True))
+        return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
+
+    def _one(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"a row must be a dict of its columns, got {type(row).__name__}",
+                hint="for several rows use predict(rows)",
+            )
+        names = [column.name for column in self.schema.used]
+        for name in row:
+            if name not in names and name not in {column.name for column in self.schema.columns}:
+                raise InputError(f"there is no column `{name}`{suggestion(str(name), names)}")
+        return [{name: row.get(name) for name in names}]
+
+    def score_batch(self, batch: TableBatch) -> tuple[Floats, NDArray[np.uint32]]:
+        """Joint log-probabilities (N, K), and columns that are there and all columns (N, 2)."""
+        there = np.zeros(len(batch), dtype=np.uint32)
+        for values in batch.columns.values():
+            if isinstance(values, np.ndarray):
+                there += ~np.isnan(values)
+            else:
+                there += np.asarray(values.is_valid())
+        evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
+        return self.product.log_likelihood(batch) + self.log_prior, evidence
+
+    def score(self, rows: Any) -> tuple[Floats, NDArray[np.uint32]]:
+        """Joint log-probabilities (N, K) with all constants, and columns that are there and all (N, 2)."""
+        return self._joined(self.score_batch, rows)
+
+    def _joined(self, function: Callable[[TableBatch], tuple[Any, Any]], rows: Any) -> tuple[Any, Any]:
+        parts = [function(batch) for batch in self.read(rows)]
+        if not parts:
+            return np.zeros((0, len(self.classes_))), np.zeros((0, 2), np.uint32)
+        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+    def predict(self, rows: Any) -> NDArray[np.object_]:
+        """The most probable label of each row, (N,)."""
+        names = np.array(self.classes_, dtype=object)
+        return np.asarray(names[self.score(rows)[0].argmax(axis=1)])
+
+    def predict_log_proba(self, rows: Any) -> Floats:
+        """``log p(class | row)``, (N, K)."""
+        return log_softmax(self.score(rows)[0])
+
+    def predict_proba(self, rows: Any) -> Floats:
+        """``p(class | row)``, (N, K), each row summing to one."""
+        return np.exp(self.predict_log_proba(rows))
+
+    def log_joint(self, rows: Any) -> Floats:
+        """``log p(row, class)`` with all constants, (N, K)."""
+        return self.score(rows)[0]
+
+    def log_density(self, rows: Any) -> Floats:
+        """``log p(row)`` with all constants, whatever the class: (N,).
+
+        Of numbers that are Gaussian it is a density, of all else a probability.
+        """
+        return np.asarray(np.logaddexp.reduce(self.log_joint(rows), axis=1))
+
+    def familiarity(self, rows: Any) -> list[Familiarity]:
+        """How like the rows of training each row is; needs ``typical`` ones to compare with."""
+        if self.typical is None:
+            raise Unsupported(
+                "the model has no typical rows to compare with",
+                hint="train with `--typical` (typical=True), or call learn_typical on rows of the kind",
+            )
+        density = self.log_density(rows)
+        p_values = self.typical.p_value(np.zeros(len(density)), -density)
+        pairs = zip(density.tolist(), p_values.tolist(), strict=True)
+        return [Familiarity(value, -value, p) for value, p in pairs]
+
+    def learn_typical(self, source: Any, labels: Any = None, *, seen: bool = True, **reading: Any) -> None:
+        """Keep how surprising typical rows are, for `familiarity`.
+
+        Up to 2,000 rows are drawn from ``source``. If the model has ``seen`` them in training, they are
+        forgotten while it is asked about them.
+        """
+        sample = Reservoir()
+        for batch in self.read(source, labels, labelled=seen, **reading):
+            offer(sample, batch)
+        self.typical = self.typical_of(sample.kept, seen=seen)
+
+    def typical_of(self, sample: list[tuple[TableBatch, int]], *, seen: bool) -> Typical:
+        """How surprising a sample of rows is; if they were learned, with each forgotten."""
+        if not sample:
+            raise NoData("there are no typical rows to compare with")
+        folds = 1
+        if seen:
+            folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(self.tally.n_rows, 1.0)))))
+        surprises = []
+        for fold in range(folds):
+            batch = gathered(sample[fold::folds])
+            model = self
+            if seen:
+                rest = self.tally - TableTally.count([batch], self.recipe.blocks)
+                if not rest.classes:
+                    continue
+                model = TableModel(self.recipe, rest, {})
+            surprises.append(-np.logaddexp.reduce(model.score_batch(batch)[0], axis=1))
+        if not surprises:
+            raise NoData("too few rows to tell typical ones from others")
+        found = np.concatenate(surprises)
+        return Typical.of(np.zeros(len(found)), found)
+
+    def evaluate(self, source: Any, labels: Any = None, **reading: Any) -> Evaluation:
+        """Measured quality on labelled rows; takes what `train` takes as data."""
+        return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))
+
+    def evaluate_batches(self, batches: Iterable[TableBatch]) -> Evaluation:
+        """Measured quality on a stream of batches."""
+
+        def scored() -> Iterator[tuple[list[str], Floats, NDArray[np.uint32]]]:
+            for batch in batches:
+                scores, evidence = self.score_batch(batch)
+                yield batch.label_list(), log_softmax(scores), evidence
+
+        return evaluate(scored(), self.classes_)
+
+    def explain(
+        self, row: Mapping[str, Any], label: str | None = None, rival: str | None = None
+    ) -> TableExplanation:
+        """What each column of a row adds to the log-odds of ``label`` against ``rival``.
+
+        By default the predicted label against the runner-up.
+        """
+        if len(self.classes_) < 2:
+            raise Unsupported("a model with one class has no odds to explain")
+        batch = next(iter(self.read(self._one(row))))
+        scores = self.score_batch(batch)[0][0]
+        order = np.argsort(-scores, kind="stable").tolist()
+        a = order[0] if label is None else self._class(label)
+        b = next(k for k in order if k != a) if rival is None else self._class(rival)
+        if a == b:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class, or none")
+        parts = {name: float(each[0, a] - each[0, b]) for name, each in self.product.by_column(batch).items()}
+        ranked = sorted(parts.items(), key=lambda item: -abs(item[1]))
+        return TableExplanation(
+            self.classes_[a],
+            self.classes_[b],
+            float(scores[a] - scores[b]),
+            float(self.log_prior[a] - self.log_prior[b]),
+            tuple((name, row.get(name), value) for name, value in ranked),
+        )
+
+    def _class(self, label: str) -> int:
+        if label not in self.classes_:
+            raise InputError(
+                f"there is no class `{label}`{suggestion(label, self.classes_)}",
+                hint=f"the classes are {', '.join(self.classes_[:20])}",
+            )
+        return self.classes_.index(label)
+
+    def learn(self, rows: Any, labels: Any = None, **reading: Any) -> None:
+        """Learn more rows: afterwards the model is as if trained on them too."""
+        self.change(self._counted(rows, labels, **reading), 1)
+
+    def forget(self, rows: Any, labels: Any = None, **reading: Any) -> None:
+        """Forget rows: afterwards the model is as if it had never seen them.
+
+        Raises `NegativeCount`, and changes nothing, if they were not learned before.
+        """
+        self.change(self._counted(rows, labels, **reading), -1)
+
+    def _counted(self, rows: Any, labels: Any, **reading: Any) -> TableTally:
+        return TableTally.count(self.read(rows, labels, labelled=True, **reading), self.recipe.blocks)
+
+    def change(self, tally: TableTally, sign: int) -> None:
+        """Add statistics (``sign`` 1) or take them away (-1); on an error nothing is changed."""
+        changed = self.tally + tally if sign > 0 else self.tally - tally
+        if not changed.classes:
+            raise InputError("that would forget every row", hint="delete the model instead")
+        self._install(self.recipe, changed)
+        self.info = {**self.info, "documents": changed.n_rows}
+        self.info.pop("quality", None)  # it was that of another model
+
+    def __add__(self, other: TableModel) -> TableModel:
+        return self._combined(other, 1) if isinstance(other, TableModel) else NotImplemented
+
+    def __sub__(self, other: TableModel) -> TableModel:
+        return self._combined(other, -1) if isinstance(other, TableModel) else NotImplemented
+
+    def _combined(self, other: TableModel, sign: int) -> TableModel:
+        mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
+        if mine["blocks"] != theirs["blocks"] or mine["prior"] != theirs["prior"]:
+            raise InputError(
+                "the models were made differently: their columns, or what is chosen for them",
+                hint="train the second with `--like FIRST` (like=first), so that it is made in the same way",
+            )
+        tally = self.tally + other.tally if sign > 0 else self.tally - other.tally
+        if not tally.classes:
+            raise InputError("nothing would be left of the model")
+        return TableModel(self.recipe, tally, {"documents": tally.n_rows})
+
+    def with_prior(self, prior: Prior) -> TableModel:
+        """The same model under another prior: ``uniform``, ``data``, or by class."""
+        return TableModel(replace(self.recipe, prior=prior), self.tally, self.info, self.typical)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file."""
+        from textodds.tables.store import save
+
+        save(path, self)
+
+
+def offer(sample: Reservoir, batch: TableBatch) -> None:
+    """Let a sample take its share of a batch."""
+    if places := sample.places(len(batch)):
+        taken = rows_of(batch, np.array([i for i, _ in places]))
+        for number, (_, place) in enumerate(places):
+            sample.put(place, (taken, number))
+
+
+def gathered(sample: list[tuple[TableBatch, int]]) -> TableBatch:
+    """The rows of a sample in one batch."""
+    groups: dict[int, tuple[TableBatch, list[int]]] = {}
+    for batch, number in sample:
+        groups.setdefault(id(batch), (batch, []))[1].append(number)
+    return joined_rows([rows_of(batch, np.array(numbers)) for batch, numbers in groups.values()])
+
+
+def rows_of(batch: TableBatch, rows: NDArray[np.integer]) -> TableBatch:
+    """Some rows of a batch."""
+    columns = {
+        name: values[rows] if isinstance(values, np.ndarray) else values.take(rows)
+        for name, values in batch.columns.items()
+    }
+    labels: Any = None
+    if batch.labels is not None:
+        names = batch.label_list()
+        labels = [names[i] for i in rows]
+    return TableBatch(columns, labels, None if batch.weights is None else batch.weights[rows])
+
+
+def joined_rows(batches: list[TableBatch]) -> TableBatch:
+    """The rows of several batches in one."""
+    import pyarrow as pa
+
+    def column(name: str) -> Any:
+        parts = [batch.columns[name] for batch in batches]
+        return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
+
+    labels: Any = None
+    if batches[0].labels is not None:
+        labels = [label for batch in batches for label in batch.label_list()]
+    weights = None
+    if batches[0].weights is not None:
+        weights = np.concatenate([batch.weights for batch in batches if batch.weights is not None])
+    return TableBatch({name: column(name) for name in batches[0].columns}, labels, weights)
