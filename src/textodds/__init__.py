@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textodds import errors
     from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
-    from textodds.model import Prediction, TextModel, load
+    from textodds.model import Prediction, TextModel
+    from textodds.opening import load
     from textodds.softmax import NBSoftmax, SoftmaxRegression
+    from textodds.tables import TableModel
     from textodds.tally import Tally
     from textodds.text import TextSettings, Weighting
     from textodds.training import train
@@ -29,6 +31,7 @@ __all__ = [
     "NBSoftmax",
     "Prediction",
     "SoftmaxRegression",
+    "TableModel",
     "Tally",
     "TextModel",
     "TextSettings",
@@ -45,11 +48,12 @@ _HOME = {
     "NBSoftmax": "softmax",
     "Prediction": "model",
     "SoftmaxRegression": "softmax",
+    "TableModel": "tables",
     "Tally": "tally",
     "TextModel": "model",
     "TextSettings": "text",
     "Weighting": "text",
-    "load": "model",
+    "load": "opening",
     "train": "training",
 }
 

@@ -8,69 +8,115 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.errors import InputError
 from textodds.linear import log_softmax
 
 Floats = NDArray[np.float64]
 
 
-
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    r"""Scores :math:`s / T + b`, whose softmax is a probability to be trusted.
+    r"""Scores :math:`\sum_b \beta_b s_b + b`, whose softmax is a probability to be trusted.
 
-    Fitted where the log-loss of rows of known classes, none of which the scores were learned from,
+    One kind of score s has a slope :math:`\beta = 1 / T`, T being its temperature; several, such as the
+    log-likelihoods of blocks of columns, have one each: what is counted twice, as naive Bayes does with
+    words that come together, then weighs less. Fitted where for rows of known classes, none of which the
+    scores were learned from,
 
-    .. math:: -\sum_i u_i \log \operatorname{softmax}(s_i / T + b)_{y_i} + \tfrac12 \lVert b \rVert^2
+    .. math:: -\sum_i u_i \log \operatorname{softmax}\Bigl(\sum_b \beta_b s_{bi} + b + c\Bigr)_{y_i}
+              + \tfrac12 \lVert b \rVert^2 + \tfrac12 \lVert \log\beta - \log\beta_0 \rVert^2
 
-    is least. It is convex in 1 / T and b. The penalty keeps b near zero in classes of few rows.
+    is least, with c given (a prior, say). The penalties keep b near zero in classes of few rows, and slopes
+    near :math:`\beta_0` where rows are few: 1 for several scores, the scale of the scores for one.
 
     References
     ----------
-    Guo, Pleiss, Sun, Weinberger (2017), "On calibration of modern neural networks", section 4.2.
+    Guo, Pleiss, Sun, Weinberger (2017), "On calibration of modern neural networks", section 4.2; Genest and
+    Zidek (1986), "Combining probability distributions", section 3, for weighted products.
     """
 
-    temperature: float = 1.0
+    slopes: Floats  # (B,)
     bias: Floats | float = 0.0  # (K,)
+
+    @property
+    def temperature(self) -> float:
+        """T, of one kind of score."""
+        return 1.0 / float(self.slopes[0])
+
+    @classmethod
+    def none(cls, kinds: int = 1) -> Calibration:
+        """Scores as they are."""
+        return cls(np.ones(kinds))
 
     @classmethod
     def of(cls, scores: Floats, codes: NDArray[np.int64], weights: Floats) -> Calibration:
-        """The calibration of held-out scores (N, K).
+        """The calibration of held-out scores (N, K) of one kind.
 
         Examples
         --------
-        >>> scores = np.array([[9.0, 0.0], [0.0, 9.0]] * 40)
-        >>> codes = np.array([0, 1] * 30 + [1, 0] * 10)  # right in three of four
-        >>> found = Calibration.of(scores, codes, np.ones(80))
+        >>> scores = np.array([[9.0, 0.0], [0.0, 9.0]] * 400)
+        >>> codes = np.array([0, 1] * 300 + [1, 0] * 100)  # right in three of four
+        >>> found = Calibration.of(scores, codes, np.ones(800))
         >>> np.exp(log_softmax(found.applied(scores[:1]))).round(2)
         array([[0.75, 0.25]])
         """
-        from scipy.optimize import minimize
-
-        N, K = scores.shape
         centred = scores - scores.mean(axis=1, keepdims=True)
         unit = max(float(np.abs(centred).mean()), 1e-300)
-        centred = centred / unit
+        return cls.of_parts(centred[None], codes, weights, start=np.array([1.0 / unit]))
+
+    @classmethod
+    def of_parts(
+        cls,
+        parts: Floats,
+        codes: NDArray[np.int64],
+        weights: Floats,
+        *,
+        offset: Floats | float = 0.0,
+        start: Floats | None = None,
+    ) -> Calibration:
+        """The calibration of held-out scores (B, N, K) of several kinds, beside an ``offset`` (K,)."""
+        from scipy.optimize import minimize
+
+        B, N, K = parts.shape
+        start = np.ones(B) if start is None else start
+        centred = parts - parts.mean(axis=2, keepdims=True)
         total = float(weights.sum())
         truth = np.zeros((N, K))
         truth[np.arange(N), codes] = 1.0
 
         def loss(parameters: Floats) -> tuple[float, Floats]:
-            slope, bias = np.exp(parameters[0]), parameters[1:]
-            log_p = log_softmax(slope * centred + bias)
+            slopes, bias = start * np.exp(parameters[:B]), parameters[B:]
+            log_p = log_softmax(np.tensordot(slopes, centred, 1) + bias + offset)
             residual = (np.exp(log_p) - truth) * weights[:, None]
-            value = -float(weights @ log_p[np.arange(N), codes]) + 0.5 * float(bias @ bias)
-            gradient = np.concatenate([[slope * (residual * centred).sum()], residual.sum(axis=0) + bias])
-            return value / total, gradient / total
+            value = -float(weights @ log_p[np.arange(N), codes])
+            value += 0.5 * float(bias @ bias) + 0.5 * float(parameters[:B] @ parameters[:B])
+            along = slopes * np.tensordot(centred, residual, 2) + parameters[:B]
+            return value / total, np.concatenate([along, residual.sum(axis=0) + bias]) / total
 
-        bounds: Any = [(-10.0, 10.0), *([(None, None)] * K)]
+        bounds: Any = [(-12.0, 12.0)] * B + [(None, None)] * K
         found = minimize(
-            loss, np.zeros(K + 1), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 200}
+            loss, np.zeros(B + K), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}
         ).x
-        return cls(float(unit / np.exp(found[0])), found[1:] - found[1:].mean())
+        return cls(start * np.exp(found[:B]), found[B:] - found[B:].mean())
 
-    def applied(self, scores: Floats) -> Floats:
-        """The calibrated scores."""
-        return np.asarray(scores / self.temperature + self.bias)
+    def applied(self, *scores: Floats) -> Floats:
+        """The calibrated scores of one kind or several, (N, K)."""
+        total = self.slopes[0] * scores[0]
+        for slope, part in zip(self.slopes[1:], scores[1:], strict=True):
+            total = total + slope * part
+        return np.asarray(total + self.bias)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The calibration as plain data."""
+        return {"slopes": self.slopes.tolist(), "bias": np.ravel(self.bias).tolist()}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Calibration:
+        """The calibration that `as_dict` made plain data of."""
+        slopes, bias = np.array(plain["slopes"], np.float64), np.array(plain["bias"], np.float64)
+        if slopes.ndim != 1 or not ((slopes > 0) & np.isfinite(slopes)).all() or not np.isfinite(bias).all():
+            raise InputError("its calibration is damaged")
+        return cls(slopes, bias)
 
 
 def log_loss(scores: Floats, codes: NDArray[np.int64], weights: Floats) -> float:

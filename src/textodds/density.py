@@ -21,7 +21,7 @@ NEAR = 500
 
 
 def log_coefficient(rows: Any) -> Floats:
-    r"""Logarithm of the multinomial coefficient :math:`(\sum_v x_v)! / \prod_v x_v!` of each sparse row, (N,).
+    r"""Logarithms of multinomial coefficients :math:`(\sum_v x_v)! / \prod_v x_v!` of sparse rows, (N,).
 
     Examples
     --------

@@ -78,7 +78,7 @@ class _Fitted:
         raise NotImplementedError
 
     def _log_prior(self, data: LabelledRows) -> Floats:
-        mass = np.bincount(data.codes, data.weights, len(data.classes))
+        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64, copy=False)
         return log_prior(self.prior, data.classes, mass)
 
 
@@ -167,7 +167,9 @@ class LinearDiscriminantAnalysis(_Fitted):
 
         path = _chosen_sparse(whole, self.shrinkage, along)
         found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
-        intercept = path.calibration.applied(found.intercept + prior) - prior  # a new prior may take its place
+        intercept = (
+            path.calibration.applied(found.intercept + prior) - prior
+        )  # a new prior may take its place
         weights = Weights.of_matrix(found.weights / path.calibration.temperature)
         model = LinearModel(data.classes, prior, intercept, weights)
         about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}
@@ -176,12 +178,11 @@ class LinearDiscriminantAnalysis(_Fitted):
 
 @dataclass(frozen=True)
 class QuadraticDiscriminantAnalysis(_Fitted):
-    """Quadratic discriminant analysis: Gaussian classes of own covariances; see
-    `textodds.conditionals.Gaussian`.
+    """Quadratic discriminant analysis: Gaussian classes of own covariances.
 
-    Of sparse rows, such as texts, each class has its ``rank`` directions of largest variance and a sphere for
-    all others; shrinkage and temperature are chosen together on held-out rows. See
-    `textodds.conditionals.sparse_gaussian`.
+    See `textodds.conditionals.Gaussian`. Of sparse rows, such as texts, each class has its ``rank``
+    directions of largest variance and a sphere for all others, and shrinkage and calibration are chosen together on
+    held-out rows; see `textodds.conditionals.sparse_gaussian`.
 
     Parameters
     ----------
@@ -275,10 +276,10 @@ def _chosen_sparse(
             codes.append(whole.codes[test])
             weights.append(whole.weights[test])
     if not runs:  # too few rows to hold any out
-        return _Path(intensities[0], Calibration())
+        return _Path(intensities[0], Calibration.none())
     y, u = np.concatenate(codes), np.concatenate(weights)
     points: list[tuple[float, float]] = []
-    best = _Path(intensities[0], Calibration())
+    best = _Path(intensities[0], Calibration.none())
     for intensity in intensities:
         scores = np.concatenate([next(run) for run in runs])
         calibration = Calibration.of(scores, y, u)

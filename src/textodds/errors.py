@@ -71,6 +71,7 @@ class MissingColumn(InputError):
 
     def __init__(self, where: str, wanted: str, columns: Iterable[str], option: str) -> None:
         columns = list(columns)
+        self.wanted = wanted
         listed = ", ".join(f"`{name}`" for name in columns) or "none"
         near = difflib.get_close_matches(wanted, columns, n=1)
         super().__init__(

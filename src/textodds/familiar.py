@@ -95,4 +95,3 @@ def typical_texts(model: TextModel, sample: list[tuple[str, str | None, float]],
     if not values:
         raise NoData("too few texts to tell typical ones from others", hint="train on more than a handful")
     return Typical.of(np.concatenate(lengths), np.concatenate(values))
-

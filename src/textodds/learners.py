@@ -70,6 +70,11 @@ def name_of(learner: Any) -> str:
     return next(name for name, place in LEARNERS.items() if place == home)
 
 
+def is_of_tables(learner: Any) -> bool:
+    """Whether a learner learns from tables only."""
+    return learner is not None and name_of(learner) in TABLES
+
+
 def is_softmax(learner: Learner) -> bool:
     """Whether a learner is one of softmax regression."""
     return hasattr(learner, "class_weight")

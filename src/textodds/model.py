@@ -70,6 +70,8 @@ class TextModel:
         What is known of the data.
     """
 
+    is_table = False
+
     def __init__(
         self,
         recipe: Recipe,
@@ -139,6 +141,19 @@ class TextModel:
                 hint="for words with weights of their own train with the learner lda",
             )
         return self.form
+
+    @property
+    def extent(self) -> tuple[int, str]:
+        """How many features the model has, and what they are."""
+        return len(self.vocabulary), "word"
+
+    def count(self, batches: Iterable[Batch]) -> Tally:
+        """The counts of a stream of batches, by the settings of the model."""
+        return Tally.count(batches, settings=self.recipe.settings, threads=self.threads)
+
+    def score_batch(self, batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """Joint log-probabilities (N, K), and known and all terms (N, 2), of a batch."""
+        return self._scored(batch.texts, self.threads)
 
     def _scored(self, texts: Texts, threads: int) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         scores, evidence = self._kernel.score(texts, threads)
@@ -247,9 +262,11 @@ class TextModel:
         parts = (self.log_density(texts), surprise, p_values, unknown)
         return [Familiarity(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
 
-    def learn_typical(
-        self, source: Any, labels: Any = None, *, seen: bool = True, **reading: Any
-    ) -> None:
+    def familiarity_of(self, batch: Batch) -> list[Familiarity]:
+        """How like the texts of training those of a batch are."""
+        return self.familiarity(batch.texts)
+
+    def learn_typical(self, source: Any, labels: Any = None, *, seen: bool = True, **reading: Any) -> None:
         """Keep how surprising typical texts are, for `familiarity`.
 
         Up to 2,000 texts are drawn from ``source``. If the model has ``seen`` them in training, they are
@@ -290,7 +307,7 @@ class TextModel:
 
         def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
             for batch in batches:
-                scores, evidence = self._scored(batch.texts, self.threads)
+                scores, evidence = self.score_batch(batch)
                 yield batch.label_list(), log_softmax(scores), evidence
 
         return evaluate(scored(), self.classes_)
@@ -500,7 +517,9 @@ class TextModel:
         if counts and self._tally is not None:
             info["fingerprint"] = self.tally.fingerprint()
         tally = (lambda: self.tally) if counts and self._tally is not None else None
-        store.save(path, Stored(self.recipe, self.vocabulary, self.form, tally, info, self.scale, self.typical))
+        store.save(
+            path, Stored(self.recipe, self.vocabulary, self.form, tally, info, self.scale, self.typical)
+        )
 
     def rows(self, texts: Any) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""

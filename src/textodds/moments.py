@@ -7,6 +7,7 @@ laws hold to the last few digits, not to the last bit.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,7 @@ LARGEST = 1e100
 """No number is as large: squares, and sums of them, are still numbers."""
 
 LEFT = 1e-9
-"""A class of which less than this share of its weight is left has been forgotten: what is left is rounding."""
+"""A class of which less than this share of its weight is left has been forgotten: the rest is rounding."""
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class Moments:
     @property
     def n_columns(self) -> int:
         """V."""
-        return self.mean.shape[1]
+        return int(self.mean.shape[1])
 
     @classmethod
     def of(
@@ -234,7 +235,7 @@ def _add_block(
     sorted_ = block[order]
     ends = np.searchsorted(codes, np.arange(len(total.classes) + 1), sorter=order)
     w = None if weights is None else weights[order]
-    for k, (start, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for k, (start, end) in enumerate(itertools.pairwise(ends)):
         if start == end:
             continue
         rows = sorted_[start:end]  # our own copy: it may be written to

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.folds import held_out
 from textodds.optimise import Objective, Parameters
 from textodds.optimise.dual import Ascent
 from textodds.optimise.optimum import solve

@@ -50,7 +50,7 @@ class Diagonal:
     @property
     def n_features(self) -> int:
         """V."""
-        return self.mean.shape[1]
+        return int(self.mean.shape[1])
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
@@ -64,7 +64,7 @@ class Diagonal:
             for k in range(K):
                 z = (block - self.mean[k]) * precision[k]
                 out[part, k] = constant[k] - 0.5 * np.einsum("iv,iv->i", z, z)
-        gaps = np.flatnonzero(np.isnan(out[:, 0])) if K else []
+        gaps = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(gaps):
             out[gaps] = self.by_column(X[gaps]).sum(axis=1)
         return out
@@ -97,7 +97,7 @@ class Full:
     @property
     def n_features(self) -> int:
         """V."""
-        return self.mean.shape[1]
+        return int(self.mean.shape[1])
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
@@ -107,7 +107,9 @@ class Full:
         K, V = self.mean.shape
         out = np.empty((len(X), K))
         constants = self.constants()
-        whitened = [solve_triangular(L, m, lower=True) for L, m in zip(self._factors(), self.mean, strict=True)]
+        whitened = [
+            solve_triangular(L, m, lower=True) for L, m in zip(self._factors(), self.mean, strict=True)
+        ]
         for part in _blocks(X, V):
             z = ((X[part] - self.centre) / self.scale).T
             if len(self.factor) == 1:
@@ -198,7 +200,6 @@ class LowRank:
             out[:, k] = -0.5 * (distance + determinant + V * LOG_2PI)
         return out
 
-
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The distributions as flat arrays, class after class, for a file."""
         return {
@@ -224,12 +225,20 @@ class LowRank:
             if name not in arrays or arrays[name].dtype != np.dtype(kind) or arrays[name].ndim != 1:
                 raise InputError(f"the tensor `{name}` is missing, or has the wrong type")
         starts, words_of, ranks = (arrays[name] for name in ("mean_starts", "words_of", "ranks"))
-        sizes = {"mean_starts": K + 1, "words_of": K, "ranks": K, "rest": K, "mean": len(arrays["mean_words"])}
+        sizes = {
+            "mean_starts": K + 1,
+            "words_of": K,
+            "ranks": K,
+            "rest": K,
+            "mean": len(arrays["mean_words"]),
+        }
         sound = all(len(arrays[name]) == size for name, size in sizes.items())
         sound = sound and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
         sound = sound and len(arrays["words"]) == int(words_of.sum())
         sound = sound and len(arrays["variance"]) == int(ranks.sum())
-        sound = sound and len(arrays["basis"]) == sum(int(w) * int(r) for w, r in zip(words_of, ranks, strict=True))
+        sound = sound and len(arrays["basis"]) == sum(
+            int(w) * int(r) for w, r in zip(words_of, ranks, strict=True)
+        )
         sound = sound and int(starts[0]) == 0 and int(starts[-1]) == len(arrays["mean"])
         sound = sound and bool((starts[:-1] <= starts[1:]).all())
         for name in ("mean_words", "words"):

@@ -9,7 +9,15 @@ import numpy as np
 
 from textodds import generative
 from textodds.errors import InputError, NoData, Unsupported, suggestion
-from textodds.learners import as_dict, is_softmax, learner_named, needs_documents, of_dict
+from textodds.learners import (
+    as_dict,
+    is_of_tables,
+    is_softmax,
+    learner_named,
+    name_of,
+    needs_documents,
+    of_dict,
+)
 from textodds.linear import LinearModel
 from textodds.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
@@ -90,6 +98,11 @@ def recipe_of(
     """
     if isinstance(learner, str):
         learner = learner_named(learner)
+    if is_of_tables(learner):
+        raise InputError(
+            f"{name_of(learner)} learns from tables, not from texts",
+            hint="for texts use multinomial, softmax or lda",
+        )
     if settings is not None and (text_settings or sklearn):
         raise InputError("give settings, or single text settings, not both")
     usual: dict[str, Any] = {}

@@ -64,7 +64,9 @@ def chosen(
     centred = rows - moments.mean[codes]
     if how == "ledoit-wolf":
         return Chosen(gaussian(_ledoit_wolf(centred, codes, weights, moments, classes, target)), how)
-    return Chosen(gaussian(_likelihood(centred, codes, weights, moments, classes, covariance, target, pooling)), how)
+    return Chosen(
+        gaussian(_likelihood(centred, codes, weights, moments, classes, covariance, target, pooling)), how
+    )
 
 
 def _ledoit_wolf(

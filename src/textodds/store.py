@@ -1,8 +1,8 @@
 """The model file: safetensors, memory-mapped, checked before use, written whole or not at all.
 
-Layout, format 3; format 1 had no weighting, format 2 no quadratic models. The free-text header holds one entry ``textodds``, a JSON
-object: format version, classes, recipe (text settings, selection, unknown words, learner, weighting)
-and what is known of the data.
+Layout, format 3; format 1 had no weighting, format 2 no quadratic models and no tables. The free-text
+header holds one entry ``textodds``, a JSON object: format version, form (linear, quadratic or table),
+classes, recipe (text settings, selection, unknown words, learner, weighting) and what is known of the data.
 The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
 in the file is code, and opening it reads the header and maps the rest.
 """
@@ -116,7 +116,9 @@ def _linear_arrays(linear: LinearModel) -> Arrays:
     }
     if weights.dense is not None:
         return {**arrays, "linear.dense": weights.dense.reshape(-1)}
-    return arrays | {f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
+    return arrays | {
+        f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")
+    }
 
 
 def _quadratic_arrays(form: QuadraticModel) -> Arrays:
@@ -143,7 +145,9 @@ def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]
         raise ModelFileError("its counts are damaged")
     header = {"classes": list(classes), "fraction": int(about[0]), "pruned": int(about[1])}
     nothing = Vocabulary(np.zeros(0, np.uint64), np.zeros(0, np.uint8))
-    return _tally(Path("the file"), header, {f"tally.{name}": array for name, array in arrays.items()}, nothing)
+    return _tally(
+        Path("the file"), header, {f"tally.{name}": array for name, array in arrays.items()}, nothing
+    )
 
 
 def narrowed(counts: NDArray[Any]) -> NDArray[Any]:

@@ -220,9 +220,9 @@ class Counting:
         raw, words, most = self._counter.finish()
         if words:
             warnings.warn(
-                f"the vocabulary outgrew {self._memory / 2**20:.3g} MiB: words seen in at most {most} documents "
-                f"were dropped on the way ({words:,} in all), so that counts of rare words are too low; "
-                "allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
+                f"the vocabulary outgrew {self._memory / 2**20:.3g} MiB: words seen in at most {most} "
+                f"documents were dropped on the way ({words:,} in all), so that counts of rare words are too "
+                "low; allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
                 "keeps counts exact",
                 VocabularyPruned,
                 stacklevel=3,

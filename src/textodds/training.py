@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from textodds import generative
 from textodds.conditionals.complement import transformed
 from textodds.data import Batch, Source, prefetched, read
-from textodds.documents import Documents
 from textodds.density import Reservoir
-from textodds.errors import InputError, NoData, Separable, Unsupported
+from textodds.documents import Documents
+from textodds.errors import InputError, MissingColumn, NoData, Separable, Unsupported
 from textodds.familiar import offer, typical_texts
 from textodds.generative import MultinomialNB
-from textodds.learners import needs_documents
+from textodds.learners import is_of_tables, learner_named, name_of, needs_documents
 from textodds.model import TextModel
 from textodds.recipe import Recipe, recipe_of, selected
 from textodds.tally import MEMORY, Counts, Tally, checked_threads
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from textodds.learners import Learner
     from textodds.rows import LabelledRows
     from textodds.softmax import Watchers
+    from textodds.tables import TableModel
+    from textodds.tables.choosing import TableLearner
 
 
 def train(
@@ -36,7 +38,9 @@ def train(
     labels: Any = None,
     weights: Any = None,
     *,
-    learner: Learner | str = MultinomialNB(),  # noqa: B008 - frozen
+    learner: Learner | TableLearner | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    like: TableModel | None = None,
     text: str | None = None,
     label: str | None = None,
     weight: str | None = None,
@@ -50,17 +54,20 @@ def train(
     threads: int | None = None,
     memory: int = MEMORY,
     **recipe: Any,
-) -> TextModel:
-    """A model trained on any source of labelled text.
+) -> TextModel | TableModel:
+    """A model trained on any source of labelled texts, or of labelled rows of a table.
 
     Parameters
     ----------
     source, labels, weights, text, label, weight, format, query, quoting, header, bad_rows, rejects_path
         The data; see `textodds.data.read`.
-    learner : learner or str, default MultinomialNB()
-        `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`,
-        `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`, or a name: ``multinomial``,
-        ``bernoulli``, ``complement``, ``softmax``, ``nb-softmax``, ``lda``, ``qda``.
+    learner : learner or str, optional
+        Of texts: `MultinomialNB`, the default, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`,
+        `NBSoftmax`; of tables: `MixedNB`, the default where there is no column of texts, `GaussianNB`,
+        `CategoricalNB`, `JointTable`; of either: `LinearDiscriminantAnalysis`,
+        `QuadraticDiscriminantAnalysis`. Or a name: one of `textodds.learners.LEARNERS`.
+    columns : dict, optional
+        What the columns of a table are; see `textodds.tables.train_table`, as for ``like``.
     typical : bool, default False
         Whether to keep how surprising typical texts are, so that the model can tell what is unlike them
         (`TextModel.familiarity`).
@@ -85,22 +92,53 @@ def train(
     >>> model("a free offer").label
     'spam'
     """
-    chosen = recipe_of(learner, **recipe)
-    data = read(
-        source,
-        labels,
-        weights,
-        text=text,
-        label=label,
-        weight=weight,
-        format=format,
-        query=query,
-        quoting=quoting,
-        header=header,
-        bad_rows=bad_rows,
-        rejects_path=rejects_path,
+    found = resolved(learner)
+    reading: dict[str, Any] = {
+        "label": label,
+        "weight": weight,
+        "format": format,
+        "query": query,
+        "quoting": quoting,
+        "header": header,
+        "bad_rows": bad_rows,
+        "rejects_path": rejects_path,
+    }
+
+    def of_rows() -> TableModel:
+        from textodds.tables import MixedNB, train_table
+
+        chosen: Any = found or MixedNB()
+        given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, "words": recipe}
+        return train_table(source, labels, weights, learner=chosen, **given, **reading)
+
+    if columns or like is not None or is_of_tables(found):
+        if text is not None:
+            raise InputError(
+                "`text` is the one column that is read", hint="leave it out; all columns are read"
+            )
+        return of_rows()
+    chosen: Any = found or MultinomialNB()
+    data = read(source, labels, weights, text=text, **reading)
+    try:
+        return train_on(data, recipe_of(chosen, **recipe), typical=typical, threads=threads, memory=memory)
+    except MissingColumn as error:
+        if not may_be_table(error, found, data):
+            raise
+    return of_rows()
+
+
+def resolved(learner: Any) -> Any:
+    """A learner that is given by its name, or as an estimator of scikit-learn's kind."""
+    if isinstance(learner, str):
+        return learner_named(learner)
+    return learner.learner() if hasattr(learner, "learner") else learner
+
+
+def may_be_table(error: MissingColumn, learner: Any, data: Source) -> bool:
+    """Whether data without a column of texts is a table that a learner, or none in particular, can take."""
+    return (
+        error.wanted == "text" and data.replayable and (learner is None or name_of(learner) in ("lda", "qda"))
     )
-    return train_on(data, chosen, typical=typical, threads=threads, memory=memory)
 
 
 def train_on(

@@ -20,7 +20,7 @@ def test_inspect_shows_recipe_file_and_words(mail, capsys):
     assert "  learner       multinomial (alpha 1.0, prior data)\n" in out
     assert "  text          unit words, ngrams 1-1, lower, normal form NFC\n" in out
     assert "  selection     min df 2, max df 1.0, unknown ignore\n" in out
-    assert re.search(r"  file          [\d.]+ kB, format 2, with counts\n", out)
+    assert re.search(r"  file          [\d.]+ kB, format 3, with counts\n", out)
     assert f"  fingerprint   {loaded.info['fingerprint'][:16]}…\n" in out
     assert re.search(r"  quality       accuracy 1\.0000 \(0\.\d+ to 1\.0000\) on 6 rows of mail\.csv\n", out)
     assert "  ham             3   50.0%\n" in out
@@ -33,7 +33,7 @@ def test_json_holds_it_all(model, capsys):
     told = json.loads(capsys.readouterr().out)
     loaded = textodds.load("mail.textodds")
     assert told["classes"] == {"ham": 3, "spam": 3}
-    assert (told["words"], told["documents"], told["format"], told["counts"]) == (16, 6, 2, True)
+    assert (told["words"], told["documents"], told["format"], told["counts"]) == (16, 6, 3, True)
     assert told["bytes"] == Path("mail.textodds").stat().st_size
     assert told["recipe"] == json.loads(json.dumps(loaded.recipe.as_dict()))
     assert told["fingerprint"] == loaded.tally.fingerprint()

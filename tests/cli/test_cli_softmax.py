@@ -122,5 +122,5 @@ def test_learning_more_is_refused_with_the_way_out(trained, capsys):
     _, path = trained
     assert main(["learn", str(path), "--say", "hello", "--label-is", "ham"]) == 2
     told = capsys.readouterr().err
-    assert "softmax regression rests on all of its documents" in told
+    assert "this model rests on all of its documents" in told
     assert "train it again" in told

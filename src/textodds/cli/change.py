@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from textodds.cli import models
+from textodds.cli import models, tables
 from textodds.cli.command import F, argument, option, together
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
-from textodds.cli.source import opened_or_said, reading_options, refuse_reading
+from textodds.cli.source import reading_options, refuse_reading, source_for
 from textodds.cli.talk import as_json, counted, echo, say, weight
+from textodds.data import Batch
 from textodds.errors import InputError
-from textodds.model import TextModel, load
-from textodds.tally import Tally
+from textodds.opening import load
 
 
 def change_options(verb: str) -> Callable[[F], F]:
@@ -57,18 +57,17 @@ def change(
 ) -> None:
     """Add (``sign`` 1) or take away (-1) the texts, and write the model whole or not at all."""
     path = Path(model if output is None else output)
-    changed = load(model, threads=threads)
+    changed: Any = load(model, threads=threads)
     changed.must_be_counts()
     _ = changed.tally  # a model without counts is told of before the data is read
     if said or label is not None:
         rows, tally = _said(changed, said, label, data, options)
         models.must_be_writable(path)
     else:
-        source = opened_or_said(data, options)
+        source = source_for(changed, data, options, labelled=True)
         models.must_be_writable(path, data)
         with watched(source, "learning" if sign > 0 else "forgetting", quiet=quiet) as watch:
-            settings = changed.recipe.settings
-            tally = Tally.count(watch.batches(), settings=settings, threads=changed.threads)
+            tally = changed.count(watch.batches())
         rows = watch.rows
     measured = changed.info.get("quality")  # of the model as it was
     changed.change(tally, sign)
@@ -79,7 +78,7 @@ def change(
     say(
         f"{'learned' if sign > 0 else 'forgot'} {counted(rows, 'row')}: {path} now rests on "
         f"{weight(changed.tally.n_documents)} documents in {counted(len(changed.classes_), 'class')}, "
-        f"{counted(len(changed.vocabulary), 'word')}",
+        f"{counted(*changed.extent)}",
         quiet=quiet,
     )
     if measured is not None:
@@ -87,8 +86,8 @@ def change(
 
 
 def _said(
-    model: TextModel, said: tuple[str, ...], label: str | None, data: tuple[str, ...], options: dict[str, Any]
-) -> tuple[int, Tally]:
+    model: Any, said: tuple[str, ...], label: str | None, data: tuple[str, ...], options: dict[str, Any]
+) -> tuple[int, Any]:
     if data:
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     if not said or not label:
@@ -97,6 +96,8 @@ def _said(
             f"`{there}` needs `{missing}`", hint='write both: --say "win a free phone" --label-is spam'
         )
     refuse_reading(options)
-    return len(said), Tally.of(
-        said, [label] * len(said), settings=model.recipe.settings, threads=model.threads
-    )
+    labels = [label] * len(said)
+    if model.is_table:
+        rows: Any = [tables.said_row(model, row) for row in said]
+        return len(said), model.count(model.read(rows, labels, labelled=True))
+    return len(said), model.count([Batch(list(said), labels, None)])

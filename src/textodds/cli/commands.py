@@ -10,14 +10,15 @@ import textodds
 from textodds.errors import InputError, suggestion
 
 COMMANDS = {
-    "train": "Learn a classifier from labelled texts.",
-    "predict": "Label texts with a trained model.",
-    "evaluate": "Measure a model on labelled texts.",
+    "train": "Learn a classifier from labelled texts, or from the rows of a table.",
+    "predict": "Label texts, or rows of a table, with a trained model.",
+    "evaluate": "Measure a model on labelled texts, or rows of a table.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts, exactly.",
     "forget": "Forget labelled texts, exactly.",
     "merge": "Make one model of several.",
     "export": "Write a model for other programs.",
+    "plot": "Draw Gaussian classifiers of columns of numbers.",
     "demo": "See all of it work on a few hundred messages.",
 }
 

@@ -43,6 +43,7 @@ def demo(keep: str | None) -> None:
     kept = None if keep is None else _folder(Path(keep))
     started = time.perf_counter()
     model = train(data / messages.LEARNED)
+    assert isinstance(model, TextModel)
     seconds = time.perf_counter() - started
     for lines in (_trained(model, seconds), _measured(model, data), _answered(model), _corrected(model)):
         for line in lines:

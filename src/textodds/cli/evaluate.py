@@ -8,10 +8,10 @@ from textodds.cli import quality
 from textodds.cli.command import argument, command, option
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
-from textodds.cli.source import opened, portions, reading_options
+from textodds.cli.source import portions, reading_options, source_for
 from textodds.cli.talk import as_json, echo, say
 from textodds.cli.values import Value, share
-from textodds.model import load
+from textodds.opening import load
 
 
 @command(
@@ -41,13 +41,13 @@ def evaluate(
     quiet: bool = False,
     **options: Any,
 ) -> int:
-    """Measure a model on labelled texts.
+    """Measure a model on labelled texts, or rows of a table.
 
     Prints accuracy, macro-F1 and log-loss with 95 % intervals, then precision, recall and F1 of
     each class, and which classes are taken for which. Use data that the model has not learned from.
     """
     measured = load(model, threads=threads)
-    source = opened(data, options)
+    source = source_for(measured, data, options, labelled=True)
     with watched(source, "measuring", quiet=quiet) as watch:
         evaluation = measured.evaluate_batches(portions(watch.batches(), len(measured.classes_)))
     if as_json_:

@@ -9,7 +9,8 @@ from textodds.cli.command import argument, command, option
 from textodds.cli.talk import as_json, counted, echo, say, size
 from textodds.errors import InputError, Unsupported
 from textodds.export import to_onnx
-from textodds.model import load
+from textodds.model import TextModel
+from textodds.opening import load
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 
@@ -36,6 +37,8 @@ def export(model: str, output: str, as_json_: bool = False, quiet: bool = False)
     path = Path(output)
     _must_be_onnx(path, model)
     opened = load(model)
+    if not isinstance(opened, TextModel):
+        raise Unsupported("models of tables are not exported", hint="models of texts are")
     models.must_be_writable(path)
     if path.exists() and path.samefile(model):
         raise InputError(f"`{path}` would replace the model itself", hint="name another file with `-o`")

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textodds import _kernels
+from textodds.cli import tables
 from textodds.cli.command import argument, command, option
-from textodds.cli.portrait import CLASSES, largest, portrait
+from textodds.cli.portrait import CLASSES, largest, portrait, table_portrait
 from textodds.cli.talk import aligned, as_json, echo, faint, one_line, strong
 from textodds.cli.values import Value, above_zero
-from textodds.model import TextModel, load
+from textodds.errors import Unsupported
+from textodds.model import TextModel
+from textodds.opening import load
 from textodds.tally import Tally
 from textodds.text import Vocabulary
 from textodds.tie import Hyperplane
+
+if TYPE_CHECKING:
+    from textodds.tables import TableModel
 
 
 @command(
@@ -75,7 +81,31 @@ def inspect(
     Its classes, recipe, file and measured quality, and the words that speak most for each class, by
     their log-odds against the other classes.
     """
-    path, opened = Path(model), load(model)
+    path, found = Path(model), load(model)
+    if isinstance(found, TextModel):
+        _inspect_texts(path, found, top, labels, words, between, as_json_)
+        return
+    if labels or words or between:
+        raise Unsupported(
+            "a model of tables has columns, not words", hint="leave out --class, --word, --between"
+        )
+    about = _about_table(path, found)
+    if as_json_:
+        echo(as_json(about))
+    else:
+        for line in table_portrait(about, tables.choice_lines(found)):
+            echo(line)
+
+
+def _inspect_texts(
+    path: Path,
+    opened: TextModel,
+    top: int,
+    labels: tuple[str, ...],
+    words: tuple[str, ...],
+    between: tuple[str, str] | None,
+    as_json_: bool,
+) -> None:
     if between is not None:
         _between(opened.hyperplane(*between, n=top), as_json_)
         return
@@ -137,6 +167,22 @@ def _about(path: Path, model: TextModel) -> dict[str, Any]:
         "fingerprint": known("fingerprint", str),
         "quality": model.info.get("quality"),
         "fit": model.info.get("fit"),
+    }
+
+
+def _about_table(path: Path, model: TableModel) -> dict[str, Any]:
+    header = json.loads(_kernels.layout(np.memmap(path, np.uint8, mode="r"))[0]["textodds"])
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "format": header["format"],
+        "documents": model.tally.n_documents,
+        "columns": len(model.schema.used),
+        "recipe": model.recipe.as_dict(),
+        "source": model.info.get("source"),
+        "quality": model.info.get("quality"),
+        "typical": model.typical is not None,
+        "classes": model.class_documents,
     }
 
 

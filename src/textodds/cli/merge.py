@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from textodds.cli import models
 from textodds.cli.command import argument, command, option
 from textodds.cli.running import running_options
 from textodds.cli.talk import as_json, counted, echo, say, size, weight
 from textodds.errors import InputError
-from textodds.model import TextModel, load
+from textodds.opening import load
 
 
 @command(
@@ -50,25 +51,27 @@ def merge(
         )
     path = Path(output)
     models.must_be_writable(path)
-    merged = load(models_[0], threads=threads)
+    merged: Any = load(models_[0], threads=threads)
     for name in models_[1:]:
-        merged = _combined(merged, name, 1)
+        merged = _combined(merged, name, 1, threads)
     for name in subtract:
-        merged = _combined(merged, name, -1)
+        merged = _combined(merged, name, -1, threads)
     written = models.write(merged, path)
     if as_json_:
         echo(as_json(models.plain(merged, path, written)))
         return
     say(
         f"wrote {path}: {weight(merged.tally.n_documents)} documents "
-        f"in {counted(len(merged.classes_), 'class')}, {counted(len(merged.vocabulary), 'word')}, "
+        f"in {counted(len(merged.classes_), 'class')}, {counted(*merged.extent)}, "
         f"{size(written)}",
         quiet=quiet,
     )
 
 
-def _combined(merged: TextModel, name: str, sign: int) -> TextModel:
-    other = load(name, threads=merged.threads)
+def _combined(merged: Any, name: str, sign: int, threads: int | None) -> Any:
+    other = load(name, threads=threads)
+    if other.is_table != merged.is_table:
+        raise InputError(f"`{name}` cannot be merged: one is a model of texts, the other of tables")
     try:
         return merged + other if sign > 0 else merged - other
     except InputError as error:

@@ -13,7 +13,7 @@ from textodds.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
     from textodds.evaluate import Evaluation
-    from textodds.model import TextModel
+    from textodds.opening import Model
 
 SUFFIX = ".textodds"
 ELSEWHERE = "choose a folder that exists and may be written to, with `-o`"
@@ -52,12 +52,15 @@ def must_be_writable(path: Path, data: Iterable[str] = ()) -> None:
                 )
 
 
-def write(model: TextModel, path: Path, *, counts: bool = True) -> int:
+def write(model: Model, path: Path, *, counts: bool = True) -> int:
     """Save the model, whole or not at all; the bytes it takes."""
     from safetensors import SafetensorError
 
     try:
-        model.save(path, counts=counts)
+        if model.is_table:
+            model.save(path)
+        else:
+            model.save(path, counts=counts)  # type: ignore[call-arg]
     except SafetensorError as error:  # a full disk, in its own words
         raise ModelFileError(
             f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE}"
@@ -65,14 +68,14 @@ def write(model: TextModel, path: Path, *, counts: bool = True) -> int:
     return path.stat().st_size
 
 
-def plain(model: TextModel, path: Path, written: int) -> dict[str, Any]:
+def plain(model: Model, path: Path, written: int) -> dict[str, Any]:
     """What a model file rests on, for JSON."""
     return {
         "model": str(path),
         "bytes": written,
         "documents": sum(model.class_documents.values()),
         "classes": model.class_documents,
-        "words": len(model.vocabulary),
+        f"{model.extent[1]}s": model.extent[0],
     }
 
 

@@ -43,6 +43,34 @@ def portrait(about: dict[str, Any]) -> Iterator[str]:
         yield from _word_table(word)
 
 
+def table_portrait(about: dict[str, Any], choices: list[str]) -> Iterator[str]:
+    """Lines that show a model of tables."""
+    yield strong(about["model"])
+    facts = [
+        ("classes", f"{len(about['classes']):,}"),
+        ("rows", weight(about["documents"])),
+        ("columns", f"{about['columns']:,}"),
+        ("learner", about["recipe"]["learner"]),
+        ("file", f"{size(about['bytes'])}, format {about['format']}"),
+    ]
+    if isinstance(about["source"], str):
+        facts.append(("data", about["source"]))
+    if measured := _quality(about["quality"]):
+        facts.append(("quality", measured))
+    yield from aligned([[faint(name), one_line(value)] for name, value in facts], left=2)
+    yield ""
+    documents = about["classes"]
+    total = sum(documents.values())
+    rows = [[faint("class"), faint("rows"), faint("share")]]
+    rows += [
+        [one_line(label), weight(documents[label]), f"{documents[label] / total:.1%}"]
+        for label in largest(documents)[:CLASSES]
+    ]
+    yield from aligned(rows)
+    yield ""
+    yield from choices
+
+
 def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     recipe = about["recipe"]
     yield "classes", f"{len(about['classes']):,}"

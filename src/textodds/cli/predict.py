@@ -5,20 +5,26 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from json import loads
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from textodds.cli import tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
-from textodds.cli.source import opened_or_said, portions, reading_options, refuse_reading
+from textodds.cli.source import portions, reading_options, refuse_reading, source_for
 from textodds.cli.talk import as_json, one_line
 from textodds.cli.values import PRIOR
 from textodds.data import Batch
 from textodds.data.files import STDIN
 from textodds.errors import InputError
-from textodds.model import TextModel, load
+from textodds.opening import load
+
+if TYPE_CHECKING:
+    from textodds.density import Familiarity
+    from textodds.opening import Model
 
 PIECE = 4096  # lines written at once: fast where stdout is not buffered, and soon aware that nobody reads
 
@@ -34,7 +40,11 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 @argument("model", "A model file made by `train`.")
 @argument("data", "Files or patterns; by default -, which is stdin with one text a line.", nargs=-1)
 @option(
-    "Texts", "--say", multiple=True, metavar="TEXT", help="Label this text instead of data; may be repeated."
+    "Texts",
+    "--say",
+    multiple=True,
+    metavar="TEXT",
+    help="Label this text (of a table, a row as JSON) instead of data; may be repeated.",
 )
 @option(
     "Answers", "--proba", is_flag=True, help="Give the probability of every class, the most probable first."
@@ -46,6 +56,13 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
     metavar="PRIOR",
     help="Answer under another prior: data, uniform, or spam=0.02,ham=0.98.",
 )
+@option(
+    "Answers",
+    "--familiarity",
+    is_flag=True,
+    help="Add how often typical texts are as surprising, for a model trained with `--typical`: a small "
+    "number says that a text is unlike any that was learned.",
+)
 @reading_options(labelled=False)
 @running_options(json="One JSON object a line: label, probability, evidence (known words), probabilities.")
 def predict(
@@ -53,13 +70,14 @@ def predict(
     data: tuple[str, ...],
     say: tuple[str, ...],
     proba: bool,
+    familiarity: bool,
     prior: str | dict[str, float] | None,
     threads: int | None = None,
     as_json_: bool = False,
     quiet: bool = False,
     **options: Any,
 ) -> None:
-    """Label texts with a trained model.
+    """Label texts, or rows of a table, with a trained model.
 
     Prints one line for each text, in the order of the texts: the label, a tab, and its probability.
     Answers to stdin come as lines come.
@@ -71,26 +89,40 @@ def predict(
         answering = answering.with_prior(prior)
     if say:
         refuse_reading(options)
-        _answer(answering, [Batch(list(say), None, None)], proba=proba, json=as_json_)
+        batches: Iterable[Any] = [Batch(list(say), None, None)]
+        if answering.is_table:
+            batches = answering.read([tables.said_row(answering, row) for row in say])  # type: ignore[union-attr,arg-type]
+        _answer(answering, batches, proba=proba, familiarity=familiarity, json=as_json_)
         return
     if not data and options["query"] is None:
         data = (STDIN,)
-    source = opened_or_said(data, options, labelled=False)
+    source = source_for(answering, data, options, labelled=False)
     with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as watch:
-        _answer(answering, watch.batches(), proba=proba, json=as_json_)
+        _answer(answering, watch.batches(), proba=proba, familiarity=familiarity, json=as_json_)
 
 
-def _answer(model: TextModel, batches: Iterable[Batch], *, proba: bool, json: bool) -> None:
+def _answer(model: Model, batches: Iterable[Any], *, proba: bool, familiarity: bool, json: bool) -> None:
     """Write the answers, and see to it that they arrive before the next batch is waited for."""
     written = _objects if json else _lines
     for batch in portions(batches, len(model.classes_)):
         lines = written(model, batch, proba=proba)
+        if familiarity:
+            lines = _with_familiarity(lines, model.familiarity_of(batch), json=json)
         while piece := "".join(itertools.islice(lines, PIECE)):
             sys.stdout.write(piece)
         sys.stdout.flush()
 
 
-def _lines(model: TextModel, batch: Batch, *, proba: bool) -> Iterator[str]:
+def _with_familiarity(lines: Iterable[str], familiar: list[Familiarity], *, json: bool) -> Iterator[str]:
+    for line, found in zip(lines, familiar, strict=True):
+        if json:
+            about = {"log_density": found.log_density, "surprise": found.surprise, "p_value": found.p_value}
+            yield as_json({**loads(line), **about}) + "\n"
+        else:
+            yield f"{line[:-1]}\t{found.p_value:.4f}\n"
+
+
+def _lines(model: Model, batch: Any, *, proba: bool) -> Iterator[str]:
     shares, best, _ = _scored(model, batch)
     names = [one_line(name) for name in model.classes_]
     if proba:
@@ -102,7 +134,7 @@ def _lines(model: TextModel, batch: Batch, *, proba: bool) -> Iterator[str]:
         yield f"{names[k]}\t{share:.4f}\n"
 
 
-def _objects(model: TextModel, batch: Batch, *, proba: bool) -> Iterator[str]:
+def _objects(model: Model, batch: Any, *, proba: bool) -> Iterator[str]:
     shares, best, known = _scored(model, batch)
     for row, k, evidence in zip(shares, best.tolist(), known.tolist(), strict=True):
         answer = {"label": model.classes_[k], "probability": float(row[k]), "evidence": evidence}
@@ -111,10 +143,10 @@ def _objects(model: TextModel, batch: Batch, *, proba: bool) -> Iterator[str]:
         yield as_json(answer) + "\n"
 
 
-def _scored(model: TextModel, batch: Batch) -> tuple[Any, Any, Any]:
+def _scored(model: Model, batch: Any) -> tuple[Any, Any, Any]:
     """Probabilities (N, K), the most probable class (N,) and the number of known words (N,)."""
     # Not `model.score`, which loads pyarrow for texts that are not a list.
-    scores, evidence = model._kernel.score(batch.texts, model.threads)
+    scores, evidence = model.score_batch(batch)
     best = scores.argmax(axis=1)
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)

@@ -6,10 +6,10 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textodds.cli.talk import counted, one_line, say
-from textodds.data import Batch, Source, prefetched
+from textodds.data import prefetched
 
 if TYPE_CHECKING:
     from textodds.softmax import Watchers
@@ -25,16 +25,16 @@ Show = Callable[[int, int], None]  # rows and bytes so far
 class Watch:
     """Looks at batches as they pass, and counts them."""
 
-    def __init__(self, source: Source, show: Show | None = None) -> None:
+    def __init__(self, source: Any, show: Show | None = None) -> None:
         self.rows = self.bytes = 0
         self._source, self._show = source, show
-        self._passing: Iterable[Batch] = ()
+        self._passing: Iterable[Any] = ()
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Any]:
         """The batches of the source, read ahead."""
         return self(self._source if self._source.size is None else prefetched(self._source))
 
-    def __call__(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The same batches."""
         # A pipe on which nothing comes is waited for in a thread, or Ctrl-C would not be heard.
         self._passing = batches if self._source.size is not None else prefetched(batches)
@@ -53,7 +53,7 @@ class Watch:
 
 
 @contextlib.contextmanager
-def watched(source: Source, doing: str, *, quiet: bool, bar: bool = True) -> Iterator[Watch]:
+def watched(source: Any, doing: str, *, quiet: bool, bar: bool = True) -> Iterator[Watch]:
     """A `Watch` over one pass; on a terminal it draws a bar, unless ``quiet`` or not ``bar``.
 
     Says afterwards which rows were skipped. Where the pass is interrupted, the file of these rows goes too.
@@ -101,7 +101,7 @@ def fitting(*, quiet: bool) -> Iterator[Watchers | None]:
         yield Watchers(on_path, on_step)
 
 
-def _drawn(source: Source, doing: str, stack: contextlib.ExitStack) -> Show:
+def _drawn(source: Any, doing: str, stack: contextlib.ExitStack) -> Show:
     """What draws the bar, which appears after `DELAY` and vanishes with ``stack``."""
     started = time.monotonic()
     draw: Show | None = None

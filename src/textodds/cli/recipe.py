@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
+from textodds.cli.tables import columns
 from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, words_in
 from textodds.errors import InputError
 from textodds.learners import LEARNERS, learner_named
@@ -36,9 +37,11 @@ def _learner_options() -> list[Callable[[F], F]]:
             "--learner",
             type=OneOf(LEARNERS),
             metavar="NAME",
-            default="multinomial",
-            help="Naive Bayes: multinomial, bernoulli, complement; softmax regression: softmax, "
-            "or nb-softmax, which has naive Bayes behind it; discriminant analysis: lda, qda.",
+            help="Of texts: naive Bayes (multinomial, bernoulli, complement), softmax regression (softmax, "
+            "or nb-softmax, with naive Bayes behind it). Of tables: naive Bayes (mixed, gaussian, "
+            "categorical), the full table of a few columns (table). Of both: discriminant analysis "
+            "(lda, qda).  "
+            "[default: multinomial; mixed where no column is one of texts]",
         ),
         option(
             section,
@@ -69,7 +72,7 @@ def _learner_options() -> list[Callable[[F], F]]:
             type=Value(float, "a number from 0 to 1"),
             metavar="S",
             help="How far covariances are drawn towards simpler ones, from 0 to 1; for lda and qda.  "
-            "[default: chosen on held-out texts]",
+            "[default: chosen]",
         ),
         option(
             section,
@@ -84,6 +87,34 @@ def _learner_options() -> list[Callable[[F], F]]:
             "--stream",
             is_flag=True,
             help="Learn in one pass, words hashed, in memory that does not grow with the data; for softmax.",
+        ),
+        option(
+            section,
+            "--columns",
+            type=Value(columns, "`age=number,city=category,id=ignore`"),
+            metavar="NAME=WHAT,…",
+            help="What columns of a table are: number, gaussian, bins (intervals), category, text or ignore; "
+            "the others are found by type.",
+        ),
+        option(
+            section,
+            "--like",
+            metavar="MODEL",
+            help="Choose for each column of a table as this model did, so that the two can be merged.",
+        ),
+        option(
+            section,
+            "--missing",
+            type=OneOf(["ignore", "category"]),
+            metavar="HOW",
+            help="Leave out a missing category, or make it one of its own; for tables.",
+        ),
+        option(
+            section,
+            "--max-cells",
+            type=Value(above_zero, "a whole number above 0"),
+            metavar="N",
+            help="Combinations beyond which a full table is refused  [default: 1000000]; for table.",
         ),
         option(section, "--binary", is_flag=True, help="Count a word once a text; for multinomial."),
         option(section, "--norm", is_flag=True, help="Normalise the weights of each class; for complement."),
@@ -197,12 +228,24 @@ def _word_options() -> list[Callable[[F], F]]:
     ]
 
 
+_CHOICES = (
+    *("alpha", "prior", "binary", "norm", "transform", "C", "class_weight", "shrinkage"),
+    *("missing", "max_cells"),
+)
+
+
+def learner_from(options: dict[str, Any], usual: str) -> Any:
+    """The learner that the options name, or the ``usual`` one, with its choices."""
+    return learner_named(options["learner"] or usual, **_given(options, *_CHOICES))
+
+
 def recipe_from(options: dict[str, Any]) -> Recipe:
-    """The recipe that the options make."""
-    learner = learner_named(
-        options["learner"],
-        **_given(options, "alpha", "prior", "binary", "norm", "transform", "C", "class_weight", "shrinkage"),
-    )
+    """The recipe that the options make for texts."""
+    return recipe_of(learner_from(options, "multinomial"), **text_choices(options))
+
+
+def text_choices(options: dict[str, Any]) -> dict[str, Any]:
+    """How texts are cut and which words are kept, where the options say so."""
     given = _given(
         options, "unit", "ngrams", "characters", "strip_accents", "hash_bits", "hash_seed", "sklearn"
     )
@@ -223,10 +266,12 @@ def recipe_from(options: dict[str, Any]) -> Recipe:
         given["weighting"] = Weighting(
             weighing.get("frequency", "log"), idf="no_idf" not in weighing, unit="no_unit" not in weighing
         )
-    return recipe_of(learner, **given, **{name: options[name] for name in _SELECTION})
-
-
-_SELECTION = ("unknown", "min_df", "max_df", "max_features")
+    usual = {"unknown": "ignore", "max_df": 1.0}
+    return given | {
+        name: options[name]
+        for name in ("unknown", "min_df", "max_df", "max_features")
+        if options[name] != usual.get(name)
+    }
 
 
 def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
 from textodds.cli.values import OneOf
 from textodds.data import Batch, Source, read
 from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError
+
+if TYPE_CHECKING:
+    from textodds.opening import Model
 
 SECTION = "Data"
 
@@ -102,6 +105,15 @@ def opened(data: Sequence[str], options: dict[str, Any], *, labelled: bool = Tru
     )
 
 
+def source_for(model: Model, data: Sequence[str], options: dict[str, Any], *, labelled: bool) -> Any:
+    """The source of what a model reads: texts, or rows of its table."""
+    if model.is_table:
+        from textodds.cli.tables import rows_for
+
+        return rows_for(model, data, options, labelled=labelled)  # type: ignore[arg-type]
+    return opened_or_said(data, options, labelled=labelled)
+
+
 def opened_or_said(data: Sequence[str], options: dict[str, Any], *, labelled: bool = True) -> Source:
     """The source, where a text may have been given by mistake for the name of a file."""
     try:
@@ -127,11 +139,11 @@ def refuse_reading(options: dict[str, Any]) -> None:
             )
 
 
-def portions(batches: Iterable[Batch], classes: int) -> Iterator[Batch]:
+def portions(batches: Iterable[Any], classes: int) -> Iterator[Any]:
     """The same rows in batches small enough to be scored for so many classes."""
     most = max(1, CELLS // classes)
     for batch in batches:
-        if len(batch) <= most:
+        if len(batch) <= most or not isinstance(batch, Batch):
             yield batch
             continue
         texts, labels = _as_list(batch.texts), _as_list(batch.labels)

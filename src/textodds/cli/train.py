@@ -6,15 +6,15 @@ import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from textodds.cli import models, quality
+from textodds.cli import models, quality, tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.portrait import fit_lines
-from textodds.cli.progress import fitting, watched
-from textodds.cli.recipe import recipe_from, recipe_options
+from textodds.cli.progress import Watch, fitting, watched
+from textodds.cli.recipe import learner_from, recipe_from, recipe_options, text_choices
 from textodds.cli.running import running_options
-from textodds.cli.source import opened, portions, reading_options
+from textodds.cli.source import opened, portions, reading_options, source_for
 from textodds.cli.talk import (
     aligned,
     as_json,
@@ -31,10 +31,18 @@ from textodds.cli.talk import (
 )
 from textodds.cli.values import Value, in_bytes
 from textodds.data import Source
+from textodds.errors import InputError, MissingColumn
 from textodds.evaluate import Evaluation
+from textodds.learners import TABLES, is_of_tables, name_of
 from textodds.model import TextModel
+from textodds.opening import load
 from textodds.tally import MEMORY
-from textodds.training import train_on, train_stream
+from textodds.training import may_be_table, train_on, train_stream
+
+if TYPE_CHECKING:
+    from textodds.opening import Model
+    from textodds.recipe import Recipe
+    from textodds.tables import TableModel
 
 LARGEST = 10  # classes that the summary names
 
@@ -43,10 +51,10 @@ LARGEST = 10  # classes that the summary names
 class Summary:
     """What was learned, from what, and where it is."""
 
-    model: TextModel
+    model: Model
     path: Path
     bytes: int
-    source: Source
+    source: Any
     rows: int
     bytes_read: int
     seconds: float
@@ -60,6 +68,7 @@ class Summary:
         "textodds train 'logs/*.jsonl' --text message --label level -o logs.textodds",
         "textodds train tickets.parquet --ngrams 1-2 --min-df 2 --test held_out.parquet",
         "textodds train reviews.csv --learner nb-softmax --test reviews_test.csv",
+        "textodds train people.csv --label income --columns id=ignore",
     ],
 )
 @argument(
@@ -74,6 +83,13 @@ class Summary:
 )
 @option(
     "Output", "--no-counts", is_flag=True, help="Save a smaller model that cannot learn, forget or be merged."
+)
+@option(
+    "Output",
+    "--typical",
+    is_flag=True,
+    help="Keep how surprising typical texts are, so that `predict --familiarity` can tell what is not like "
+    "them.",
 )
 @option("Output", "--test", metavar="DATA", help="Measure the model on this data, and keep the result in it.")
 @reading_options(labelled=True, weighted=True)
@@ -98,26 +114,33 @@ def train(
     quiet: bool = False,
     **options: Any,
 ) -> None:
-    """Learn a classifier from labelled texts.
+    """Learn a classifier from labelled texts, or from the rows of a table.
 
     Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not, in
     one pass and in bounded memory, and writes one model file.
     """
-    recipe = recipe_from(options)
-    source = opened(data, options)
-    tested = (
-        None if test is None else opened([test], {**options, "weight": None, "query": None, "rejects": None})
-    )
     path = models.default_path(data) if output is None else Path(output)
+    is_table = options["columns"] or options["like"] or options["learner"] in TABLES
+    source: Any = None if is_table else opened(data, options)
+    if not is_table:
+        recipe = recipe_from(options)
     models.must_be_writable(path, [*data, *([test] if test else [])])
     started = time.perf_counter()
-    with watched(source, "learning", quiet=quiet) as watch:
-        if options["stream"]:
-            model = train_stream(source, recipe, threads=threads, watch=watch)
-        else:
-            with fitting(quiet=quiet) as told:
-                model = train_on(source, recipe, threads=threads, memory=memory, watch=watch, fitting=told)
+    model: Model | None = None
+    if not is_table:
+        try:
+            model, watch = _of_texts(source, recipe, options, threads=threads, memory=memory, quiet=quiet)
+        except MissingColumn as error:
+            usual = options["learner"] is None
+            if not may_be_table(error, None if usual else recipe.learner, source):
+                raise
+    if model is None:
+        model, watch, source = _of_rows(data, options, quiet=quiet)
     seconds = time.perf_counter() - started
+    tested: Any = None
+    if test is not None:
+        reading = {**options, "weight": None, "query": None, "rejects": None}
+        tested = source_for(model, [test], reading, labelled=True)
     if len(model.classes_) == 1:
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
     evaluation = None
@@ -132,6 +155,43 @@ def train(
         echo(as_json(_plain(summary)))
     elif not quiet:
         _tell(summary)
+
+
+def _of_texts(
+    source: Source, recipe: Recipe, options: dict[str, Any], *, threads: int | None, memory: int, quiet: bool
+) -> tuple[TextModel, Watch]:
+    with watched(source, "learning", quiet=quiet) as watch:
+        if options["stream"]:
+            return train_stream(source, recipe, threads=threads, watch=watch), watch
+        with fitting(quiet=quiet) as told:
+            choices: dict[str, Any] = {"typical": options["typical"], "threads": threads, "memory": memory}
+            return train_on(source, recipe, watch=watch, fitting=told, **choices), watch
+
+
+def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> tuple[TableModel, Watch, Any]:
+    """A model of a table, whose columns are found by type unless said otherwise."""
+    from textodds.tables.training import open_table, train_table_on
+
+    learner = learner_from(options, "mixed")
+    if not is_of_tables(learner) and name_of(learner) not in ("lda", "qda"):
+        raise InputError(
+            f"{name_of(learner)} learns from texts, not from the columns of a table",
+            hint="use mixed, gaussian, categorical, table, lda or qda; or name the column: `--text COLUMN`",
+        )
+    like = None if options["like"] is None else load(options["like"])
+    if like is not None and not like.is_table:
+        raise InputError(f"`{options['like']}` is a model of texts, not of tables")
+    if options["stream"]:
+        raise InputError("`--stream` is for softmax", hint="leave it out: tables are always read in one pass")
+    given: dict[str, Any] = {"columns": options["columns"], "like": like}
+    source = open_table(
+        tables.paths_of(data, options), learner=learner, **given, **tables.reading_of(options)
+    )
+    with watched(source, "learning", quiet=quiet) as watch:
+        model = train_table_on(
+            source, learner, typical=options["typical"], words=text_choices(options), watch=watch, **given
+        )
+    return model, watch, source
 
 
 def _plain(summary: Summary) -> dict[str, Any]:
@@ -170,16 +230,21 @@ def _tell(summary: Summary) -> None:
     if len(documents) > LARGEST:
         say(faint(f"  and {counted(len(documents) - LARGEST, 'smaller class')}"))
     say()
-    for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
-        say(line)
+    if isinstance(model, TextModel):
+        for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
+            say(line)
+    else:
+        for line in tables.choice_lines(model):
+            say(line)
+        say()
     if summary.evaluation is not None:
         for line in quality.headline(summary.evaluation):
             say(line)
         test_rows = counted(summary.evaluation.n, "row")
         say(faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals"))
         say()
-    say(f"wrote {strong(str(summary.path))}: {counted(len(model.vocabulary), 'word')}, {size(summary.bytes)}")
+    say(f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}")
     say()
     name = shlex.quote(str(summary.path))
-    say(f'next:  textodds predict {name} --say "a text of your own"')
+    say(f"next:  textodds predict {name} " + ("NEW_DATA" if model.is_table else '--say "a text of your own"'))
     say(f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}")

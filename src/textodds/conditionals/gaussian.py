@@ -94,15 +94,18 @@ class Gaussian:
         ):
             if value not in known:
                 raise InputError(
-                    f"unknown {name} {value!r}{suggestion(str(value), known)}", hint=f"one of {', '.join(known)}"
+                    f"unknown {name} {value!r}{suggestion(str(value), known)}",
+                    hint=f"one of {', '.join(known)}",
                 )
         if isinstance(self.shrinkage, str):
             if self.shrinkage != "oas":
-                raise InputError(f"unknown shrinkage {self.shrinkage!r}", hint="a number from 0 to 1, or `oas`")
+                raise InputError(
+                    f"unknown shrinkage {self.shrinkage!r}", hint="a number from 0 to 1, or `oas`"
+                )
         else:
             given = self.shrinkage if isinstance(self.shrinkage, dict) else {"": self.shrinkage}
-            for value in given.values():
-                _check_share("shrinkage", value)
+            for intensity in given.values():
+                _check_share("shrinkage", intensity)
         _check_share("pooling", self.pooling)
         if not (0 <= self.smoothing < np.inf):
             raise InputError(f"smoothing must be zero or more, got {self.smoothing!r}")
@@ -183,8 +186,8 @@ class Gaussian:
         if self.target == "diagonal":
             size = np.sqrt(np.diag(C))
             size = np.where(size > 0, size, 1.0)
-            return C / np.outer(size, size)
-        return C * np.outer(scale, scale)
+            return np.asarray(C / np.outer(size, size))
+        return np.asarray(C * np.outer(scale, scale))
 
     def _target(self, C: Floats, scale: Floats) -> Floats:
         """T(C) for a covariance of z."""
@@ -216,7 +219,7 @@ class Gaussian:
 
     def _cholesky(self, sigma: Floats, moments: Moments, k: int) -> Floats:
         try:
-            return np.linalg.cholesky(sigma)
+            return np.asarray(np.linalg.cholesky(sigma), dtype=np.float64)
         except np.linalg.LinAlgError as error:
             name = "all classes" if self.covariance == "shared" else f"class `{moments.classes[k]}`"
             raise TooFewRows(
@@ -251,7 +254,7 @@ def _check_share(name: str, value: float) -> None:
 def _correlation(C: Floats) -> Floats:
     size = np.sqrt(np.diag(C))
     size = np.where(size > 0, size, 1.0)
-    return C / np.outer(size, size)
+    return np.asarray(C / np.outer(size, size))
 
 
 def _least_pivot(C: Floats) -> float:

@@ -58,14 +58,11 @@ class Product:
 
     def log_likelihood(self, batch: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
-        total = self.parts[0].log_likelihood(batch)
-        for part in self.parts[1:]:
-            total = total + part.log_likelihood(batch)  # (1)
-        return total
+        return np.asarray(sum(self.by_block(batch)))  # (1)
 
-    def by_column(self, batch: Any) -> dict[str, Floats]:
-        """What each column contributes, (N, K) by name; they add up to `log_likelihood`."""
-        return {name: each for part in self.parts for name, each in part.by_column(batch).items()}
+    def by_block(self, batch: Any) -> list[Floats]:
+        """The terms of (1), (N, K) each."""
+        return [part.log_likelihood(batch) for part in self.parts]
 
 
 def joined(names: Sequence[str]) -> str:

@@ -50,14 +50,16 @@ class SparseClasses:
 
         N, V = rows.shape
         K = len(classes)
-        mass = np.bincount(codes, weights, K)
+        mass = np.bincount(codes, weights, K).astype(np.float64, copy=False)
         share = weights / np.where(mass > 0, mass, 1.0)[codes]
         member = sparse.csr_array((share, codes, np.arange(N + 1)), shape=(N, K)).T
         mean = sparse.csr_array(member @ rows)
         mean.sort_indices()
         squares = np.bincount(np.repeat(np.arange(N), np.diff(rows.indptr)), rows.data**2, N)
         within = float(weights @ squares) - float(mass @ lengths(mean))
-        return cls(rows, codes, weights, classes, mass, mean, max(within, 0.0) / float(mass.sum()) / max(V, 1))
+        return cls(
+            rows, codes, weights, classes, mass, mean, max(within, 0.0) / float(mass.sum()) / max(V, 1)
+        )
 
     def part(self, kept: NDArray[np.bool_]) -> SparseClasses:
         """The classes of some of the rows."""
@@ -97,8 +99,8 @@ def shared(
     ridge = shrinkage * data.variance
     if ridge <= 0:
         raise TooFewRows(
-            f"without shrinkage {len(data.codes):,} rows have no covariance of {data.rows.shape[1]:,} columns "
-            "that could be inverted"
+            f"without shrinkage {len(data.codes):,} rows have no covariance of {data.rows.shape[1]:,} "
+            "columns that could be inverted"
             if data.variance
             else "no column varies within a class",
             hint="leave shrinkage out, so that it is chosen, or give a number such as 0.5",
@@ -194,8 +196,8 @@ class Directions:
             rest[k] = (1 - shrinkage) * tail + level
             if rest[k] <= 0:
                 raise TooFewRows(
-                    f"class `{self.data.classes[k]}` has rows of weight {self.data.mass[k]:g}, with a covariance "
-                    f"of rank {len(own)} over {V:,} columns",
+                    f"class `{self.data.classes[k]}` has rows of weight {self.data.mass[k]:g}, with a "
+                    f"covariance of rank {len(own)} over {V:,} columns",
                     hint="leave shrinkage out, so that it is chosen, or give a number such as 0.9",
                 )
             variance.append(np.maximum((1 - shrinkage) * own + level, rest[k]))

@@ -95,7 +95,8 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, (N,)."""
-        return np.asarray(self.classes_[self._scores(X).argmax(axis=1)])
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def predict_log_proba(self, X: Any) -> Floats:
         """``log p(k | x)``, (N, K)."""
@@ -111,7 +112,7 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         fitted = self._known()
         rows = self._rows(X)
         with np.errstate(all="ignore"):  # what overflows is told about below
-            return _told(fitted.log_joint(self._log_likelihood(fitted.density, rows)))
+            return told(fitted.log_joint(self._log_likelihood(fitted.density, rows)))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The same as `log_joint`, under scikit-learn's name."""
@@ -183,7 +184,8 @@ def checked_priors(priors: Any, K: int) -> Floats:
     values = np.asarray(priors, dtype=np.float64)
     if values.shape != (K,):
         raise InputError(
-            f"there are {values.size} priors for {K} classes", hint="give one for each of `classes_`, in that order"
+            f"there are {values.size} priors for {K} classes",
+            hint="give one for each of `classes_`, in that order",
         )
     if not (values >= 0).all() or abs(float(values.sum()) - 1) > 1e-6:
         raise InputError(
@@ -192,7 +194,7 @@ def checked_priors(priors: Any, K: int) -> Floats:
     return np.asarray(values / values.sum())
 
 
-def _told(scores: Floats) -> Floats:
+def told(scores: Floats) -> Floats:
     """The scores, unless those of a row are no numbers."""
     top = scores.max(axis=1)
     bad = np.flatnonzero(~np.isfinite(top))

@@ -37,7 +37,10 @@ def settled(gaussian: Gaussian, moments: Moments) -> Full:
         if np.einsum("kvv->kv", found.factor).min(initial=1.0) ** 2 > FLAT:
             return found
     except TooFewRows:
-        replace(gaussian, smoothing=1.0).fit(moments)  # fails again only if it is rows that are lacking
+        if gaussian.covariance == "full":
+            replace(gaussian, smoothing=1.0).fit(moments)  # fails again only if it is rows that are lacking
+    if gaussian.shrinkage == 0:
+        _refuse_unspanned(moments)
     _refuse_points(gaussian, moments)
     found = exact.fit(_steadied(moments))
     assert isinstance(found, Full)
@@ -99,16 +102,38 @@ def _steadied(moments: Moments) -> Moments:
     return replace(moments, scatter=moments.scatter + moments.count[:, :, None] * np.diag(more))
 
 
+def _refuse_unspanned(moments: Moments) -> None:
+    """Refuse classes whose means differ in directions in which no row differs from its mean.
+
+    Without this a few rows, repeated, would be taken for many in columns that repeat one another.
+    """
+    n, overall = moments.count[:, :1], overall_variance(moments)
+    units = np.sqrt(np.where(overall > 0, overall, 1.0))
+    within = moments.scatter.sum(axis=0) / n.sum() / np.outer(units, units)
+    away = np.sqrt(n / n.sum()) * (moments.mean - (n * moments.mean).sum(axis=0) / n.sum()) / units  # (K, V)
+    rank = _rank(within)
+    if rank < _rank(within + away.T @ away):
+        raise TooFewRows(
+            f"rows of weight {n.sum():g} in {len(n)} classes have a covariance of rank {rank} over "
+            f"{moments.n_columns} columns",
+            hint="shrink it (shrinkage='oas', or a number such as 0.1), or use GaussianNB",
+        )
+
+
 def _refuse_points(gaussian: Gaussian, moments: Moments) -> None:
     """Refuse classes (or all of them together) whose rows do not differ at all."""
     spread = np.einsum("kvv->kv", moments.scatter).max(axis=1, initial=0.0)
     together = gaussian.covariance == "shared" or gaussian.pooling > 0
-    points = [] if together and spread.any() else np.flatnonzero(spread == 0)
-    for k in points[:1]:
-        who = "no class has rows that differ" if together else (
-            f"class `{moments.classes[k]}` has rows of weight {moments.class_rows[k]:g} that do not differ"
-        )
-        raise TooFewRows(
-            f"{who}: the rank of its covariance is 0 over {moments.n_columns} columns",
-            hint="leave the class out, give it more rows, or use LinearDiscriminantAnalysis or GaussianNB",
-        )
+    if spread.all() or (together and spread.any()):
+        return
+    k = int(np.argmin(spread))
+    one = f"class `{moments.classes[k]}` has rows of weight {moments.class_rows[k]:g} that do not differ"
+    raise TooFewRows(
+        f"{'no class has rows that differ' if together else one}: "
+        f"the rank of its covariance is 0 over {moments.n_columns} columns",
+        hint="leave the class out, give it more rows, or use LinearDiscriminantAnalysis or GaussianNB",
+    )
+
+
+def _rank(C: Floats) -> int:
+    return int(np.linalg.matrix_rank(C, tol=FLAT, hermitian=True))

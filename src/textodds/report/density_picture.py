@@ -36,8 +36,8 @@ BAND = 0.035
 """Height of the band of decisions, as a share of its panel."""
 
 
-APART = 0.14
-"""Numbers over a panel are at least this share of its width apart."""
+APART = 0.42
+"""Inches between numbers over a panel; those that would run into one another are left out."""
 
 FLAT = 0.002
 """A curve below this share of the highest is not drawn: it would only cover the axis."""
@@ -125,16 +125,18 @@ def _draw(axes: Any, fitted: Fitted, data: Labelled, found: list[Crossing]) -> N
     best = fitted.model.scores(middles[:, None]).argmax(axis=1)
     for k, part in zip(best, pairwise(ends), strict=True):
         axes.fill_between(part, low, 0, color=style(int(k)).colour, linewidth=0, zorder=2)
-    last = -np.inf
+    inches = axes.get_position().width * axes.figure.get_figwidth()
+    last, apart = -np.inf, APART / inches * (right - left)
     for point in shown:
         axes.plot([point.at] * 2, [low, top * 0.93], color=INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4)
-        if point.at - last > APART * (right - left):  # numbers that would run into one another are left out
+        if point.at - last > apart:
             axes.text(
                 point.at, top * 0.945, _number(point.at, right - left), ha="center", fontsize=9, color=INK
             )
             last = point.at
     axes.set_xlim(left, right)
     axes.set_ylim(low, top)
+    axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:g}")
     label(axes.xaxis, "")
 
@@ -155,7 +157,7 @@ def _number(value: float, span: float) -> str:
     """A number a little more exact than can be read off an axis of that span.
 
     >>> _number(168.2049, 60.0), _number(-0.0123456, 0.04), _number(1234567.0, 1e6)
-    ('168.20', '−0.01235', '1234570')
+    ('168.20', '−0.01235', '1234600')
     """
     digits = 4 - int(np.ceil(np.log10(span)))
     return f"{round(value, digits):.{max(digits, 0)}f}".replace("-", "−")

@@ -26,7 +26,7 @@ MODELS = {
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A model of the rows, as they are counted and without shrinkage, with the mean of each class."""
+    """A model of largest likelihood, without shrinkage or smoothing; its prior is the shares of classes."""
 
     name: str
     model: QuadraticModel
@@ -36,7 +36,9 @@ class Fitted:
     @classmethod
     def of(cls, name: str, data: Labelled) -> Fitted:
         """The model called ``name``, one of `MODELS`."""
-        gaussian = Gaussian(MODELS[name][0])
+        # Smoothing is a share of the largest variance, and would widen a column of small numbers beside one
+        # of large ones; nor is it needed, as every column varies in every class.
+        gaussian = Gaussian(MODELS[name][0], smoothing=0.0)
         moments = Moments.of_codes(data.rows, data.codes, data.classes, full=gaussian.is_full)
         try:
             gaussians = gaussian.fit(moments)

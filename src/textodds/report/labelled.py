@@ -34,9 +34,9 @@ class Labelled:
     ) -> Labelled:
         """The rows that have all numbers (with ``gaps``, any number), of the `MOST` largest classes.
 
-        >>> data = Labelled.of([[1.0], [2.0], [float("nan")]], ["a", "b", "b"], ["size"])
-        >>> data.rows.tolist(), data.notes
-        ([[1.0], [2.0]], ('1 row without a number left out',))
+        >>> data = Labelled.of([1.0, 2.0, 5.0, 7.0, float("nan")], list("aabbb"), ["size"])
+        >>> data.rows.shape, data.notes
+        ((4, 1), ('1 row without a number left out',))
         """
         X = np.asarray(rows, dtype=np.float64)
         X = X[:, None] if X.ndim == 1 else X
@@ -108,13 +108,19 @@ class Labelled:
                 f"column `{self.names[flat[0]]}` does not vary: it is {self.rows[0, flat[0]]:g} in every row",
                 hint="choose another column",
             )
-        for name, size in zip(self.classes, self.sizes(), strict=True):
+        for k, (name, size) in enumerate(zip(self.classes, self.sizes(), strict=True)):
+            where = f"in class `{name}`"
             if size < 2:
-                have = "a single row" if size else "no row"
+                columns = " and ".join(f"`{column}`" for column in self.names)
                 raise TooFewRows(
-                    f"class `{name}` has {have} with a number in `{'` and `'.join(self.names)}`, "
-                    "and so no variance",
+                    f"{'a single' if size else 'no'} row {where} has a number in {columns}",
                     hint="leave that class out, or give more rows of it",
+                )
+            flat = np.flatnonzero(np.ptp(self.rows[self.codes == k], axis=0) == 0)
+            if len(flat):
+                raise InputError(
+                    f"column `{self.names[flat[0]]}` does not vary {where}",
+                    hint="choose another column, or leave that class out",
                 )
 
 

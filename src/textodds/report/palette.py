@@ -31,7 +31,7 @@ class Style:
         """The colour mixed with white.
 
         >>> Style("#0072B2", "#0072B2", "o").pale(0.5)
-        '#80b8d8'
+        '#80b9d9'
         """
         return _hexadecimal([255 - share * (255 - part) for part in _parts(self.colour)])
 

@@ -6,9 +6,10 @@ A block is a frozen set of choices. ``count`` makes the statistic of a batch, wh
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +135,7 @@ class Bins:
         if len(self.edges) != len(self.columns):
             raise InputError(f"there are {len(self.columns)} columns, but edges for {len(self.edges)}")
         for edges in self.edges:
-            if not all(np.isfinite(edges)) or not all(a < b for a, b in zip(edges, edges[1:], strict=False)):
+            if not all(np.isfinite(edges)) or not all(a < b for a, b in itertools.pairwise(edges)):
                 raise InputError("the edges of bins must be numbers in ascending order")
 
     @property
@@ -162,7 +163,11 @@ class Bins:
 
     def as_dict(self) -> dict[str, Any]:
         """The block as plain data."""
-        plain = {"kind": self.kind, "columns": list(self.columns), "edges": [list(each) for each in self.edges]}
+        plain = {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "edges": [list(each) for each in self.edges],
+        }
         return {**plain, **asdict(self.conditional)}
 
     @classmethod
@@ -383,11 +388,13 @@ def class_codes(batch: TableBatch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     return tuple(labels.names[at] for at in order), place[labels.codes]
 
 
-def _checked_tally(tally: Any, columns: tuple[str, ...]) -> Any:
+T = TypeVar("T", CategoryTally, CellTally)
+
+
+def _checked_tally(tally: T, columns: tuple[str, ...]) -> T:
     if tuple(tally.columns) != tuple(sorted(columns)):
         raise InputError("its counts are not those of its columns")
     return tally
 
 
 __all__ = ["BLOCKS", "Bins", "Block", "Categories", "Cells", "Numbers", "Statistic", "Words", "block_of_dict"]
-

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.categories import CategoryTally
 from textodds.conditionals.gaussian import Gaussian
 from textodds.data import Column, Schema, TableBatch
 from textodds.discriminant import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -21,7 +22,12 @@ from textodds.tables.learners import CategoricalNB, JointTable, MixedNB
 
 Floats = NDArray[np.float64]
 TableLearner: TypeAlias = (
-    MixedNB | CategoricalNB | JointTable | GaussianNB | LinearDiscriminantAnalysis | QuadraticDiscriminantAnalysis
+    MixedNB
+    | CategoricalNB
+    | JointTable
+    | GaussianNB
+    | LinearDiscriminantAnalysis
+    | QuadraticDiscriminantAnalysis
 )
 
 INTERVALS = 32
@@ -60,11 +66,15 @@ def as_read(learner: TableLearner, schema: Schema) -> dict[str, str]:
 
 
 def blocks_of(
-    learner: TableLearner, schema: Schema, first: TableBatch, columns: Mapping[str, str]
+    learner: TableLearner,
+    schema: Schema,
+    first: TableBatch,
+    columns: Mapping[str, str],
+    words: Mapping[str, Any],
 ) -> tuple[tuple[Block, ...], tuple[Choice, ...]]:
     """The blocks of a table, and what was chosen for each column.
 
-    ``first`` are some rows to choose by; ``columns`` is what the user said.
+    ``first`` are some rows to choose by; ``columns`` is what the user said, ``words`` how texts are cut.
     """
     used = [column for column in schema.columns if column.kind != "ignore"]
     if not used:
@@ -73,23 +83,34 @@ def blocks_of(
             hint="say what columns are, as in `--columns age=number` (columns={'age': 'number'})",
         )
     if isinstance(learner, MixedNB):
-        blocks, how = _mixed(learner, schema, first, columns)
+        blocks, how = _mixed(learner, schema, first, columns, words)
     else:
         _refuse_others(learner, used)
         names = tuple(column.name for column in used)
         if isinstance(learner, CategoricalNB):
             blocks = [Categories(names, learner.categorical)]
         elif isinstance(learner, JointTable):
+            # Refused, if it must be, before all rows are counted.
+            learner.table.cells(CategoryTally.of({name: first.columns[name] for name in names}, first.labels))
             blocks = [Cells(names, learner.table)]
         else:
             blocks = [Numbers(names, _gaussian(learner, first, names))]
         how = dict.fromkeys(names, blocks[0].means)
+    if words and not any(isinstance(block, Words) for block in blocks):
+        raise InputError(
+            f"`{next(iter(words))}` is about texts, and no column is one of texts",
+            hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
+        )
     choices = [Choice(column.name, how.get(column.name, "left out"), column.why) for column in schema.columns]
     return tuple(blocks), tuple(choices)
 
 
 def _mixed(
-    learner: MixedNB, schema: Schema, first: TableBatch, columns: Mapping[str, str]
+    learner: MixedNB,
+    schema: Schema,
+    first: TableBatch,
+    columns: Mapping[str, str],
+    words: Mapping[str, Any],
 ) -> tuple[list[Block], dict[str, str]]:
     blocks: list[Block] = []
     how: dict[str, str] = {}
@@ -106,12 +127,14 @@ def _mixed(
     if numbers:
         blocks.append(Numbers(tuple(numbers), learner.gaussian))
     if cut:
-        blocks.append(Bins(tuple(cut), tuple(tuple(edges.tolist()) for edges in cut.values()), learner.categorical))
+        blocks.append(
+            Bins(tuple(cut), tuple(tuple(edges.tolist()) for edges in cut.values()), learner.categorical)
+        )
     if categories := schema.names("category"):
         blocks.append(Categories(tuple(categories), learner.categorical))
         how |= dict.fromkeys(categories, "categorical")
     for name in schema.names("text"):
-        blocks.append(Words((name,), recipe_of(MultinomialNB(alpha=learner.word_alpha))))
+        blocks.append(Words((name,), recipe_of(MultinomialNB(alpha=learner.word_alpha), **words)))
         how[name] = "multinomial of words"
     return blocks, how
 
@@ -140,14 +163,16 @@ def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) 
 
 def _refuse_others(learner: TableLearner, used: list[Column]) -> None:
     wanted = "category" if isinstance(learner, (CategoricalNB, JointTable)) else "number"
-    for column in used:
-        if column.kind != wanted:
-            raise InputError(
-                f"column `{column.name}` is one of {_plural(column.kind)} ({column.why}), "
-                f"and {type(learner).__name__} takes {_plural(wanted)} only",
-                hint=f"use the learner mixed, or leave it out: `--columns {column.name}=ignore` "
-                f"(columns={{{column.name!r}: 'ignore'}})",
-            )
+    others = [column for column in used if column.kind != wanted]
+    if others:
+        column = others[0]
+        ignored = ",".join(f"{other.name}=ignore" for other in others[:20]) + ("," + "…") * (len(others) > 20)
+        raise InputError(
+            f"column `{column.name}` is one of {_plural(column.kind)} ({column.why}), "
+            f"and {type(learner).__name__} takes {_plural(wanted)} only",
+            hint=f"use the learner mixed, or leave it out: `--columns {ignored}` "
+            f"(columns={{{column.name!r}: 'ignore'}})",
+        )
 
 
 def _plural(kind: str) -> str:
@@ -201,4 +226,3 @@ def prefers_bins(first: TableBatch, name: str, edges: Floats) -> bool:
         by_gaussian = np.log(np.maximum(share, 1e-12))
         gain += float(weights[held] @ (by_counts - by_gaussian)[place[held]])
     return gain > 0
-

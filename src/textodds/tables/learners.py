@@ -32,6 +32,10 @@ class MixedNB:
         What a category says that was never seen.
     prior : "data", "uniform" or dict, default "data"
         Probability of each class before a row is read.
+    calibrate : bool, default True
+        Weigh the evidence of numbers, categories and texts, each kind by a factor, so that probabilities of
+        held-out rows are right: naive Bayes counts what comes together twice. Without it evidence is
+        added up as it is.
     """
 
     alpha: float = 1.0
@@ -40,6 +44,7 @@ class MixedNB:
     missing: str = "category"
     unseen: str = "ignore"
     prior: Prior = "data"
+    calibrate: bool = True
 
     def __post_init__(self) -> None:
         _ = self.categorical, self.gaussian, MultinomialNB(alpha=self.word_alpha)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.calibrate import Calibration
 from textodds.conditionals.product import Product
 from textodds.data import Schema, TableBatch, TableSource, read_table
 from textodds.density import Familiarity, Reservoir, Typical
@@ -37,6 +38,8 @@ class TableRecipe:
     blocks: tuple[Block, ...]
     choices: tuple[Choice, ...]
     prior: Prior = "data"
+    calibration: Calibration | None = None  # of the evidence of the blocks
+    calibrated_classes: tuple[str, ...] = ()  # (K,) those of its bias
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""
@@ -46,6 +49,8 @@ class TableRecipe:
             "blocks": [block.as_dict() for block in self.blocks],
             "choices": [[choice.column, choice.conditional, choice.why] for choice in self.choices],
             "prior": self.prior,
+            "calibration": None if self.calibration is None else self.calibration.as_dict(),
+            "calibrated_classes": list(self.calibrated_classes),
         }
 
     @classmethod
@@ -59,7 +64,13 @@ class TableRecipe:
         if any(name not in used for block in blocks for name in block.columns):
             raise InputError("a block has a column that the table has not")
         choices = tuple(Choice(*(str(each) for each in choice)) for choice in plain["choices"])
-        return cls(schema, str(plain["learner"]), blocks, choices, plain["prior"])
+        calibration = None if plain["calibration"] is None else Calibration.of_dict(plain["calibration"])
+        if calibration is not None and len(calibration.slopes) != len(blocks):
+            raise InputError("its calibration is not that of its blocks")
+        classes = tuple(str(name) for name in plain["calibrated_classes"])
+        if calibration is not None and len(classes) != np.size(calibration.bias):
+            raise InputError("its calibration is not that of its classes")
+        return cls(schema, str(plain["learner"]), blocks, choices, plain["prior"], calibration, classes)
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,8 @@ class TableModel:
         What is known of the data.
     """
 
+    is_table = True
+
     def __init__(
         self, recipe: TableRecipe, tally: TableTally, info: dict[str, Any], typical: Typical | None = None
     ) -> None:
@@ -103,6 +116,13 @@ class TableModel:
         product = Product(tuple(fitted))
         prior = log_prior(recipe.prior, product.classes, tally.class_rows)
         self.recipe, self.tally, self.product, self.log_prior = recipe, tally, product, prior
+        self.slopes, self.bias = np.ones(len(recipe.blocks)), np.zeros(len(product.classes))
+        if recipe.calibration is not None:
+            self.slopes = recipe.calibration.slopes
+            bias = dict(zip(recipe.calibrated_classes, np.ravel(recipe.calibration.bias), strict=True))
+            self.bias = np.array(
+                [bias.get(name, 0.0) for name in product.classes]
+            )  # 0 for a class since then
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -119,6 +139,14 @@ class TableModel:
         """Rows, or their total weight, of each class in training."""
         return dict(zip(self.classes_, self.tally.class_rows.tolist(), strict=True))
 
+    @property
+    def extent(self) -> tuple[int, str]:
+        """How many features the model has, and what they are."""
+        return len(self.schema.used), "column"
+
+    def must_be_counts(self) -> None:
+        """A table model always rests on statistics that add and subtract."""
+
     def __repr__(self) -> str:
         return f"<TableModel: {len(self.classes_)} classes, {len(self.schema.used)} columns>"
 
@@ -128,13 +156,14 @@ class TableModel:
 
     def __call__(self, row: Mapping[str, Any]) -> Prediction:
         """The prediction for one row, a dict of its columns; those left out are missing."""
-        scores, evidence = self.score(self._one(row))
+        scores, evidence = self.score([self.row_of(row)])
         shares = np.exp(log_softmax(scores)[0])
         best = int(shares.argmax())
         probabilities = dict(zip(self.classes_, shares.tolist(), strict=True))
         return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
 
-    def _one(self, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def row_of(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row with all columns of the model, None for those that are not given."""
         if not isinstance(row, Mapping):
             raise InputError(
                 f"a row must be a dict of its columns, got {type(row).__name__}",
@@ -144,10 +173,10 @@ class TableModel:
         for name in row:
             if name not in names and name not in {column.name for column in self.schema.columns}:
                 raise InputError(f"there is no column `{name}`{suggestion(str(name), names)}")
-        return [{name: row.get(name) for name in names}]
+        return {name: row.get(name) for name in names}
 
     def score_batch(self, batch: TableBatch) -> tuple[Floats, NDArray[np.uint32]]:
-        """Joint log-probabilities (N, K), and columns that are there and all columns (N, 2)."""
+        """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
         there = np.zeros(len(batch), dtype=np.uint32)
         for values in batch.columns.values():
             if isinstance(values, np.ndarray):
@@ -155,10 +184,12 @@ class TableModel:
             else:
                 there += np.asarray(values.is_valid())
         evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
-        return self.product.log_likelihood(batch) + self.log_prior, evidence
+        parts = self.product.by_block(batch)
+        scores = sum(slope * part for slope, part in zip(self.slopes, parts, strict=True))
+        return np.asarray(scores + self.log_prior + self.bias), evidence
 
     def score(self, rows: Any) -> tuple[Floats, NDArray[np.uint32]]:
-        """Joint log-probabilities (N, K) with all constants, and columns that are there and all (N, 2)."""
+        """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
         return self._joined(self.score_batch, rows)
 
     def _joined(self, function: Callable[[TableBatch], tuple[Any, Any]], rows: Any) -> tuple[Any, Any]:
@@ -182,7 +213,12 @@ class TableModel:
 
     def log_joint(self, rows: Any) -> Floats:
         """``log p(row, class)`` with all constants, (N, K)."""
-        return self.score(rows)[0]
+        parts = [self.log_joint_of(batch) for batch in self.read(rows)]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
+
+    def log_joint_of(self, batch: TableBatch) -> Floats:
+        """``log p(row, class)`` of a batch, by the model as it is, before any calibration: (N, K)."""
+        return self.product.log_likelihood(batch) + self.log_prior
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(row)`` with all constants, whatever the class: (N,).
@@ -193,12 +229,16 @@ class TableModel:
 
     def familiarity(self, rows: Any) -> list[Familiarity]:
         """How like the rows of training each row is; needs ``typical`` ones to compare with."""
+        return [found for batch in self.read(rows) for found in self.familiarity_of(batch)]
+
+    def familiarity_of(self, batch: TableBatch) -> list[Familiarity]:
+        """How like the rows of training those of a batch are."""
         if self.typical is None:
             raise Unsupported(
                 "the model has no typical rows to compare with",
                 hint="train with `--typical` (typical=True), or call learn_typical on rows of the kind",
             )
-        density = self.log_density(rows)
+        density = np.logaddexp.reduce(self.log_joint_of(batch), axis=1)
         p_values = self.typical.p_value(np.zeros(len(density)), -density)
         pairs = zip(density.tolist(), p_values.tolist(), strict=True)
         return [Familiarity(value, -value, p) for value, p in pairs]
@@ -218,23 +258,38 @@ class TableModel:
         """How surprising a sample of rows is; if they were learned, with each forgotten."""
         if not sample:
             raise NoData("there are no typical rows to compare with")
-        folds = 1
-        if seen:
-            folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(self.tally.n_rows, 1.0)))))
         surprises = []
-        for fold in range(folds):
-            batch = gathered(sample[fold::folds])
-            model = self
-            if seen:
-                rest = self.tally - TableTally.count([batch], self.recipe.blocks)
-                if not rest.classes:
-                    continue
-                model = TableModel(self.recipe, rest, {})
-            surprises.append(-np.logaddexp.reduce(model.score_batch(batch)[0], axis=1))
+        for model, batch in self.forgetting(sample) if seen else [(self, gathered(sample))]:
+            surprises.append(-np.logaddexp.reduce(model.log_joint_of(batch), axis=1))
         if not surprises:
             raise NoData("too few rows to tell typical ones from others")
         found = np.concatenate(surprises)
         return Typical.of(np.zeros(len(found)), found)
+
+    def forgetting(self, sample: list[tuple[TableBatch, int]]) -> Iterator[tuple[TableModel, TableBatch]]:
+        """Parts of a sample of rows that were learned, each with the model that has forgotten it."""
+        folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(self.tally.n_documents, 1.0)))))
+        for fold in range(folds):
+            batch = gathered(sample[fold::folds])
+            rest = self.tally - self.count([batch])
+            if rest.classes == self.classes_:
+                yield TableModel(self.recipe, rest, {}), batch
+
+    def calibrated(self, sample: list[tuple[TableBatch, int]]) -> TableModel:
+        """The model whose evidence is weighed so that probabilities of rows it has forgotten are right."""
+        parts, codes, weights = [], [], []
+        index = {name: k for k, name in enumerate(self.classes_)}
+        for model, batch in self.forgetting(sample):
+            parts.append(np.stack(model.product.by_block(batch)))
+            codes += [index[label] for label in batch.label_list()]
+            weights.append(np.ones(len(batch)) if batch.weights is None else batch.weights)
+        if not parts or len(self.classes_) < 2:
+            return self
+        found = Calibration.of_parts(
+            np.concatenate(parts, axis=1), np.array(codes), np.concatenate(weights), offset=self.log_prior
+        )
+        recipe = replace(self.recipe, calibration=found, calibrated_classes=self.classes_)
+        return TableModel(recipe, self.tally, self.info, self.typical)
 
     def evaluate(self, source: Any, labels: Any = None, **reading: Any) -> Evaluation:
         """Measured quality on labelled rows; takes what `train` takes as data."""
@@ -259,20 +314,24 @@ class TableModel:
         """
         if len(self.classes_) < 2:
             raise Unsupported("a model with one class has no odds to explain")
-        batch = next(iter(self.read(self._one(row))))
+        batch = next(iter(self.read([self.row_of(row)])))
         scores = self.score_batch(batch)[0][0]
         order = np.argsort(-scores, kind="stable").tolist()
         a = order[0] if label is None else self._class(label)
         b = next(k for k in order if k != a) if rival is None else self._class(rival)
         if a == b:
             raise InputError(f"`{label}` cannot be its own rival", hint="name another class, or none")
-        parts = {name: float(each[0, a] - each[0, b]) for name, each in self.product.by_column(batch).items()}
+        parts = {
+            name: float(slope * (each[0, a] - each[0, b]))
+            for slope, part in zip(self.slopes, self.product.parts, strict=True)
+            for name, each in part.by_column(batch).items()
+        }
         ranked = sorted(parts.items(), key=lambda item: -abs(item[1]))
         return TableExplanation(
             self.classes_[a],
             self.classes_[b],
             float(scores[a] - scores[b]),
-            float(self.log_prior[a] - self.log_prior[b]),
+            float((self.log_prior + self.bias)[a] - (self.log_prior + self.bias)[b]),
             tuple((name, row.get(name), value) for name, value in ranked),
         )
 
@@ -296,7 +355,11 @@ class TableModel:
         self.change(self._counted(rows, labels, **reading), -1)
 
     def _counted(self, rows: Any, labels: Any, **reading: Any) -> TableTally:
-        return TableTally.count(self.read(rows, labels, labelled=True, **reading), self.recipe.blocks)
+        return self.count(self.read(rows, labels, labelled=True, **reading))
+
+    def count(self, batches: Iterable[TableBatch]) -> TableTally:
+        """The statistics of a stream of batches, by the choices of the model."""
+        return TableTally.count(batches, self.recipe.blocks)
 
     def change(self, tally: TableTally, sign: int) -> None:
         """Add statistics (``sign`` 1) or take them away (-1); on an error nothing is changed."""
@@ -304,7 +367,7 @@ class TableModel:
         if not changed.classes:
             raise InputError("that would forget every row", hint="delete the model instead")
         self._install(self.recipe, changed)
-        self.info = {**self.info, "documents": changed.n_rows}
+        self.info = {**self.info, "documents": changed.n_documents}
         self.info.pop("quality", None)  # it was that of another model
 
     def __add__(self, other: TableModel) -> TableModel:
@@ -323,7 +386,7 @@ class TableModel:
         tally = self.tally + other.tally if sign > 0 else self.tally - other.tally
         if not tally.classes:
             raise InputError("nothing would be left of the model")
-        return TableModel(self.recipe, tally, {"documents": tally.n_rows})
+        return TableModel(self.recipe, tally, {"documents": tally.n_documents})
 
     def with_prior(self, prior: Prior) -> TableModel:
         """The same model under another prior: ``uniform``, ``data``, or by class."""

@@ -31,7 +31,9 @@ class TableTally:
         """The tally of a stream of batches, in one pass."""
         sums: list[Statistic | None] = [None] * len(blocks)
         # A vocabulary is merged once, at the end, rather than batch by batch.
-        words = {at: Counting(block.recipe.settings) for at, block in enumerate(blocks) if isinstance(block, Words)}
+        words = {
+            at: Counting(block.recipe.settings) for at, block in enumerate(blocks) if isinstance(block, Words)
+        }
         for batch in batches:
             if batch.labels is None:
                 raise NoData("there are rows but no labels to learn from")
@@ -59,7 +61,7 @@ class TableTally:
         return first.counts().class_documents if isinstance(first, Tally) else first.class_rows
 
     @property
-    def n_rows(self) -> float:
+    def n_documents(self) -> float:
         """Total weight of the rows."""
         return float(self.class_rows.sum())
 

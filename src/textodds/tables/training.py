@@ -30,14 +30,14 @@ def open_table(
     """The source of a table, its columns read as a learner needs them."""
     if like is not None:
         if columns:
-            raise InputError("columns are as in the other model, and cannot be given too", hint="leave one out")
+            raise InputError("columns are as in the other model", hint="leave out columns, or like")
         return read_table(source, labels, weights, schema=like.schema, **reading)
     kinds = kinds_of(columns or {})
     found = read_table(source, labels, weights, kinds=kinds, **reading)
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
     if needed and not found.replayable:
         raise InputError(
-            f"{found.description} can be read only once, and column `{next(iter(needed))}` was taken for numbers",
+            f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
         )
     return read_table(source, labels, weights, kinds={**kinds, **needed}, **reading) if needed else found
@@ -52,6 +52,7 @@ def train_table(
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
     typical: bool = False,
+    words: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> TableModel:
     """A model trained on any source of labelled rows.
@@ -63,12 +64,15 @@ def train_table(
     learner : learner, default MixedNB()
         Which class-conditionals the columns have.
     columns : dict, optional
-        What columns are, by name: ``number`` (Gaussian or intervals, whichever suits), ``gaussian``, ``bins``,
-        ``category``, ``text`` or ``ignore``. The others are found by type.
+        What columns are, by name: ``number`` (Gaussian or intervals, whichever suits), ``gaussian``,
+        ``bins``, ``category``, ``text`` or ``ignore``. The others are found by type.
     like : TableModel, optional
         Make all choices as this model did, so that the two can be merged.
     typical : bool, default False
         Whether to keep how surprising typical rows are; see `TableModel.familiarity`.
+    words : dict, optional
+        How the texts of text columns are cut and which words are kept, as in `textodds.train`:
+        ``ngrams``, ``min_df`` and so on.
 
     Examples
     --------
@@ -78,7 +82,7 @@ def train_table(
     'm'
     """
     found = open_table(source, labels, weights, learner=learner, columns=columns, like=like, **reading)
-    return train_table_on(found, learner, columns=columns, like=like, typical=typical)
+    return train_table_on(found, learner, columns=columns, like=like, typical=typical, words=words)
 
 
 def train_table_on(
@@ -88,6 +92,7 @@ def train_table_on(
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
     typical: bool = False,
+    words: Mapping[str, Any] | None = None,
     watch: Watch = lambda batches: batches,
 ) -> TableModel:
     """A model trained on an opened source of rows."""
@@ -96,12 +101,16 @@ def train_table_on(
         recipe = like.recipe
     else:
         first, passing = _begun(passing, source)
-        blocks, choices = blocks_of(learner, source.schema, first, columns or {})
+        blocks, choices = blocks_of(learner, source.schema, first, columns or {}, words or {})
         recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
     sample = Reservoir()
-    tally = TableTally.count(_sampled(passing, sample) if typical else passing, recipe.blocks)
-    info = {"source": source.description, "documents": tally.n_rows, "rejected": source.rejects.count}
+    calibrate = like is None and getattr(learner, "calibrate", False)
+    wanted = typical or calibrate
+    tally = TableTally.count(_sampled(passing, sample) if wanted else passing, recipe.blocks)
+    info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
     model = TableModel(recipe, tally, info)
+    if calibrate:
+        model = model.calibrated(sample.kept)
     if typical:
         model.typical = model.typical_of(sample.kept, seen=True)
     return model

@@ -1,0 +1,92 @@
+"""What the Gaussian estimators share: rows of numbers, and their moments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from textodds.errors import InputError, Unsupported
+from textodds.estimators.base import Batch, Generative, checked_priors
+from textodds.estimators.labels import names
+from textodds.generative import Prior
+from textodds.moments import Moments
+
+Floats = NDArray[np.float64]
+
+
+class Gaussians(Generative):
+    """Rows of numbers, whose statistics are `Moments`."""
+
+    priors: Any
+    _full = False  # whether products of columns are needed
+    _sparse = False  # whether sparse rows are taken
+    _missing = False  # whether missing numbers are taken
+    _least_rows = 1
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse
+        tags.input_tags.allow_nan = self._missing
+        return tags
+
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class, (K,)."""
+        moments = self._moments("class_count_")
+        return self._known().by_class(moments.class_rows, 0.0)
+
+    def _prior(self) -> Prior:
+        """The prior as a learner of the core takes it."""
+        if self.priors is None:
+            return "data"
+        if not hasattr(self, "classes_"):
+            raise InputError(
+                "priors are in the order of the classes, which are not known before the estimator is fitted",
+                hint="fit it first, or give the learner a prior by name: prior={'ham': 0.9, 'spam': 0.1}",
+            )
+        shares = checked_priors(self.priors, len(self.classes_))
+        return dict(zip(names(self.classes_), shares.tolist(), strict=True))
+
+    def _moments(self, wanted: str) -> Moments:
+        """The statistics, which there are of dense rows only."""
+        check_is_fitted(self)
+        if not hasattr(self, "statistics_"):
+            raise Unsupported(
+                f"there is no {wanted} of sparse rows, whose covariance is never written out",
+                hint="fit dense rows (`X.toarray()`) where there are few columns",
+            )
+        moments: Moments = self.statistics_
+        return moments
+
+    def _checked(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any, int]:
+        rows, y = validate_data(
+            self, X, y, reset=first, ensure_min_samples=self._least_rows if first else 1, **self._checks
+        )
+        return rows, y, rows.shape[0]
+
+    def _rows(self, X: Any) -> Any:
+        return validate_data(self, X, reset=False, **self._checks)
+
+    @property
+    def _checks(self) -> dict[str, Any]:
+        # Moments take rows of any type of number block by block: a copy of all of them is not needed.
+        return {
+            "accept_sparse": "csr" if self._sparse else False,
+            "ensure_all_finite": "allow-nan" if self._missing else True,
+            "dtype": "numeric",
+        }
+
+    def _counted(self, batch: Batch) -> Moments:
+        if sparse.issparse(batch.rows):
+            raise Unsupported(
+                "sparse rows are not learned in batches: their shrinkage is chosen on held-out rows of all",
+                hint="give all rows to `fit`, or dense ones to `partial_fit`",
+            )
+        return Moments.of_codes(batch.rows, batch.codes, batch.classes, batch.weights, full=self._full)
+
+    def _log_likelihood(self, density: Any, rows: Any) -> Floats:
+        return np.asarray(density.log_density(rows.toarray() if sparse.issparse(rows) else rows))

@@ -1,0 +1,158 @@
+"""Quadratic discriminant analysis as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds import discriminant
+from textodds.conditionals.gaussian import Gaussian
+from textodds.errors import InputError, Unsupported
+from textodds.estimators.base import Batch, Fitted
+from textodds.estimators.discriminants import Discriminants, labelled_rows
+from textodds.estimators.settling import ledoit_wolf_by_class, settled, settled_or_shrunk
+from textodds.quadratic import LOG_2PI, QuadraticModel
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseFit(Fitted):
+    """A calibrated model of sparse rows."""
+
+    model: QuadraticModel
+
+
+class QuadraticDiscriminantAnalysis(Discriminants):
+    r"""Quadratic discriminant analysis: Gaussian classes of own covariances.
+
+    See `textodds.conditionals.gaussian.Gaussian` for the mathematics of dense rows, and
+    `textodds.conditionals.sparse_gaussian` for that of sparse ones.
+
+    Parameters
+    ----------
+    shrinkage : None, float, "auto", "oas" or "likelihood", default None
+        How far covariances of dense rows are drawn towards simpler ones: not at all, with a number from 0
+        to 1 towards :math:`\operatorname{tr}(C_k) / V \cdot I`, and chosen by Ledoit and Wolf ("auto"), by
+        OAS or by leave-one-out likelihood towards their diagonals. Of sparse rows a number, or None to have
+        it chosen by the log-loss of held-out rows.
+    pooling : float, default 0.0
+        How far covariances are drawn towards that of all classes before, Friedman's :math:`\lambda`; of
+        dense rows only.
+    reg_param : float, default 0.0
+        How far covariances are drawn towards I instead: for columns that were standardised, and dense rows.
+    priors : array-like of shape (n_classes,), default None
+        Probability of each class, in the order of ``classes_``; None: as often as in training.
+    rank : int, default 128
+        Directions of largest variance that each class has of its own; of sparse rows only.
+
+    Attributes
+    ----------
+    classes_, priors_ : ndarray of shape (n_classes,)
+    means_ : ndarray of shape (n_classes, n_features)
+    covariance_ : ndarray of shape (n_classes, n_features, n_features)
+        The covariances that are used; of dense rows only.
+    statistics_ : textodds.moments.Moments
+        What was learned of dense rows, which adds.
+
+    Differs
+    -------
+    From scikit-learn's, which has the same numbers with the solvers svd (without shrinkage) and eigen (with).
+    Where a class has too few rows for its covariance that one fails; here covariances are then shrunk by OAS
+    and a warning names the class. Only where the rows of a class do not differ at all is there an error.
+
+    Examples
+    --------
+    >>> X = [[-1.0], [1.0], [-2.0], [2.0]]
+    >>> model = QuadraticDiscriminantAnalysis().fit(X, ["near", "near", "far", "far"])
+    >>> model.covariance_.ravel(), model.predict([[0.5], [3.0]])
+    (array([4., 1.]), array(['near', 'far'], dtype='<U4'))
+    """
+
+    def __init__(
+        self,
+        *,
+        shrinkage: float | str | None = None,
+        pooling: float = 0.0,
+        reg_param: float = 0.0,
+        priors: ArrayLike | None = None,
+        rank: int = 128,
+    ) -> None:
+        self.shrinkage = shrinkage
+        self.pooling = pooling
+        self.reg_param = reg_param
+        self.priors = priors
+        self.rank = rank
+
+    def learner(self) -> discriminant.QuadraticDiscriminantAnalysis:
+        """The learner of the core with the same choices, as for sparse rows."""
+        if self.reg_param:
+            raise Unsupported(
+                "the learner has no reg_param", hint="leave it out; shrinkage does not depend on units"
+            )
+        return discriminant.QuadraticDiscriminantAnalysis(
+            self._core_shrinkage(), self.pooling, self._prior(), self.rank
+        )
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
+        scores = self._scores(X)
+        if scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores + self.n_features_in_ / 2 * LOG_2PI  # scikit-learn leaves that out
+
+    @property
+    def means_(self) -> Floats:
+        """Means, (K, V)."""
+        moments = self._moments("means_")
+        return self._known().by_class(moments.mean)
+
+    @property
+    def covariance_(self) -> Floats:
+        """The covariances that are used, (K, V, V)."""
+        self._moments("covariance_")
+        fitted = self._known()
+        return fitted.by_class(fitted.density.covariance())
+
+    @property
+    def _sparse(self) -> bool:  # type: ignore[override]
+        return super()._sparse and not self.pooling and not self.reg_param
+
+    def _check_shrinkage(self) -> None:
+        super()._check_shrinkage()
+        if self.reg_param and self.shrinkage is not None:
+            raise InputError(
+                "shrinkage and reg_param are both towards something simpler", hint="give one of the two"
+            )
+
+    def _scores_of(self, fitted: Fitted, rows: Any) -> Floats:
+        if isinstance(fitted, SparseFit):
+            return fitted.by_class(fitted.model.scores(rows).T, -np.inf).T
+        return fitted.log_joint(self._log_likelihood(fitted.density, rows))
+
+    def _made(self, batch: Batch | None) -> Fitted:
+        moments = self.statistics_
+        places, log_prior = self._placed(moments.classes, moments.class_rows, self.priors)
+        if self.reg_param:
+            density = settled(Gaussian("full", self.reg_param, "unit", self.pooling), moments)
+        elif self.shrinkage is None:
+            density = settled_or_shrunk(Gaussian("full", pooling=self.pooling), moments)
+        elif self.shrinkage == "auto":
+            rows = self._needed(batch)
+            found = ledoit_wolf_by_class(rows.rows, rows.codes, rows.weights, rows.classes, moments)
+            density = settled_or_shrunk(Gaussian("full", found, pooling=self.pooling), moments)
+        else:
+            settle = settled_or_shrunk if isinstance(self.shrinkage, str) else settled
+            density = settle(self._gaussian("full", batch, self.pooling), moments)
+        return Fitted(places, log_prior, density)
+
+    def _made_sparse(self, batch: Batch) -> SparseFit:
+        data = labelled_rows(batch)
+        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64)
+        places, log_prior = self._placed(data.classes, mass, self.priors)
+        learner = replace(self.learner(), prior=self._prior_of(data.classes, log_prior[places]))
+        model: Any = learner.fit_design(None, data).model
+        return SparseFit(places, log_prior, None, model)

@@ -1,0 +1,50 @@
+"""Every estimator is one by scikit-learn's own suite."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from textodds.estimators import (
+    CategoricalNB,
+    GaussianNB,
+    JointTable,
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+
+HELD_OUT = "of sparse rows the shrinkage is chosen on held-out rows: of a row twice, one may be held out"
+FRACTIONS = "the check gives fractions as categories; scikit-learn cuts them to 0 silently, ours are refused"
+
+
+LEFT_OUT = "the shrinkage is chosen by leaving out one row at a time: of a row twice, one is left"
+
+
+def unavoidable(estimator):
+    """The checks that cannot pass, and why."""
+    dense, sparse = (f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
+    if isinstance(estimator, (CategoricalNB, JointTable)):
+        return {dense: FRACTIONS}
+    if isinstance(estimator, GaussianNB) or estimator.shrinkage in ("auto", "oas"):
+        return {}
+    return {dense: LEFT_OUT} if estimator.shrinkage == "likelihood" else {sparse: HELD_OUT}
+
+
+@pytest.mark.filterwarnings("ignore::textodds.estimators.ShrunkForWantOfRows")
+@parametrize_with_checks(
+    [
+        GaussianNB(),
+        LinearDiscriminantAnalysis(),
+        LinearDiscriminantAnalysis(shrinkage="auto"),
+        LinearDiscriminantAnalysis(shrinkage=0.3),
+        LinearDiscriminantAnalysis(shrinkage="likelihood"),
+        QuadraticDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(shrinkage="auto"),
+        QuadraticDiscriminantAnalysis(reg_param=0.1),
+        QuadraticDiscriminantAnalysis(pooling=0.5),
+        QuadraticDiscriminantAnalysis(shrinkage="oas"),
+        CategoricalNB(),
+        JointTable(max_cells=1 << 62),
+    ],
+    expected_failed_checks=unavoidable,
+)
+def test_scikit_learn_takes_it_for_an_estimator(estimator, check):
+    check(estimator)
