@@ -61,7 +61,10 @@ class Calibration:
         array([[0.75, 0.25]])
         """
         centred = scores - scores.mean(axis=1, keepdims=True)
-        unit = max(float(np.abs(centred).mean()), 1e-300)
+        unit = float(np.abs(centred).mean())
+        if unit <= 1e-12 * float(np.abs(scores).max(initial=0.0)):  # no class is ever ahead but for rounding
+            unit = 1.0
+            centred = np.zeros_like(centred)
         return cls.of_parts(centred[None], codes, weights, start=np.array([1.0 / unit]))
 
     @classmethod

@@ -29,8 +29,8 @@ INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
 ENOUGH = 700
 """Texts to hold out, to choose the shrinkage and the temperature on."""
 
-ROUGH = 0.05
-"""Relative residual at which a discriminant is good enough to be compared."""
+ROUGH, LEAST = 0.05, 3
+"""Relative residual at which a discriminant is good enough to be compared, and steps it takes at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,11 @@ class _Fitted:
     """What all three do, each in its own way."""
 
     prior: Prior
+    takes_missing = False
 
     def fit(self, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None) -> DiscriminantFit:
         """The model of rows (N, V), dense or SciPy sparse."""
-        data = LabelledRows.of(rows, labels, weights)
+        data = LabelledRows.of(rows, labels, weights, missing=self.takes_missing)
         return self.fit_design(None, data)
 
     def fit_design(self, design: Any, data: LabelledRows, *, watch: Any = None) -> DiscriminantFit:
@@ -89,13 +90,14 @@ class GaussianNB(_Fitted):
     Parameters
     ----------
     smoothing : float, default 1e-9
-        Share of the largest variance of a column that is added to all variances.
+        Share of its variance over all rows that is added to the variances of a column.
     prior : "data", "uniform" or dict, default "data"
         Probability of each class before a number is read.
     """
 
     smoothing: float = 1e-9
     prior: Prior = "data"
+    takes_missing = True
 
     def __post_init__(self) -> None:
         check_prior(self.prior)
@@ -156,12 +158,12 @@ class LinearDiscriminantAnalysis(_Fitted):
 
     def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
-        prior = self._log_prior(data)
+        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
 
         def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
             start = None
             for shrinkage in intensities:
-                found = shared(kept, shrinkage, start=start, tolerance=ROUGH)
+                found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
                 start = found.weights
                 yield rows @ found.weights + found.intercept + prior
 
@@ -171,7 +173,7 @@ class LinearDiscriminantAnalysis(_Fitted):
             path.calibration.applied(found.intercept + prior) - prior
         )  # a new prior may take its place
         weights = Weights.of_matrix(found.weights / path.calibration.temperature)
-        model = LinearModel(data.classes, prior, intercept, weights)
+        model = LinearModel(data.classes, self._log_prior(data), intercept, weights)
         about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}
         return DiscriminantFit(model, {**path.report(), **about})
 
@@ -181,8 +183,8 @@ class QuadraticDiscriminantAnalysis(_Fitted):
     """Quadratic discriminant analysis: Gaussian classes of own covariances.
 
     See `textodds.conditionals.Gaussian`. Of sparse rows, such as texts, each class has its ``rank``
-    directions of largest variance and a sphere for all others, and shrinkage and calibration are chosen together on
-    held-out rows; see `textodds.conditionals.sparse_gaussian`.
+    directions of largest variance and a sphere for all others, and shrinkage and calibration are chosen
+    together on held-out rows; see `textodds.conditionals.sparse_gaussian`.
 
     Parameters
     ----------
@@ -220,7 +222,7 @@ class QuadraticDiscriminantAnalysis(_Fitted):
         if self.pooling:
             raise Unsupported("sparse rows are not pooled", hint="leave pooling out; shrinkage is chosen")
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
-        prior = self._log_prior(data)
+        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
 
         def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
             directions = Directions.of(kept, self.rank)
@@ -230,6 +232,7 @@ class QuadraticDiscriminantAnalysis(_Fitted):
         path = _chosen_sparse(whole, self.shrinkage, along)
         gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)
         model = QuadraticModel(data.classes, prior, gaussians).calibrated(path.calibration)
+        model = model.with_prior(self._log_prior(data))
         return DiscriminantFit(model, {**path.report(), "method": "subspace iteration"})
 
 

@@ -139,6 +139,10 @@ class NotConverged(TextoddsWarning):
     """An optimiser stopped before it reached the accuracy asked for."""
 
 
+class Shrunk(TextoddsWarning):
+    """A covariance was drawn towards a simpler one than was asked for, for want of rows."""
+
+
 class VocabularyPruned(TextoddsWarning):
     """The vocabulary outgrew its memory budget and rare words were dropped."""
 

@@ -23,6 +23,9 @@ BLOCK_BYTES = 2 << 20
 LARGEST = 1e100
 """No number is as large: squares, and sums of them, are still numbers."""
 
+WEIGHT_MOST = 2.0**32
+"""No weight is larger: sums of them stay exact enough."""
+
 LEFT = 1e-9
 """A class of which less than this share of its weight is left has been forgotten: the rest is rounding."""
 
@@ -85,9 +88,11 @@ class Moments:
         >>> (a + b - b).scatter
         array([[2.]])
         """
-        names = np.asarray(labels, dtype=object)
-        classes, codes = np.unique(names.astype(str), return_inverse=True)
-        return cls.of_codes(rows, codes, tuple(map(str, classes)), weights, full=full)
+        names = [str(label) for label in labels]
+        classes = tuple(sorted(set(names)))  # NumPy's own text would lose a final NUL
+        index = {name: k for k, name in enumerate(classes)}
+        codes = np.fromiter((index[name] for name in names), np.int64, count=len(names))
+        return cls.of_codes(rows, codes, classes, weights, full=full)
 
     @classmethod
     def of_codes(
@@ -112,7 +117,9 @@ class Moments:
         for start in range(0, N, step):
             part = slice(start, start + step)
             block = np.asarray(X[part], dtype=np.float64)
-            _add_block(total, block, codes[part], None if w is None else w[part], start)
+            if block.size and not (-LARGEST < block.min() <= block.max() < LARGEST):  # NaN is neither
+                _refuse(block, start, missing=not full)
+            _add_block(total, block, codes[part], None if w is None else w[part])
         return total.without_empty()
 
     @classmethod
@@ -184,7 +191,7 @@ class Moments:
         for k, name in enumerate(other.classes):
             at = classes.index(name)
             if sign < 0:
-                _refuse_negative(total.class_rows[at], other.class_rows[k], name)
+                _refuse_negative(total, at, other, k)
             _merge(total, at, *(part[k] for part in _arrays(other)), sign=sign)
         return total.without_empty()
 
@@ -227,9 +234,7 @@ def _merge(
         total.scatter[k] = np.where(some, total.scatter[k], 0.0)
 
 
-def _add_block(
-    total: Moments, block: Floats, codes: NDArray[np.integer], weights: Floats | None, first: int
-) -> None:
+def _add_block(total: Moments, block: Floats, codes: NDArray[np.integer], weights: Floats | None) -> None:
     """Add some rows in place: each class's own moments by (1), then (2)."""
     order = np.argsort(codes, kind="stable")
     sorted_ = block[order]
@@ -244,16 +249,13 @@ def _add_block(
         if n == 0:
             continue
         mean = rows.mean(axis=0) if u is None else u @ rows / n
-        if not np.all(np.abs(mean) < LARGEST):  # NaN is neither; so is an overflow on the way
-            _refuse(block, codes, first, missing=not total.is_full)
+        if np.isnan(mean).any():
             _add_with_gaps(total, k, rows, u, n)
             continue
         rows -= mean
         if u is not None:
             rows *= np.sqrt(u)[:, None]
         scatter = rows.T @ rows if total.is_full else np.einsum("iv,iv->v", rows, rows)
-        if not np.isfinite(scatter).all():
-            _refuse(block, codes, first, missing=False)
         _merge(total, k, n, np.full(total.count.shape[1], n), mean, scatter)
 
 
@@ -268,7 +270,7 @@ def _add_with_gaps(total: Moments, k: int, rows: Floats, u: Floats | None, n: fl
     _merge(total, k, n, count, mean, scatter)
 
 
-def _refuse(block: Floats, codes: NDArray[np.integer], first: int, *, missing: bool) -> None:
+def _refuse(block: Floats, first: int, *, missing: bool) -> None:
     """Name the first number that cannot be used, if there is one."""
     good = np.abs(block) < LARGEST
     if missing:
@@ -286,11 +288,34 @@ def _refuse(block: Floats, codes: NDArray[np.integer], first: int, *, missing: b
         )
 
 
-def _refuse_negative(have: float, take: float, name: str) -> None:
+def _refuse_negative(total: Moments, at: int, other: Moments, k: int) -> None:
+    """Refuse to take away what was never there, as far as it shows."""
+    name, hint = other.classes[k], "only rows that were learned can be forgotten"
+    have, take = total.class_rows[at], other.class_rows[k]
     if take > have * (1 + LEFT):
         raise NegativeCount(
-            f"class `{name}` has rows of weight {have:g}, and {take:g} would be taken away",
-            hint="only rows that were learned can be forgotten",
+            f"class `{name}` has rows of weight {have:g}, and {take:g} would be taken away", hint=hint
+        )
+    before, gone = total.count[at], other.count[k]
+    column = np.flatnonzero(gone > before * (1 + LEFT))
+    if len(column):
+        raise NegativeCount(
+            f"column {column[0]} has numbers of weight {before[column[0]]:g} in class `{name}`, and "
+            f"{gone[column[0]]:g} would be taken away",
+            hint=hint,
+        )
+    after = before - gone
+    some = after > LEFT * before
+    delta = other.mean[k] - total.mean[at]
+    share = np.divide(before * gone, after, out=np.zeros_like(after), where=some)  # (V,) or (1,)
+    mine, theirs = (
+        np.einsum("vv->v", part) if total.is_full else part for part in (total.scatter[at], other.scatter[k])
+    )
+    left = mine - theirs - share * delta**2
+    below = np.flatnonzero(some & (left < -1e-6 * (mine + theirs + share * delta**2)))
+    if len(below):
+        raise NegativeCount(
+            f"column {below[0]} would be left with a variance below zero in class `{name}`", hint=hint
         )
 
 
@@ -298,7 +323,7 @@ def _checked_weights(weights: ArrayLike, N: int) -> Floats:
     values = np.asarray(weights, dtype=np.float64)
     if values.shape != (N,):
         raise LengthMismatch(N, values.size, "weights")
-    bad = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
+    bad = np.flatnonzero(~((values >= 0) & (values <= WEIGHT_MOST)))
     if len(bad):
-        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; a weight is zero or more")
+        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; a weight is from 0 to 2^32")
     return values

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 BLOCK_BYTES = 2 << 20
 """Rows are scored in blocks that stay in the cache."""
 
+LARGEST = 1e100
+"""No number is as large: squares, and sums of them, are still numbers."""
+
 LOG_2PI = float(np.log(2 * np.pi))
 
 
@@ -67,6 +70,7 @@ class Diagonal:
         gaps = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(gaps):
             out[gaps] = self.by_column(X[gaps]).sum(axis=1)
+        _refuse(X, out, missing=True)
         return out
 
     def by_column(self, rows: Any) -> Floats:
@@ -119,6 +123,7 @@ class Full:
                     y = solve_triangular(self.factor[k], z, lower=True, check_finite=False)
                 away = y - whitened[k][:, None]
                 out[part, k] = constants[k] - 0.5 * np.einsum("vi,vi->i", away, away)
+        _refuse(X, out, missing=False)
         return out
 
     def constants(self) -> Floats:
@@ -195,7 +200,9 @@ class LowRank:
             along = restricted(X, place, len(words)) @ basis  # (N, R)
             along -= restricted(self.mean[[k]], place, len(words)) @ basis
             place[words] = -1
-            distance = away / self.rest[k] - along**2 @ (1 / self.rest[k] - 1 / variance)
+            # Not a product of matrices, whose last digits depend on how many rows there are.
+            within = (along**2 * (1 / self.rest[k] - 1 / variance)).sum(axis=1)
+            distance = away / self.rest[k] - within
             determinant = np.log(variance).sum() + (V - len(variance)) * np.log(self.rest[k])
             out[:, k] = -0.5 * (distance + determinant + V * LOG_2PI)
         return out
@@ -244,9 +251,9 @@ class LowRank:
         for name in ("mean_words", "words"):
             sound = sound and bool((arrays[name] < V).all())
         for name in ("variance", "rest"):
-            sound = sound and bool(((arrays[name] > 0) & np.isfinite(arrays[name])).all())
-        for name in ("mean", "basis"):
-            sound = sound and bool(np.isfinite(arrays[name]).all())
+            sound = sound and bool(((arrays[name] > 1 / LARGEST) & (arrays[name] < LARGEST)).all())
+        for name, most in (("mean", LARGEST), ("basis", 2.0)):  # directions have length 1
+            sound = sound and bool((np.abs(arrays[name]) < most).all())
         if not sound:
             raise InputError("the parts of its Gaussian distributions do not fit together")
         index = (arrays["mean_words"].astype(np.int32), starts.astype(np.int64))
@@ -329,6 +336,24 @@ def _dense(rows: Any, V: int) -> Floats:
             hint="give the columns the model was trained on, in the same order",
         )
     return X
+
+
+def _refuse(X: Floats, out: Floats, *, missing: bool) -> None:
+    """Name a number that has no density, if there is one: it shows in what came out."""
+    bad = np.flatnonzero(~np.isfinite(out).all(axis=1))
+    if len(bad):
+        row = X[bad[0]]
+        good = np.abs(row) < LARGEST
+        if missing:
+            good |= np.isnan(row)
+        column = int(np.flatnonzero(~good)[0]) if not good.all() else int(np.nanargmax(np.abs(row)))
+        what = "no number" if np.isnan(row[column]) else f"{row[column]:g}"
+        raise InputError(
+            f"row {bad[0]} has {what} in column {column}",
+            hint="fill it in, or use Gaussian naive Bayes, which leaves out what is missing"
+            if np.isnan(row[column])
+            else f"numbers must be below {LARGEST:g} in size, and not absurdly far from those learned",
+        )
 
 
 def _blocks(X: Floats, V: int) -> Iterator[slice]:

@@ -27,9 +27,11 @@ class LabelledRows:
     weights: NDArray[np.float64]  # (N,)
 
     @classmethod
-    def of(cls, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None) -> LabelledRows:
-        """The rows, if there is something to be learned from them."""
-        matrix = checked_rows(rows)
+    def of(
+        cls, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None, *, missing: bool = False
+    ) -> LabelledRows:
+        """The rows, if there is something to be learned from them; with ``missing``, NaN may be among them."""
+        matrix = checked_rows(rows, missing=missing)
         N = matrix.shape[0]
         if len(labels) != N:
             raise LengthMismatch(N, len(labels))
@@ -56,7 +58,7 @@ class LabelledRows:
         return replace(self, classes=tuple(self.classes[k] for k in seen), codes=codes.astype(np.int64))
 
 
-def checked_rows(rows: Any) -> Any:
+def checked_rows(rows: Any, *, missing: bool = False) -> Any:
     """Rows as float64, dense or CSR, all numbers."""
     from scipy import sparse
 
@@ -75,7 +77,12 @@ def checked_rows(rows: Any) -> Any:
             )
         values = matrix
     if values.size and not (-LARGEST < values.min() <= values.max() < LARGEST):  # NaN is neither
-        at = int(np.flatnonzero(~(np.abs(values) < LARGEST).reshape(-1))[0])
+        good = np.abs(values) < LARGEST
+        if missing:
+            good |= np.isnan(values)
+        if good.all():
+            return matrix
+        at = int(np.flatnonzero(~good.reshape(-1))[0])
         if sparse.issparse(matrix):
             row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
             column, value = int(matrix.indices[at]), float(values[at])

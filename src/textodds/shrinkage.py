@@ -23,6 +23,8 @@ def oas(C: Floats, n: float) -> float:
     which differs by O(1 / V) from eq. 23 of Chen, Wiesel, Eldar, Hero (2010).
     """
     V = len(C)
+    if V == 0:
+        return 1.0
     mu, alpha = float(np.trace(C)) / V, float((C**2).mean())
     denominator = (n + 1) * (alpha - mu**2 / V)
     return 1.0 if denominator <= 0 else min(1.0, (alpha + mu**2) / denominator)
@@ -38,6 +40,8 @@ def ledoit_wolf(rows: Floats, weights: Floats) -> float:
     """
     n = float(weights.sum())
     V = rows.shape[1]
+    if V == 0:
+        return 1.0
     C = (rows * weights[:, None]).T @ rows / n
     squares = np.einsum("iv,iv->i", rows, rows)
     spread = max(float(weights @ squares**2) / n - float((C**2).sum()), 0.0) / n
@@ -67,12 +71,16 @@ def leave_one_out(
     data", eq. 14.
     """
     V = scatter.shape[0]
+    if V == 0:
+        return np.where(intensities == intensities.max(), 0.0, -np.inf)
     values, vectors = np.linalg.eigh(scatter)
     values = np.maximum(values, 0.0)
     mu = float(values.sum()) / n / V
     squares = (rows @ vectors) ** 2  # (N, V)
     u, m = weights, class_weight
     usable = (m - u) > 1e-9 * m  # the only row of a class cannot be left out
+    if not usable.any():
+        return np.where(intensities == intensities.max(), 0.0, -np.inf)  # nothing speaks for less
     squares, u, m = squares[usable], u[usable], m[usable]
     out = np.empty(len(intensities))
     for at, gamma in enumerate(intensities):

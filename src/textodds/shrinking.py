@@ -81,7 +81,8 @@ def _ledoit_wolf(
     found = dict.fromkeys(classes, 1.0)
     for k, name in enumerate(moments.classes):
         own = codes == k
-        found[name] = ledoit_wolf(centred[own] / _units(moments, k, target), weights[own])
+        some, units = _units(moments, k, target)
+        found[name] = ledoit_wolf(centred[own][:, some] / units, weights[own])
     return found
 
 
@@ -99,18 +100,20 @@ def _likelihood(
     mass = moments.count[:, 0]
     if covariance == "shared" or pooling:
         # With pooling the rows of other classes matter too, and one intensity is as far as it goes.
-        units = _units(moments, None, target)
-        scatter = moments.scatter.sum(axis=0) / np.outer(units, units)
-        total = leave_one_out(centred / units, weights, scatter, float(mass.sum()), mass[codes], INTENSITIES)
+        some, units = _units(moments, None, target)
+        scatter = moments.scatter.sum(axis=0)[np.ix_(some, some)] / np.outer(units, units)
+        total = leave_one_out(
+            centred[:, some] / units, weights, scatter, float(mass.sum()), mass[codes], INTENSITIES
+        )
         return float(INTENSITIES[int(np.argmax(total))])
     found = dict.fromkeys(classes, 1.0)
     for k, name in enumerate(moments.classes):
         own = codes == k
-        units = _units(moments, k, target)
+        some, units = _units(moments, k, target)
         total = leave_one_out(
-            centred[own] / units,
+            centred[own][:, some] / units,
             weights[own],
-            moments.scatter[k] / np.outer(units, units),
+            moments.scatter[k][np.ix_(some, some)] / np.outer(units, units),
             float(mass[k]),
             mass[codes[own]],
             INTENSITIES,
@@ -119,11 +122,15 @@ def _likelihood(
     return found
 
 
-def _units(moments: Moments, k: int | None, target: str) -> Floats:
-    """What columns are divided by for their target to be a multiple of the identity, (V,)."""
+def _units(moments: Moments, k: int | None, target: str) -> tuple[NDArray[np.intp], Floats]:
+    """Columns to choose by, and what they are divided by for their target to be a multiple of the identity.
+
+    Towards the diagonal, a column that does not vary has nothing to be shrunk.
+    """
     scatter = np.einsum("kvv->kv", moments.scatter)
     n = moments.count[:, 0]
     variance = scatter.sum(axis=0) / n.sum() if k is None else scatter[k] / n[k]
     if target != "diagonal":
-        return np.ones(len(variance))
-    return np.sqrt(np.where(variance > 0, variance, 1.0))
+        return np.arange(len(variance)), np.ones(len(variance))
+    some = np.flatnonzero(variance > 0)
+    return some, np.sqrt(variance[some])

@@ -276,18 +276,17 @@ def _load(path: Path) -> Stored:
         raise ModelFileError("it is a model of tables, not of texts")
     if header.get("form", "linear") == "linear":  # older files have no other
         form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
+    elif header["form"] != "quadratic":
+        raise ModelFileError("its form is neither linear nor quadratic")
     else:
         parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
         temperature = header["temperature"]
         if not isinstance(temperature, float) or not 0 < temperature < np.inf:
             raise ModelFileError("its temperature is not a number above zero")
-        form = QuadraticModel(
-            classes,
-            get("quadratic.log_prior", "f8", K),
-            LowRank.of_arrays(parts, K, V),
-            temperature,
-            get("quadratic.intercept", "f8", K),
-        )
+        prior, intercept = (get(f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
+        if not (np.isfinite(prior).all() and np.isfinite(intercept).all() and 1e-100 < temperature < 1e100):
+            raise ModelFileError("its prior, intercept or temperature is no number")
+        form = QuadraticModel(classes, prior, LowRank.of_arrays(parts, K, V), temperature, intercept)
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)

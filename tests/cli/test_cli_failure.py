@@ -28,7 +28,7 @@ def test_evaluate_reports_a_missing_model(capsys):
         (
             ["trian", "mail.csv"],
             "error: there is no command `trian`; did you mean `train`?\n\n"
-            "hint: the commands are train, predict, evaluate, inspect, learn, forget, merge, export, demo\n",
+            "hint: the commands are train, predict, evaluate, inspect, learn, forget, merge, export, plot, demo\n",
         ),
         (
             ["train", "--lable", "x"],
@@ -45,7 +45,8 @@ def test_evaluate_reports_a_missing_model(capsys):
         (
             ["train", "--learner", "multinomal", "x"],
             "error: `--learner` cannot be `multinomal`; did you mean `multinomial`?\n\n"
-            "hint: write one of multinomial, bernoulli, complement, softmax, nb-softmax\n",
+            "hint: write one of multinomial, bernoulli, complement, softmax, nb-softmax, lda, qda, gaussian, "
+            "categorical, mixed, table\n",
         ),
         (
             ["train", "--format", "exel", "x"],

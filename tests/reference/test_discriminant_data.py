@@ -1,4 +1,4 @@
-"""Discriminant analysis of real texts is as accurate as was measured, with the features it has by default."""
+"""Discriminant analysis of real texts is as good as was measured, with the features it has by default."""
 
 import pytest
 
@@ -6,19 +6,20 @@ import textodds
 
 pytestmark = pytest.mark.realdata
 
-LEAST = {
-    ("sms_spam", "lda"): 0.98,
-    ("sms_spam", "qda"): 0.98,
-    ("20newsgroups", "lda"): 0.84,
-    ("20newsgroups", "qda"): 0.80,
-}
 
-
-@pytest.mark.parametrize(("name", "learner"), LEAST, ids=str)
-def test_real_texts_are_told_apart_and_their_probabilities_are_honest(data_folder, name, learner):
-    folder = data_folder / name
-    model = textodds.train(folder / "train.csv.gz", learner=learner)
-    evaluation = model.evaluate(folder / "test.csv.gz")
-    assert evaluation.accuracy >= LEAST[name, learner]
-    assert evaluation.calibration_error < 0.05
-    assert model.info["fit"]["shrinkage"] in (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
+@pytest.mark.parametrize(
+    ("name", "learner", "accuracy", "log_loss"),
+    [
+        ("sms_spam", "lda", 0.98, 0.045),
+        ("sms_spam", "qda", 0.98, 0.075),
+        ("20newsgroups", "lda", 0.84, 0.6),
+        ("20newsgroups", "qda", 0.80, 1.0),
+    ],
+)
+def test_real_texts_are_told_apart_with_honest_probabilities(data_folder, name, learner, accuracy, log_loss):
+    model = textodds.train(data_folder / name / "train.csv.gz", learner=learner)
+    evaluation = model.evaluate(data_folder / name / "test.csv.gz")
+    assert evaluation.accuracy >= accuracy
+    assert evaluation.log_loss <= log_loss
+    path = model.info["fit"]["path"]
+    assert len({loss for _, loss in path}) == len(path) > 1

@@ -16,7 +16,7 @@ from textodds.discriminant import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
-from textodds.errors import InputError, TooFewRows, Unsupported
+from textodds.errors import InputError, Shrunk, TooFewRows, Unsupported
 from textodds.moments import Moments
 from textodds.quadratic import Diagonal, Full, QuadraticModel
 from textodds.shrinkage import INTENSITIES, leave_one_out, ledoit_wolf, oas
@@ -152,12 +152,18 @@ def test_a_diagonal_covariance_shrinks_towards_the_mean_of_its_variances():
     np.testing.assert_allclose(found.variance, 0.7 * own + 0.3 * own.mean(axis=1, keepdims=True), rtol=1e-10)
 
 
-def test_smoothing_is_a_share_of_the_largest_variance_over_all_rows():
+def test_smoothing_is_a_share_of_the_variance_over_all_rows():
     rows, labels = data()
-    most = rows.var(axis=0).max()
-    np.testing.assert_allclose(overall_variance(Moments.of(rows, labels)), rows.var(axis=0), rtol=1e-12)
-    rough, plain = (fitted(rows, labels, covariance="diagonal", smoothing=s) for s in (0.5, 0.0))
-    np.testing.assert_allclose(rough.variance, plain.variance + 0.5 * most, rtol=1e-12)
+    overall = rows.var(axis=0)
+    np.testing.assert_allclose(overall_variance(Moments.of(rows, labels)), overall, rtol=1e-12)
+    for of_largest, added in ((False, 0.5 * overall), (True, 0.5 * overall.max())):
+        rough = fitted(rows, labels, covariance="diagonal", smoothing=0.5, of_largest=of_largest)
+        plain = fitted(rows, labels, covariance="diagonal", smoothing=0.0)
+        np.testing.assert_allclose(rough.variance, plain.variance + added, rtol=1e-12)
+        rough, plain = (
+            fitted(rows, labels, smoothing=x, of_largest=of_largest).covariance() for x in (0.5, 0.0)
+        )
+        np.testing.assert_allclose(rough, plain + np.diag(np.broadcast_to(added, 4)), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "shared", "full"])
@@ -206,16 +212,22 @@ def posteriors(learner, rows, labels, new, weights=None):
 
 
 @pytest.mark.parametrize("smoothing", [1e-9, 1e-2])
+def test_gaussian_naive_bayes_smoothed_as_scikit_learn_does_is_scikit_learns(smoothing):
+    rows, labels = data()
+    new = data(seed=1)[0]
+    reference = SkGaussianNB(var_smoothing=smoothing).fit(rows, labels)
+    found = fitted(rows, labels, covariance="diagonal", smoothing=smoothing, of_largest=True)
+    got = np.exp(QuadraticModel(CLASSES, np.log(reference.class_prior_), found).log_posterior(new))
+    np.testing.assert_allclose(got, reference.predict_proba(new), rtol=0, atol=1e-8)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
-def test_gaussian_naive_bayes_is_scikit_learns(smoothing, weighted):
+def test_gaussian_naive_bayes_is_scikit_learns(weighted):
     rows, labels = data()
     w = weights_of(labels) if weighted else None
     new = data(seed=1)[0]
-    reference = SkGaussianNB(var_smoothing=smoothing).fit(rows, labels, w)
-    if weighted:  # scikit-learn takes the largest variance of all rows without their weights
-        reference = SkGaussianNB(var_smoothing=0).fit(rows, labels, w)
-        smoothing = 0.0
-    got = posteriors(GaussianNB(smoothing), rows, labels, new, w)
+    reference = SkGaussianNB(var_smoothing=0).fit(rows, labels, w)
+    got = posteriors(GaussianNB(smoothing=0.0), rows, labels, new, w)
     np.testing.assert_allclose(got, reference.predict_proba(new), rtol=0, atol=1e-8)
 
 
@@ -479,8 +491,6 @@ def test_a_row_without_weight_does_not_choose(covariance, how):
 @pytest.mark.parametrize("how", [None, "ledoit-wolf"])
 @pytest.mark.parametrize("covariance", ["shared", "full"])
 def test_a_column_that_never_varies_does_not_choose(covariance, how):
-    # fails: in the units of a diagonal target it has variance 0 where others have 1, and draws their mean,
-    # the level of the target, below 1 (`mu` in leave_one_out, `np.trace(C) / V` in ledoit_wolf)
     rows, labels = data((20, 30, 25), V=3)
     plain = choose(covariance, how, rows, labels)
     beside = choose(covariance, how, np.column_stack([rows, np.ones((75, 3))]), labels)
@@ -488,7 +498,6 @@ def test_a_column_that_never_varies_does_not_choose(covariance, how):
 
 
 def test_a_column_that_never_varies_does_not_change_oas():
-    # fails: as above, `_in_units` leaves a column without variance in, and `oas` counts it
     rows, labels = data((20, 30, 25), V=3)
     plain = fitted(rows, labels, shrinkage="oas", smoothing=0.0).covariance()
     beside = fitted(np.column_stack([rows, np.ones((75, 3))]), labels, shrinkage="oas", smoothing=1e-15)
@@ -496,7 +505,6 @@ def test_a_column_that_never_varies_does_not_change_oas():
 
 
 def test_a_class_of_which_no_row_can_be_left_out_is_shrunk_all_the_way():
-    # fails: the sum over no rows is 0.0 for every intensity, and the first, 0, is taken for the best
     rows, labels = data((20, 1, 20))
     assert choose("full", None, rows, labels).gaussian.shrinkage["b"] == 1.0
 
@@ -540,8 +548,6 @@ def test_choices_that_cannot_be_are_refused_when_they_are_made(choices, words):
 
 
 def test_oas_of_a_diagonal_covariance_is_refused_or_fitted():
-    # fails: Gaussian("diagonal", "oas", target="sphere") can be made, and fit has a ValueError of NumPy's:
-    # could not convert string to float
     rows, labels = data()
     try:
         gaussian = Gaussian("diagonal", "oas", target="sphere")
@@ -588,8 +594,6 @@ def test_a_shared_covariance_of_too_few_rows_is_refused_with_its_rank():
 
 
 def test_a_single_class_of_too_few_rows_is_refused():
-    # fails: its rank is that of all classes together, which is taken for columns that repeat one another;
-    # `free > rank + 0.5` is asked of a shared covariance only
     rows, labels = data((3, 0, 0), V=10)
     with pytest.raises(TooFewRows, match="class `a` has 3 rows, with a covariance of rank 2 over 10 columns"):
         fitted(rows, labels)
@@ -599,7 +603,6 @@ def test_a_single_class_of_too_few_rows_is_refused():
 @pytest.mark.parametrize("covariance", ["shared", "full"])
 def test_without_smoothing_columns_that_repeat_one_another_are_refused(covariance, smoothing):
     """With it they are harmless; without there is no density, whatever rounding makes of the pivots."""
-    # fails: for smoothing 0, where rounding leaves a pivot above zero, the density is what rounding makes it
     for seed in range(10):
         rows, labels = data(seed=seed)
         rows = np.column_stack([rows, rows[:, 0] * 3, rows @ [1.0, 2.0, -1.0, 0.5]])
@@ -660,6 +663,7 @@ def awkward():
     }
 
 
+@pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @every_learner
 @pytest.mark.parametrize("case", awkward())
 def test_awkward_rows_give_finite_posteriors_or_an_error_with_class_and_rank(learner, case):
@@ -676,6 +680,20 @@ def test_awkward_rows_give_finite_posteriors_or_an_error_with_class_and_rank(lea
     np.testing.assert_allclose(np.exp(log_posterior).sum(axis=1), 1, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("shrinkage", [0.5, 1.0, None, "oas", "ledoit-wolf"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_class_that_does_not_vary_borrows_the_covariance_of_all_with_a_warning_that_names_it(shrinkage, n):
+    rows, labels = data()
+    rows, labels = np.concatenate([rows, np.ones((n, 4))]), [*labels, *"d" * n]
+    with pytest.warns(Shrunk, match=f"class `d`, of {n} rows, does not vary"):
+        model = QuadraticDiscriminantAnalysis(shrinkage).fit(rows, labels).model
+    _, _, scatter = scatters(rows, labels)
+    C = scatter.sum(axis=0) / len(rows)
+    np.testing.assert_allclose(np.diag(model.gaussians.covariance()[3]), np.diag(C), rtol=1e-6)
+    assert np.isfinite(model.log_posterior(rows)).all()
+
+
+@pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @pytest.mark.parametrize(
     "learner",
     [
@@ -690,7 +708,6 @@ def test_awkward_rows_give_finite_posteriors_or_an_error_with_class_and_rank(lea
     "case", sorted(set(awkward()) - {"nothing but constant columns", "classes of one row"})
 )
 def test_where_the_shrinkage_is_chosen_there_is_always_a_model(learner, case):
-    # fails: for quadratic discriminant analysis and a class of one row, whose shrinkage is chosen as 0
     rows, labels = awkward()[case]
     assert np.isfinite(learner.fit(rows, labels).model.log_posterior(rows)).all()
 
@@ -699,7 +716,6 @@ def test_where_the_shrinkage_is_chosen_there_is_always_a_model(learner, case):
 @pytest.mark.parametrize("covariance", ["diagonal", "shared", "full"])
 def test_new_rows_that_are_no_numbers_give_no_nan(covariance, value):
     """A missing number is left out of a diagonal density; all else is refused by row and column."""
-    # fails: posteriors are NaN, silently, for a full covariance and for infinite or huge numbers
     rows, labels = data()
     model = QuadraticModel(CLASSES, np.log([0.2, 0.3, 0.5]), fitted(rows, labels, covariance=covariance))
     new = rows[:3].copy()
@@ -726,8 +742,6 @@ def test_rows_of_another_width_are_refused(covariance):
 
 
 def test_gaussian_naive_bayes_learns_from_rows_with_missing_numbers():
-    # fails: `LabelledRows.of` refuses NaN before the moments, which take it, are asked; and their own error
-    # for a full covariance says "a diagonal covariance (GaussianNB) takes missing numbers"
     rows, labels = data()
     rows[3, 1] = rows[10, 0] = NAN
     model = GaussianNB(smoothing=0.0).fit(rows, labels).model
@@ -846,8 +860,6 @@ def test_a_weight_of_two_equals_the_row_twice(learner):
 )
 @pytest.mark.parametrize("factor", [[1, 1, 1, 1], [1, 1e4, 1, 1], [1e-6, 2.0, 1e6, -1]], ids=str)
 def test_neither_units_nor_origins_of_columns_change_a_posterior(learner, factor):
-    # fails: the smoothing is a share of the largest variance of *any* column, in that column's unit, and
-    # swallows columns of small units: beside a column times 1e6 all others count for nothing
     rows, labels = data()
     moved = rows * factor + np.array([3.0, -200.0, 0.0, 17.0]) * np.abs(factor)
     got = posteriors(learner, moved, labels, moved)

@@ -10,9 +10,9 @@ import textodds
 from textodds.errors import InputError, suggestion
 
 COMMANDS = {
-    "train": "Learn a classifier from labelled texts, or from the rows of a table.",
-    "predict": "Label texts, or rows of a table, with a trained model.",
-    "evaluate": "Measure a model on labelled texts, or rows of a table.",
+    "train": "Learn a classifier from labelled texts or tables.",
+    "predict": "Label texts or rows of a table.",
+    "evaluate": "Measure a model on labelled texts or tables.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts, exactly.",
     "forget": "Forget labelled texts, exactly.",

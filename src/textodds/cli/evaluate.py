@@ -41,7 +41,7 @@ def evaluate(
     quiet: bool = False,
     **options: Any,
 ) -> int:
-    """Measure a model on labelled texts, or rows of a table.
+    """Measure a model on labelled texts or tables.
 
     Prints accuracy, macro-F1 and log-loss with 95 % intervals, then precision, recall and F1 of
     each class, and which classes are taken for which. Use data that the model has not learned from.

@@ -77,7 +77,7 @@ def predict(
     quiet: bool = False,
     **options: Any,
 ) -> None:
-    """Label texts, or rows of a table, with a trained model.
+    """Label texts or rows of a table.
 
     Prints one line for each text, in the order of the texts: the label, a tab, and its probability.
     Answers to stdin come as lines come.

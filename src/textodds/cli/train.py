@@ -114,7 +114,7 @@ def train(
     quiet: bool = False,
     **options: Any,
 ) -> None:
-    """Learn a classifier from labelled texts, or from the rows of a table.
+    """Learn a classifier from labelled texts or tables.
 
     Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not, in
     one pass and in bounded memory, and writes one model file.

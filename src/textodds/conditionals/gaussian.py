@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError, TooFewRows, suggestion
+from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
 from textodds.moments import Moments
 from textodds.quadratic import Diagonal, Full
 from textodds.shrinkage import oas
@@ -40,11 +41,13 @@ class Gaussian:
 
     and towards something simpler with :math:`0 \le \gamma \le 1` (``shrinkage``),
 
-    .. math:: \Sigma_k = (1 - \gamma) C_k + \gamma T(C_k) + \varepsilon I           \tag{2}
+    .. math:: \Sigma_k = (1 - \gamma) C_k + \gamma T(C_k) + \operatorname{diag}(\varepsilon)  \tag{2}
 
     where the target T keeps the variances of the columns (``diagonal``), their mean
     (``sphere``, :math:`\operatorname{tr}(C) / V \cdot I`), or is I itself (``unit``), and
-    :math:`\varepsilon` is ``smoothing`` times the largest variance of a column over all rows.
+    :math:`\varepsilon` is, column by column, ``smoothing`` times the variance over all rows. A class that
+    does not vary at all, such as one of a single row, is given the C of all classes together if it may be
+    shrunk at all, and a `Shrunk` warning says so.
 
     ``covariance`` says what is estimated: ``diagonal``, a variance of each column in each class (Gaussian
     naive Bayes: columns are independent given the class); ``shared``, one covariance for all classes,
@@ -62,6 +65,9 @@ class Gaussian:
         :math:`\lambda` of a ``full`` covariance.
     smoothing : float, default 1e-9
         Keeps a column that is constant in a class from being infinitely certain.
+    of_largest : bool, default False
+        Whether :math:`\varepsilon` is that share of the largest variance of all columns, as in scikit-learn,
+        rather than of each column's own. The result then depends on the units of the columns.
 
     References
     ----------
@@ -77,8 +83,8 @@ class Gaussian:
     --------
     >>> moments = Moments.of([[1.0], [3.0], [10.0], [10.0]], ["a", "a", "b", "b"])
     >>> Gaussian(smoothing=0.1).fit(moments).variance.round(2)  # 0.1 of the variance over all rows
-    array([[2.72],
-           [1.72]])
+    array([[2.65],
+           [1.65]])
     """
 
     covariance: str = "diagonal"
@@ -86,6 +92,7 @@ class Gaussian:
     target: str = "diagonal"
     pooling: float = 0.0
     smoothing: float = 1e-9
+    of_largest: bool = False
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -98,7 +105,7 @@ class Gaussian:
                     hint=f"one of {', '.join(known)}",
                 )
         if isinstance(self.shrinkage, str):
-            if self.shrinkage != "oas":
+            if self.shrinkage != "oas" or self.covariance == "diagonal":
                 raise InputError(
                     f"unknown shrinkage {self.shrinkage!r}", hint="a number from 0 to 1, or `oas`"
                 )
@@ -136,8 +143,10 @@ class Gaussian:
             weight = (1 - self.pooling) * n + self.pooling * n.sum()
             own = ((1 - self.pooling) * S + self.pooling * S.sum(axis=0)) / weight[:, :, None] / unit  # (1)
         factors = np.empty_like(own)
-        epsilon = self.smoothing * overall.max(initial=0.0) / scale**2  # (V,)
+        epsilon = self._epsilon(overall) / scale**2  # (V,)
         for k, C in enumerate(own):
+            if self.shrinkage != 0 and not np.diag(C).any() and np.diag(pooled).any():
+                C = self._borrowed(pooled, moments, k)
             gamma = self._intensity(C, moments, k, scale)
             if gamma == 0:
                 self._refuse_flat(C, pooled, moments, k)
@@ -159,7 +168,7 @@ class Gaussian:
         if self.shrinkage:
             gamma = _by_class(self.shrinkage, moments.classes)[:, None]
             variance = (1 - gamma) * variance + gamma * variance.mean(axis=1, keepdims=True)
-        variance = variance + self.smoothing * overall_variance(moments).max(initial=0.0)
+        variance = variance + self._epsilon(overall_variance(moments))
         flat = variance <= 0
         if flat.any():
             if self.smoothing == 0:
@@ -170,6 +179,21 @@ class Gaussian:
                 )
             variance = np.where(flat, 1.0, variance)  # no column varies at all: nothing can be told
         return Diagonal(mean, variance)
+
+    def _epsilon(self, overall: Floats) -> Floats:
+        """What is added to the variances of the columns, (V,)."""
+        if self.of_largest:
+            return np.full(len(overall), self.smoothing * overall.max(initial=0.0))
+        return np.where(overall > 0, self.smoothing * overall, self.smoothing)
+
+    def _borrowed(self, pooled: Floats, moments: Moments, k: int) -> Floats:
+        warnings.warn(
+            f"class `{moments.classes[k]}`, of {moments.count[k, 0]:g} rows, does not vary: it is given the "
+            "covariance of all classes",
+            Shrunk,
+            stacklevel=4,
+        )
+        return pooled
 
     def _intensity(self, C: Floats, moments: Moments, k: int, scale: Floats) -> float:
         if self.shrinkage == "oas":
@@ -183,10 +207,9 @@ class Gaussian:
 
     def _in_units(self, C: Floats, scale: Floats) -> Floats:
         """The covariance in the units in which the target is a multiple of the identity."""
-        if self.target == "diagonal":
-            size = np.sqrt(np.diag(C))
-            size = np.where(size > 0, size, 1.0)
-            return np.asarray(C / np.outer(size, size))
+        if self.target == "diagonal":  # of the columns that vary; the others have nothing to shrink
+            some = np.diag(C) > 0
+            return _correlation(C[np.ix_(some, some)])
         return np.asarray(C * np.outer(scale, scale))
 
     def _target(self, C: Floats, scale: Floats) -> Floats:
@@ -203,13 +226,13 @@ class Gaussian:
         V, n = len(C), float(moments.count.sum() if self.covariance == "shared" else moments.count[k, 0])
         rank = _rank(C)
         free = n - len(moments.classes) if self.covariance == "shared" else n - 1
+        # Columns that are constant, or repeat one another, are not for want of rows: smoothing sees to them.
+        lacking = free <= rank + 0.5 or (self.covariance != "shared" and rank < _rank(pooled))
+        if rank == V or (self.smoothing > 0 and not lacking):
+            return
         if self.covariance == "shared":
-            if rank == V or free > rank + 0.5:  # columns that repeat one another are not for want of rows
-                return
             who = f"{n:g} rows in {len(moments.classes)} classes have"
         else:
-            if rank >= min(_rank(pooled), V):
-                return
             who = f"class `{moments.classes[k]}` has {n:g} rows, with"
         raise TooFewRows(
             f"{who} a covariance of rank {rank} over {V} columns",

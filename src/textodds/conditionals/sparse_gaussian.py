@@ -83,6 +83,7 @@ def shared(
     *,
     start: Floats | None = None,
     tolerance: float = 1e-4,
+    least: int = 0,
     watch: Callable[[int, float], Any] | None = None,
 ) -> Shared:
     r"""The discriminant of one covariance for all classes.
@@ -116,7 +117,7 @@ def shared(
         inner += ridge * u
         return np.asarray(inner)
 
-    w, steps, residual = conjugate_gradients(times, mean, start, tolerance, watch=watch)
+    w, steps, residual = conjugate_gradients(times, mean, start, tolerance, least=least, watch=watch)
     return Shared(-0.5 * np.einsum("vk,vk->k", mean, w), w, steps, residual)
 
 
@@ -126,6 +127,7 @@ def conjugate_gradients(
     start: Floats | None,
     tolerance: float,
     *,
+    least: int = 0,
     most: int = 1000,
     watch: Callable[[int, float], Any] | None = None,
 ) -> tuple[Floats, int, float]:
@@ -137,7 +139,11 @@ def conjugate_gradients(
     p = r.copy()
     rr = np.einsum("vk,vk->k", r, r)
     step = 0
-    while (residual := float(np.sqrt((rr / size).max(initial=0.0)))) > tolerance and step < most:
+    while (residual := float(np.sqrt((rr / size).max(initial=0.0)))) > tolerance or (
+        residual > 0 and step < least
+    ):
+        if step == most:
+            break
         q = times(p)
         bend = np.einsum("vk,vk->k", p, q)
         alpha = np.divide(rr, bend, out=np.zeros_like(rr), where=bend > 0)
@@ -173,11 +179,11 @@ class Directions:
         for k in range(len(data.classes)):
             rows = data.rows[np.flatnonzero((data.codes == k) & (data.weights > 0))]
             u = data.weights[(data.codes == k) & (data.weights > 0)]
-            mean = data.mean[[k]]
-            own = mean.indices  # words of the class, but for sums that cancel
+            own = np.unique(rows.indices)
             place = np.full(data.rows.shape[1], -1, dtype=np.int64)
             place[own] = np.arange(len(own))
-            found = _principal(restricted(rows, place, len(own)), mean.data, u, rank)
+            mean = restricted(data.mean[[k]], place, len(own)).toarray()[0]
+            found = _principal(restricted(rows, place, len(own)), mean, u, rank)
             words.append(own.astype(np.int32))
             basis.append(found[0])
             variance.append(found[1])
@@ -194,7 +200,7 @@ class Directions:
         for k, (own, total) in enumerate(zip(self.variance, self.total, strict=True)):
             tail = max(total - float(own.sum()), 0.0) / max(V - len(own), 1)
             rest[k] = (1 - shrinkage) * tail + level
-            if rest[k] <= 0:
+            if rest[k] <= 0 or shrinkage == 0:
                 raise TooFewRows(
                     f"class `{self.data.classes[k]}` has rows of weight {self.data.mass[k]:g}, with a "
                     f"covariance of rank {len(own)} over {V:,} columns",

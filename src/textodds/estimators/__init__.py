@@ -9,7 +9,6 @@ from textodds.estimators.categorical import CategoricalNB
 from textodds.estimators.gaussian import GaussianNB
 from textodds.estimators.linear import LinearDiscriminantAnalysis
 from textodds.estimators.quadratic import QuadraticDiscriminantAnalysis
-from textodds.estimators.settling import ShrunkForWantOfRows
 from textodds.estimators.table import JointTable
 
 __all__ = [
@@ -18,5 +17,4 @@ __all__ = [
     "JointTable",
     "LinearDiscriminantAnalysis",
     "QuadraticDiscriminantAnalysis",
-    "ShrunkForWantOfRows",
 ]

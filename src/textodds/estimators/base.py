@@ -104,7 +104,10 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
+        scores = self._scores(X)
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        odds /= odds.sum(axis=1, keepdims=True)
+        return np.asarray(odds)
 
     def log_joint(self, X: Any) -> Floats:
         """``log p(x, k)`` with all constants, (N, K)."""
@@ -196,8 +199,9 @@ def checked_priors(priors: Any, K: int) -> Floats:
 
 def told(scores: Floats) -> Floats:
     """The scores, unless those of a row are no numbers."""
-    top = scores.max(axis=1)
-    bad = np.flatnonzero(~np.isfinite(top))
+    if np.isfinite(scores).all():
+        return scores
+    bad = np.flatnonzero(~np.isfinite(scores.max(axis=1)))  # some classes may be impossible, all cannot
     if len(bad):
         raise InputError(
             f"row {bad[0]} has numbers so large that no class has a density there",

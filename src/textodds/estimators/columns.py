@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from textodds.categories import CategoryTally, Coded
@@ -74,7 +75,8 @@ class Categories(Generative):
         if y is None:  # before X, so that nothing is changed by it
             validate_data(self, X, y, skip_check_array=True)
         rows = self._columns(X, first=first, learning=True)
-        y = validate_data(self, y=y)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         N = len(next(iter(rows.values())))
         check_consistent_length(range(N), y)
         return rows, y, N

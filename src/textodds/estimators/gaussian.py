@@ -62,7 +62,7 @@ class GaussianNB(Gaussians):
         self.var_smoothing = var_smoothing
 
     def learner(self) -> discriminant.GaussianNB:
-        """The learner of the core with the same choices."""
+        """The learner of the core with the same choices, which smooths each column by its own variance."""
         return discriminant.GaussianNB(smoothing=self.var_smoothing, prior=self._prior())
 
     @property
@@ -90,5 +90,5 @@ class GaussianNB(Gaussians):
     def _made(self, batch: Batch | None) -> Fitted:
         moments = self.statistics_
         places, log_prior = self._placed(moments.classes, moments.class_rows, self.priors)
-        density: Any = Gaussian("diagonal", smoothing=self.var_smoothing).fit(moments)
+        density: Any = Gaussian("diagonal", smoothing=self.var_smoothing, of_largest=True).fit(moments)
         return Fitted(places, log_prior, density)

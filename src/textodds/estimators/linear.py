@@ -41,7 +41,8 @@ class LinearFit(Fitted):
 
     def scores(self, rows: Any) -> Floats:
         """``log p(k | x)`` up to a constant by row, (N, K)."""
-        out = np.asarray(rows @ self.weights) + self.intercept
+        out = np.asarray(rows @ self.weights)
+        out += self.intercept
         if out.shape[1] == len(self.log_prior) and (np.diff(self.places) == 1).all():
             return out
         return self.by_class(out.T, -np.inf).T

@@ -62,7 +62,7 @@ class QuadraticDiscriminantAnalysis(Discriminants):
     -------
     From scikit-learn's, which has the same numbers with the solvers svd (without shrinkage) and eigen (with).
     Where a class has too few rows for its covariance that one fails; here covariances are then shrunk by OAS
-    and a warning names the class. Only where the rows of a class do not differ at all is there an error.
+    and a warning names the class. A class whose rows do not differ at all has the covariance of all classes.
 
     Examples
     --------

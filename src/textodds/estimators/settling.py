@@ -9,40 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.conditionals.gaussian import FLAT, Gaussian, overall_variance
-from textodds.errors import TextoddsWarning, TooFewRows
+from textodds.errors import Shrunk, TooFewRows
 from textodds.moments import Moments
 from textodds.quadratic import Full
 from textodds.shrinkage import ledoit_wolf
 
 Floats = NDArray[np.float64]
 
-STEADY = 1e-9
-"""Share of its variance over all rows that a column gets more where columns repeat one another."""
-
-
-class ShrunkForWantOfRows(TextoddsWarning):
-    """A covariance had too few rows to be inverted, and was shrunk though nobody asked for it."""
-
 
 def settled(gaussian: Gaussian, moments: Moments) -> Full:
-    """The Gaussians, without smoothing where that can be; `TooFewRows` where they lack rows.
-
-    Columns that repeat one another, or do not vary within classes, are no want of rows: they are made to
-    vary a little by themselves, each in its own units.
-    """
-    exact = replace(gaussian, smoothing=0.0)
+    """The Gaussians, without smoothing where that can be; `TooFewRows` where they lack rows."""
     try:
-        found = exact.fit(moments)
+        found = replace(gaussian, smoothing=0.0).fit(moments)
         assert isinstance(found, Full)
         if np.einsum("kvv->kv", found.factor).min(initial=1.0) ** 2 > FLAT:
             return found
     except TooFewRows:
-        if gaussian.covariance == "full":
-            replace(gaussian, smoothing=1.0).fit(moments)  # fails again only if it is rows that are lacking
+        pass  # columns that repeat one another, or do not vary within classes, are no want of rows
+    _refuse_points(moments)
     if gaussian.shrinkage == 0:
         _refuse_unspanned(moments)
-    _refuse_points(gaussian, moments)
-    found = exact.fit(_steadied(moments))
+    found = gaussian.fit(moments)
     assert isinstance(found, Full)
     return found
 
@@ -52,15 +39,14 @@ def settled_or_shrunk(gaussian: Gaussian, moments: Moments) -> Full:
     try:
         return settled(gaussian, moments)
     except TooFewRows as error:
-        _refuse_points(gaussian, moments)
-        found = settled(replace(gaussian, shrinkage="oas", target="diagonal"), moments)
+        _refuse_points(moments)
         warnings.warn(
             f"{error.problem}; it was shrunk towards its diagonal by OAS. Give a shrinkage to choose another "
             "one ('likelihood', a number), or more rows",
-            ShrunkForWantOfRows,
+            Shrunk,
             stacklevel=4,
         )
-        return found
+        return settled(replace(gaussian, shrinkage="oas", target="diagonal"), moments)
 
 
 def weighted(moments: Moments, priors: Floats) -> Moments:
@@ -96,12 +82,6 @@ def ledoit_wolf_by_class(
     return found
 
 
-def _steadied(moments: Moments) -> Moments:
-    overall = overall_variance(moments)
-    more = STEADY * np.where(overall > 0, overall, 1.0)
-    return replace(moments, scatter=moments.scatter + moments.count[:, :, None] * np.diag(more))
-
-
 def _refuse_unspanned(moments: Moments) -> None:
     """Refuse classes whose means differ in directions in which no row differs from its mean.
 
@@ -120,19 +100,13 @@ def _refuse_unspanned(moments: Moments) -> None:
         )
 
 
-def _refuse_points(gaussian: Gaussian, moments: Moments) -> None:
-    """Refuse classes (or all of them together) whose rows do not differ at all."""
-    spread = np.einsum("kvv->kv", moments.scatter).max(axis=1, initial=0.0)
-    together = gaussian.covariance == "shared" or gaussian.pooling > 0
-    if spread.all() or (together and spread.any()):
-        return
-    k = int(np.argmin(spread))
-    one = f"class `{moments.classes[k]}` has rows of weight {moments.class_rows[k]:g} that do not differ"
-    raise TooFewRows(
-        f"{'no class has rows that differ' if together else one}: "
-        f"the rank of its covariance is 0 over {moments.n_columns} columns",
-        hint="leave the class out, give it more rows, or use LinearDiscriminantAnalysis or GaussianNB",
-    )
+def _refuse_points(moments: Moments) -> None:
+    """Refuse rows that do not differ within any class: there is no covariance to begin with."""
+    if not np.einsum("kvv->kv", moments.scatter).any():
+        raise TooFewRows(
+            f"rows do not differ within any class: the rank of their covariance is 0 over {moments.n_columns} columns",
+            hint="give each class more rows, or use GaussianNB",
+        )
 
 
 def _rank(C: Floats) -> int:

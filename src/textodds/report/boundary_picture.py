@@ -80,7 +80,7 @@ def boundaries(
     accuracy = {fitted.name: fitted.accuracy(data) for fitted in models}
     words = Words(data.classes, KEY, notes, 10)
     with drawing():
-        figure, panels = new_figure(words, 10, 1, len(models), 2.97, shared=True)
+        figure, panels = new_figure(words, 10, 1, len(models), 2.92, shared=True)
         for axes, fitted in zip(panels, models, strict=True):
             _draw(axes, fitted, data, frame, shown)
             right = f"{accuracy[fitted.name]:.1%} right on these rows"

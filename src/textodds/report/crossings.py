@@ -48,7 +48,8 @@ def crossings(fitted: Fitted) -> list[Crossing]:
         square = 0.5 / variance[k] - 0.5 / variance[j]
         constant = prior[j] - prior[k] + 0.5 * np.log(variance[k] / variance[j]) + 0.5 * d**2 / variance[k]
         reach = abs(d) + FAR * np.sqrt(max(variance[j], variance[k]))
-        roots += [mean[j] + z for z in _roots(square, -d / variance[k], constant) if abs(z) < reach]
+        with np.errstate(over="ignore"):  # means that are equal but for rounding: a root beyond all numbers
+            roots += [mean[j] + z for z in _roots(square, -d / variance[k], constant) if abs(z) < reach]
     points = np.unique(roots)
     if not len(points):
         return []

@@ -36,8 +36,8 @@ BAND = 0.035
 """Height of the band of decisions, as a share of its panel."""
 
 
-APART = 0.42
-"""Inches between numbers over a panel; those that would run into one another are left out."""
+LETTER = 0.085
+"""Inches for each letter of the numbers over a panel."""
 
 FLAT = 0.002
 """A curve below this share of the highest is not drawn: it would only cover the axis."""
@@ -81,7 +81,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     wide = 6.5 if across == 1 else 10.0
     words = Words(data.classes, KEY, notes, wide)
     with drawing():
-        figure, panels = new_figure(words, wide, -(-len(names) // across), across, 2.7, gap=0.55, ticks=0.4)
+        figure, panels = new_figure(words, wide, -(-len(names) // across), across, 2.7, gap=0.6, ticks=0.46)
         for axes in panels[len(names) :]:
             axes.remove()
         for v, axes in enumerate(panels[: len(names)]):
@@ -125,15 +125,16 @@ def _draw(axes: Any, fitted: Fitted, data: Labelled, found: list[Crossing]) -> N
     best = fitted.model.scores(middles[:, None]).argmax(axis=1)
     for k, part in zip(best, pairwise(ends), strict=True):
         axes.fill_between(part, low, 0, color=style(int(k)).colour, linewidth=0, zorder=2)
-    inches = axes.get_position().width * axes.figure.get_figwidth()
-    last, apart = -np.inf, APART / inches * (right - left)
     for point in shown:
         axes.plot([point.at] * 2, [low, top * 0.93], color=INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4)
-        if point.at - last > apart:
-            axes.text(
-                point.at, top * 0.945, _number(point.at, right - left), ha="center", fontsize=9, color=INK
-            )
-            last = point.at
+    inches = axes.get_position().width * axes.figure.get_figwidth() / (right - left)
+    taken = -np.inf
+    for point in shown:
+        text = _number(point.at, right - left)
+        half = LETTER * len(text) / 2 / inches
+        if point.at - half > taken:  # numbers that would run into one another are left out
+            axes.text(point.at, top * 0.945, text, ha="center", fontsize=9, color=INK)
+            taken = point.at + half
     axes.set_xlim(left, right)
     axes.set_ylim(low, top)
     axes.locator_params(axis="y", nbins=6)
@@ -156,8 +157,13 @@ def _edges(parts: list[Floats], left: float, right: float) -> Floats:
 def _number(value: float, span: float) -> str:
     """A number a little more exact than can be read off an axis of that span.
 
-    >>> _number(168.2049, 60.0), _number(-0.0123456, 0.04), _number(1234567.0, 1e6)
-    ('168.20', '−0.01235', '1234600')
+    >>> _number(168.2049, 60.0), _number(-0.5123456, 0.4), _number(1234567.0, 1e6), _number(5.00012, 1e-3)
+    ('168.20', '−0.5123', '1.2346e+06', '5.0001200')
     """
-    digits = 4 - int(np.ceil(np.log10(span)))
-    return f"{round(value, digits):.{max(digits, 0)}f}".replace("-", "−")
+    digits = 4 - int(np.ceil(np.log10(span)))  # after the point
+    if 1e-3 <= abs(value) < 1e5:
+        text = f"{value:.{max(digits, 0)}f}"
+    else:
+        before = int(np.floor(np.log10(abs(value)))) if value else 0
+        text = f"{value:.{max(digits + before + 1, 3)}g}"
+    return text.replace("-", "−", 1) if value < 0 else text

@@ -11,7 +11,7 @@ from textodds.report.palette import BAR, FAINT, INK, style
 LONGEST = 24
 """Letters of the name of a class."""
 
-LEFT = 0.75
+LEFT = 0.8
 """Inches left of panels and words."""
 
 EDGE = 0.12

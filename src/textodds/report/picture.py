@@ -28,6 +28,7 @@ LOOK: dict[str, Any] = {
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
     "axes.linewidth": 0.8,
+    "axes.formatter.limits": (-3, 5),  # longer numbers would push the name of the axis off the page
     "axes.spines.top": False,
     "axes.spines.right": False,
     "xtick.color": FAINT,

@@ -25,7 +25,7 @@ class MixedNB:
     word_alpha : float, default 1.0
         Smoothing of words, in pseudo-counts.
     smoothing : float, default 1e-9
-        Share of the largest variance that is added to the variances of Gaussian columns.
+        Share of its variance over all rows that is added to the variances of a Gaussian column.
     missing : "category" or "ignore", default "category"
         Whether a missing category is one of its own. A missing number is always left out.
     unseen : "ignore" or "smooth", default "ignore"

@@ -286,7 +286,10 @@ class TableModel:
         if not parts or len(self.classes_) < 2:
             return self
         found = Calibration.of_parts(
-            np.concatenate(parts, axis=1), np.array(codes), np.concatenate(weights), offset=self.log_prior
+            np.concatenate(parts, axis=1),
+            np.array(codes),
+            np.concatenate(weights),
+            offset=np.log(self.tally.class_rows / self.tally.class_rows.sum()),
         )
         recipe = replace(self.recipe, calibration=found, calibrated_classes=self.classes_)
         return TableModel(recipe, self.tally, self.info, self.typical)
