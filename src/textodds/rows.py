@@ -30,7 +30,7 @@ class LabelledRows:
     def of(
         cls, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None, *, missing: bool = False
     ) -> LabelledRows:
-        """The rows, if there is something to be learned from them; with ``missing``, NaN may be among them."""
+        """The rows, if there is something to be learned from them; ``missing`` ones (NaN) may be allowed."""
         matrix = checked_rows(rows, missing=missing)
         N = matrix.shape[0]
         if len(labels) != N:

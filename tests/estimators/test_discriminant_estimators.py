@@ -201,7 +201,7 @@ def test_the_density_integrates_to_one():
     [
         (
             LinearDiscriminantAnalysis,
-            "rows of weight 12 in 2 classes have a covariance of rank 10 over 20 columns",
+            "12 rows in 2 classes have a covariance of rank 10 over 20 columns",
         ),
         (QuadraticDiscriminantAnalysis, "class `a` has 6 rows, with a covariance of rank 5 over 20 columns"),
     ],
@@ -240,7 +240,8 @@ def test_a_class_of_one_row_has_the_covariance_of_all_and_a_warning_names_it(num
         within = (model.priors_[:4, None, None] * model.covariance_[:4]).sum(axis=0)
         np.testing.assert_allclose(np.diag(model.covariance_[4]).sum(), np.trace(within), rtol=0.05)
         assert model.predict(X[-1:]) == [9]
-    with pytest.warns(Shrunk, match="class `9` has 1 rows, with a covariance of rank 0 over 6 columns"):
+    lacking = "class `9` has 1 rows, with a covariance of rank 0 over 6 columns"
+    with pytest.warns(Shrunk, match="does not vary"), pytest.warns(Shrunk, match=lacking):
         QuadraticDiscriminantAnalysis().fit(X, y)
     with pytest.raises(TooFewRows, match="class `9`"):
         QuadraticDiscriminantAnalysis(shrinkage=0.0).fit(X, y)
@@ -269,7 +270,11 @@ def test_choices_that_cannot_be_are_refused(numbers, kind, choices, message):
         kind(**choices).fit(*numbers)
 
 
-def test_two_ways_of_shrinking_at_once_are_refused(numbers):
+def test_choices_of_one_model_that_cannot_be_are_refused(numbers):
+    with pytest.raises(InputError, match="tol must be between 0 and 1, got -1"):
+        LinearDiscriminantAnalysis(tol=-1).fit(*numbers)
+    with pytest.raises(InputError, match="reg_param must be from 0 to 1, got 2"):
+        QuadraticDiscriminantAnalysis(reg_param=2).fit(*numbers)
     with pytest.raises(InputError, match="both"):
         QuadraticDiscriminantAnalysis(shrinkage=0.1, reg_param=0.1).fit(*numbers)
 
@@ -303,6 +308,7 @@ def test_of_sparse_rows_it_is_the_model_of_the_core(kind, core, shrinkage):
     expected = learner.fit(X, [str(label) for label in y]).model.log_posterior(X)
     np.testing.assert_allclose(model.predict_log_proba(X), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(model.predict_log_proba(X.toarray()), expected, rtol=1e-9, atol=1e-9)
+    assert not hasattr(model, "covariance_")
     with pytest.raises(Unsupported, match="no density of sparse rows"):
         model.log_density(X)
     with pytest.raises(Unsupported, match="sparse rows"):
@@ -336,8 +342,16 @@ def test_a_first_batch_may_be_too_small_to_predict_from(numbers):
     model = QuadraticDiscriminantAnalysis()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.partial_fit(X[:3], y[:3]).partial_fit(X[3:], y[3:])
+        model.partial_fit(X[:1], y[:1]).partial_fit(X[1:4], y[1:4]).partial_fit(X[4:], y[4:])
         model.predict(X)
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_after_a_fit_that_failed_predictions_fail_for_the_same_reason(numbers, kind):
+    model = kind().fit(*numbers)
+    for call in (lambda: model.fit(np.eye(4), range(4)), lambda: model.predict(np.eye(4))):
+        with pytest.raises(TooFewRows, match="do not differ within any class"):
+            call()
 
 
 @pytest.mark.realdata

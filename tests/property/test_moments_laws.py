@@ -242,7 +242,6 @@ def test_classes_appear_and_vanish(full):
 
 @both
 def test_labels_that_differ_in_a_last_nul_are_two_classes(full):
-    # fails: `names.astype(str)` in `Moments.of` makes NumPy's own text, which loses a final NUL
     found = Moments.of([[1.0], [3.0]], ["x", "x\0"], full=full)
     assert found.classes == ("x", "x\0")
 
@@ -288,7 +287,6 @@ def test_subtracting_a_class_that_is_not_there_names_it(full):
 
 
 def test_subtracting_numbers_of_a_column_that_had_none_is_an_error():
-    # fails: `_refuse_negative` looks at the weight of rows only; the column's count is clipped to zero
     A = Moments.of([[NAN, 1.0], [NAN, 2.0], [4.0, 3.0]], ["x"] * 3)
     with pytest.raises(NegativeCount):
         A - Moments.of([[1.0, 1.0], [2.0, 2.0]], ["x"] * 2)
@@ -296,7 +294,6 @@ def test_subtracting_numbers_of_a_column_that_had_none_is_an_error():
 
 @both
 def test_subtracting_numbers_far_from_all_that_were_added_is_an_error(full):
-    # fails: a scatter below zero by far more than rounding is clipped to zero; nobody is told
     A = Moments.of([[0.0], [1.0], [0.0]], ["x"] * 3, full=full)
     with pytest.raises(NegativeCount):
         A - Moments.of([[50.0]], ["x"], full=full)
@@ -339,8 +336,6 @@ def test_a_number_too_large_is_refused_by_row_and_column(full, value, weights):
 @both
 @pytest.mark.parametrize("values", [(1e101, -1e101), (1e100, 0.0), (1e200, -1e200), (INF, -INF)], ids=str)
 def test_numbers_too_large_are_refused_whatever_their_mean(full, values):
-    # fails: only means and scatters are looked at: ±1e101 (mean 0) and 1e100 beside 0 (mean 5e99) pass;
-    # ±1e200 and ±inf are refused, but after a RuntimeWarning of NumPy's
     wrong = f"row 0 has {values[0]:g} in column 0".replace("+", r"\+")
     with pytest.raises(InputError, match=wrong):
         Moments.of(np.array(values)[:, None], ["a", "a"], full=full)
@@ -370,7 +365,6 @@ def test_a_bad_weight_is_refused_by_its_row(full, value):
 
 @both
 def test_weights_whose_sum_is_no_number_are_refused(full):
-    # fails: their sum is inf; diagonal moments become NaN, full ones a ValueError of NumPy's shapes
     with np.errstate(all="ignore"), pytest.raises(BadWeight):
         Moments.of([[1.0, 2.0], [3.0, 5.0]], ["a", "a"], [1e308, 1e308], full=full)
 

@@ -197,8 +197,6 @@ def test_densities_of_a_few_directions_are_scipys_for_the_covariance_they_stand_
 
 
 def test_values_below_zero_that_cancel_are_not_lost():
-    # fails: the words of a class are those of its mean, and SciPy drops sums that are exactly zero: the
-    # column's variance is then neither among the directions nor in the trace
     rows = np.array([[1.0, 2.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 3.0]])
     codes = np.array([0, 0, 1, 1])
     _, mean, own, _, level = written_out(rows, codes, K=2)
@@ -346,8 +344,6 @@ def test_no_shrinkage_is_refused_with_class_and_rank():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_shrinkage_of_a_covariance_of_full_rank_is_that_covariance_or_refused(seed):
-    # fails: with all directions found, what is left of the trace is rounding; where that is above zero it
-    # passes for a variance, by which distances are divided (and where it is zero, rank V over V is refused)
     rows, codes = data((60, 50, 70), 4, seed=seed)
     _, mean, own, _, _ = written_out(rows, codes)
     try:
@@ -418,8 +414,6 @@ def test_the_shrinkage_of_least_held_out_loss_is_chosen(kind):
 
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 def test_each_shrinkage_that_is_tried_has_a_loss_of_its_own(kind):
-    # fails: the discriminant of 0.97 is within ROUGH = 5 % of that of 0.9, where the next search starts: it
-    # makes no step, the loss of 0.97 is written down for 0.9, and a tie is won by the later
     for seed in range(4):
         losses = [loss for _, loss in kind().fit(*labelled(seed)).report()["path"]]
         assert len(set(np.round(losses, 12))) == len(losses)
@@ -460,8 +454,6 @@ def test_no_input_is_changed(kind):
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 @pytest.mark.parametrize("prior", ["uniform", {"a": 0.9, "b": 0.05, "c": 0.05}], ids=str)
 def test_a_prior_given_beforehand_equals_that_prior_given_later(kind, prior):
-    # fails: the calibration is fitted to held-out rows, which are as frequent as in the data, with the given
-    # prior in their scores, and its bias takes that prior back: a prior given to a learner does nothing
     rows, labels = data((150, 50, 25))
     rows, labels = sparse.csr_array(rows), [CLASSES[k] for k in labels]
     given = kind(0.5, prior=prior).fit(rows, labels).model
@@ -475,8 +467,6 @@ def test_a_prior_given_beforehand_equals_that_prior_given_later(kind, prior):
 
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 def test_a_class_that_was_impossible_in_training_is_possible_under_another_prior(kind):
-    # fails: as above; what stands for the logarithm of zero is divided by the temperature and then taken away
-    # again undivided, so that the class once impossible is ahead by a million
     rows, labels = labelled()
     model = kind(0.5, prior={"a": 0.5, "b": 0.5, "c": 0.0}).fit(rows, labels).model
     assert np.exp(model.log_posterior(rows))[:, 2].max() < 1e-9

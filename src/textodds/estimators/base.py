@@ -64,12 +64,14 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     statistics_: Any
     n_features_in_: int
     _fitted: Fitted | None
+    _least_rows = 1
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V) with labels y (N,); what was learned before is forgotten."""
-        batch = self._batch(X, y, sample_weight, first=True)
+        batch = self._batch(X, y, sample_weight, first=True, least=self._least_rows)
         self.classes_ = batch.labels
         self.statistics_ = self._counted(batch)
+        self._fitted = None  # if it cannot be made, whoever predicts is told again why
         self._fitted = self._made(batch)
         return self
 
@@ -138,8 +140,10 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._fitted = self._made(None)
         return self._fitted
 
-    def _batch(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool) -> Batch:
-        rows, y, N = self._checked(X, y, first=first)
+    def _batch(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
+    ) -> Batch:
+        rows, y, N = self._checked(X, y, first=first, least=least)
         labels, codes = distinct(y)
         weights = None if sample_weight is None else checked_weights(sample_weight, N)
         return Batch(rows, labels, codes, weights)
@@ -161,8 +165,8 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             return places, np.log(prior)
 
-    def _checked(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any, int]:
-        """Rows and labels to learn from, checked, and how many they are."""
+    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
+        """Rows and labels to learn from, checked, at least so many, and how many they are."""
         raise NotImplementedError
 
     def _rows(self, X: Any) -> Any:

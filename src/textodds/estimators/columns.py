@@ -71,7 +71,7 @@ class Categories(Generative):
             return [str(name) for name in self.feature_names_in_]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
-    def _checked(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any, int]:
+    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
         if y is None:  # before X, so that nothing is changed by it
             validate_data(self, X, y, skip_check_array=True)
         rows = self._columns(X, first=first, learning=True)

@@ -49,14 +49,15 @@ class Discriminants(Gaussians):
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V), dense or sparse, with labels y (N,), and from nothing before."""
-        self._check_shrinkage()
-        batch = self._batch(X, y, sample_weight, first=True)
+        self._check_choices()
+        batch = self._batch(X, y, sample_weight, first=True, least=self._least_rows)
         self.classes_ = batch.labels
         self.__dict__.pop("statistics_", None)
         if sparse.issparse(batch.rows):
             self._fitted = self._made_sparse(batch)
         else:
             self.statistics_ = self._counted(batch)
+            self._fitted = None
             self._fitted = self._made(batch)
         return self
 
@@ -65,7 +66,7 @@ class Discriminants(Gaussians):
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more dense rows: after the last batch, as if `fit` had seen them all."""
-        self._check_shrinkage()
+        self._check_choices()
         if hasattr(self, "classes_"):
             self._moments("further batch")
         super().partial_fit(X, y, classes, sample_weight)
@@ -96,7 +97,7 @@ class Discriminants(Gaussians):
         """The model of sparse rows."""
         raise NotImplementedError
 
-    def _check_shrinkage(self) -> None:
+    def _check_choices(self) -> None:
         given = self.shrinkage
         if given is None or given in CHOICES:
             return

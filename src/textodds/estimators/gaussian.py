@@ -66,6 +66,11 @@ class GaussianNB(Gaussians):
         return discriminant.GaussianNB(smoothing=self.var_smoothing, prior=self._prior())
 
     @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class, (K,)."""
+        return self._known().by_class(self.statistics_.class_rows, 0.0)
+
+    @property
     def class_prior_(self) -> Floats:
         """Probability of each class, (K,)."""
         return np.asarray(np.exp(self._known().log_prior))
@@ -85,7 +90,8 @@ class GaussianNB(Gaussians):
     @property
     def epsilon_(self) -> float:
         """What is added to variances."""
-        return float(self.var_smoothing * overall_variance(self._moments("epsilon_")).max(initial=0.0))
+        self._known()
+        return float(self.var_smoothing * overall_variance(self.statistics_).max(initial=0.0))
 
     def _made(self, batch: Batch | None) -> Fitted:
         moments = self.statistics_

@@ -191,6 +191,11 @@ class LinearDiscriminantAnalysis(
     def _n_features_out(self) -> int:
         return int(self._linear().directions.shape[1])
 
+    def _check_choices(self) -> None:
+        super()._check_choices()
+        if not 0 < self.tol < 1:
+            raise InputError(f"tol must be between 0 and 1, got {self.tol!r}")
+
     def _linear(self) -> LinearFit:
         fitted = self._known()
         assert isinstance(fitted, LinearFit)

@@ -18,6 +18,10 @@ from textodds.moments import Moments
 Floats = NDArray[np.float64]
 
 
+class NotOfSparseRows(Unsupported, AttributeError):
+    """What there is of dense rows only; an `AttributeError` so that ``hasattr`` says no."""
+
+
 class Gaussians(Generative):
     """Rows of numbers, whose statistics are `Moments`."""
 
@@ -25,19 +29,12 @@ class Gaussians(Generative):
     _full = False  # whether products of columns are needed
     _sparse = False  # whether sparse rows are taken
     _missing = False  # whether missing numbers are taken
-    _least_rows = 1
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse
         tags.input_tags.allow_nan = self._missing
         return tags
-
-    @property
-    def class_count_(self) -> Floats:
-        """Weight of the rows of each class, (K,)."""
-        moments = self._moments("class_count_")
-        return self._known().by_class(moments.class_rows, 0.0)
 
     def _prior(self) -> Prior:
         """The prior as a learner of the core takes it."""
@@ -55,17 +52,15 @@ class Gaussians(Generative):
         """The statistics, which there are of dense rows only."""
         check_is_fitted(self)
         if not hasattr(self, "statistics_"):
-            raise Unsupported(
+            raise NotOfSparseRows(
                 f"there is no {wanted} of sparse rows, whose covariance is never written out",
                 hint="fit dense rows (`X.toarray()`) where there are few columns",
             )
         moments: Moments = self.statistics_
         return moments
 
-    def _checked(self, X: Any, y: Any, *, first: bool) -> tuple[Any, Any, int]:
-        rows, y = validate_data(
-            self, X, y, reset=first, ensure_min_samples=self._least_rows if first else 1, **self._checks
-        )
+    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
+        rows, y = validate_data(self, X, y, reset=first, ensure_min_samples=least, **self._checks)
         return rows, y, rows.shape[0]
 
     def _rows(self, X: Any) -> Any:

@@ -121,8 +121,10 @@ class QuadraticDiscriminantAnalysis(Discriminants):
     def _sparse(self) -> bool:  # type: ignore[override]
         return super()._sparse and not self.pooling and not self.reg_param
 
-    def _check_shrinkage(self) -> None:
-        super()._check_shrinkage()
+    def _check_choices(self) -> None:
+        super()._check_choices()
+        if not 0 <= self.reg_param <= 1:
+            raise InputError(f"reg_param must be from 0 to 1, got {self.reg_param!r}")
         if self.reg_param and self.shrinkage is not None:
             raise InputError(
                 "shrinkage and reg_param are both towards something simpler", hint="give one of the two"

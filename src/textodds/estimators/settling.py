@@ -27,10 +27,10 @@ def settled(gaussian: Gaussian, moments: Moments) -> Full:
     except TooFewRows:
         pass  # columns that repeat one another, or do not vary within classes, are no want of rows
     _refuse_points(moments)
-    if gaussian.shrinkage == 0:
-        _refuse_unspanned(moments)
     found = gaussian.fit(moments)
     assert isinstance(found, Full)
+    if gaussian.shrinkage == 0:
+        _refuse_unspanned(moments)
     return found
 
 
@@ -104,7 +104,8 @@ def _refuse_points(moments: Moments) -> None:
     """Refuse rows that do not differ within any class: there is no covariance to begin with."""
     if not np.einsum("kvv->kv", moments.scatter).any():
         raise TooFewRows(
-            f"rows do not differ within any class: the rank of their covariance is 0 over {moments.n_columns} columns",
+            "rows do not differ within any class: the rank of their covariance is 0 over "
+            f"{moments.n_columns} columns",
             hint="give each class more rows, or use GaussianNB",
         )
 
