@@ -82,6 +82,7 @@ TITLES = {
     "sms_spam": "SMS spam",
     "mr": "Movie reviews (MR)",
     "reuters_r8": "Reuters R8",
+    "tab_adult": "Adult",  # a table: only its files, it has no texts
 }
 
 

@@ -35,9 +35,9 @@ REPRODUCE = """\
     make bench                            # or: python benchmarks/run.py
 
 The data sets are read from `../shared/data` beside the repository, or from the folder in `TEXTODDS_DATA`:
-a folder for each, with `train.csv.gz` and `test.csv.gz` of the columns `label` and `text`. Those that are
-absent are skipped. They are unpacked to a temporary folder (`TMPDIR`), which needs 3 GB and is removed at
-the end.
+a folder for each, with `train.csv.gz` and `test.csv.gz` of the columns `label` and `text` (of a table,
+`label` and its own). Those that are absent are skipped. They are unpacked to a temporary folder (`TMPDIR`),
+which needs 3 GB and is removed at the end.
 
     python benchmarks/run.py --quick                         # two minutes; not for quoting
     python benchmarks/run.py --only train-memory --repeat 9  # one case; the page keeps the others

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 
 from bench import Bench
+from cases.discriminant import discriminant
 from cases.files import train_csv
+from cases.gaussian import gaussian
 from cases.memory import memory
 from cases.optimum import optimum
 from cases.prediction import predict, predict_one
 from cases.processes import fresh_process, open_model
 from cases.softmax import accuracies, softmax
+from cases.tables import tables
 from cases.training import train_memory
 from result import Result
 
@@ -23,4 +26,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "optimum": optimum,
     "softmax": softmax,
     "accuracy": accuracies,
+    "gaussian": gaussian,
+    "discriminant": discriminant,
+    "tables": tables,
 }

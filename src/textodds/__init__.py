@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textodds import errors
+    from textodds.estimators import (
+        CategoricalNB,
+        GaussianNB,
+        JointTable,
+        LinearDiscriminantAnalysis,
+        MixedNB,
+        QuadraticDiscriminantAnalysis,
+    )
     from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
     from textodds.model import Prediction, TextModel
     from textodds.opening import load
@@ -26,10 +34,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BernoulliNB",
+    "CategoricalNB",
     "ComplementNB",
+    "GaussianNB",
+    "JointTable",
+    "LinearDiscriminantAnalysis",
+    "MixedNB",
     "MultinomialNB",
     "NBSoftmax",
     "Prediction",
+    "QuadraticDiscriminantAnalysis",
     "SoftmaxRegression",
     "TableModel",
     "Tally",
@@ -43,10 +57,16 @@ __all__ = [
 
 _HOME = {
     "BernoulliNB": "generative",
+    "CategoricalNB": "estimators",
     "ComplementNB": "generative",
+    "GaussianNB": "estimators",
+    "JointTable": "estimators",
+    "LinearDiscriminantAnalysis": "estimators",
+    "MixedNB": "estimators",
     "MultinomialNB": "generative",
     "NBSoftmax": "softmax",
     "Prediction": "model",
+    "QuadraticDiscriminantAnalysis": "estimators",
     "SoftmaxRegression": "softmax",
     "TableModel": "tables",
     "Tally": "tally",

@@ -49,12 +49,12 @@ class BadRow(InputError):
 
     code = "input.bad-row"
 
-    def __init__(self, where: str, line: int | None, reason: str, unit: str = "line") -> None:
+    def __init__(
+        self, where: str, line: int | None, reason: str, unit: str = "line", *, hint: str | None = None
+    ) -> None:
         place = where if line is None else f"{where}, {unit} {line}"
-        super().__init__(
-            f"{place}: {reason}",
-            hint="correct the row, or go on without such rows with `--bad-rows skip` (bad_rows='skip')",
-        )
+        skip = "go on without such rows with `--bad-rows skip` (bad_rows='skip')"
+        super().__init__(f"{place}: {reason}", hint=f"{hint or 'correct the row'}, or {skip}")
         self.where, self.line, self.reason = where, line, reason
 
 
@@ -69,15 +69,22 @@ class MissingColumn(InputError):
 
     code = "input.missing-column"
 
-    def __init__(self, where: str, wanted: str, columns: Iterable[str], option: str) -> None:
+    def __init__(
+        self, where: str, wanted: str, columns: Iterable[str], option: str | None, *, hint: str = ""
+    ) -> None:
         columns = list(columns)
         self.wanted = wanted
         listed = ", ".join(f"`{name}`" for name in columns) or "none"
         near = difflib.get_close_matches(wanted, columns, n=1)
+        meant = f"did you mean `{near[0]}`?" if near else ""
+        if option is None:  # one of several by its own name, not one that an option names
+            super().__init__(
+                f"{where} has no column `{wanted}`; its columns are {listed}", hint=f"{meant} {hint}".strip()
+            )
+            return
         super().__init__(
             f"{where} has no {wanted} column; its columns are {listed}",
-            hint=f"name one with `--{option} COLUMN` ({option}='COLUMN')"
-            + (f"; did you mean `{near[0]}`?" if near else ""),
+            hint=f"name one with `--{option} COLUMN` ({option}='COLUMN')" + (f"; {meant}" if near else ""),
         )
 
 

@@ -113,13 +113,14 @@ class Moments:
             raise LengthMismatch(N, len(codes))
         w = None if weights is None else _checked_weights(weights, N)
         total = cls.none(classes, V, full=full)
+        # Numbers of 16 bits are sorted digit by digit, ten times faster than others.
+        short = codes.astype(np.uint16) if len(classes) <= 1 << 16 else codes
         step = max(64, BLOCK_BYTES // (8 * max(V, 1)))
         for start in range(0, N, step):
             part = slice(start, start + step)
             block = np.asarray(X[part], dtype=np.float64)
-            if block.size and not (-LARGEST < block.min() <= block.max() < LARGEST):  # NaN is neither
-                _refuse(block, start, missing=not full)
-            _add_block(total, block, codes[part], None if w is None else w[part])
+            with np.errstate(invalid="ignore", over="ignore"):  # what cannot be is named, not warned of
+                _add_block(total, block, short[part], None if w is None else w[part], start)
         return total.without_empty()
 
     @classmethod
@@ -135,7 +136,7 @@ class Moments:
 
     def of_classes(self, numbers: NDArray[np.intp]) -> Moments:
         """The moments of some of the classes."""
-        if len(numbers) == len(self.classes):
+        if np.array_equal(numbers, np.arange(len(self.classes))):
             return self
         names = tuple(self.classes[k] for k in numbers)
         parts = (self.class_rows, self.count, self.mean, self.scatter)
@@ -234,7 +235,9 @@ def _merge(
         total.scatter[k] = np.where(some, total.scatter[k], 0.0)
 
 
-def _add_block(total: Moments, block: Floats, codes: NDArray[np.integer], weights: Floats | None) -> None:
+def _add_block(
+    total: Moments, block: Floats, codes: NDArray[np.integer], weights: Floats | None, first: int
+) -> None:
     """Add some rows in place: each class's own moments by (1), then (2)."""
     order = np.argsort(codes, kind="stable")
     sorted_ = block[order]
@@ -248,14 +251,18 @@ def _add_block(total: Moments, block: Floats, codes: NDArray[np.integer], weight
         n = float(end - start) if u is None else float(u.sum())
         if n == 0:
             continue
-        mean = rows.mean(axis=0) if u is None else u @ rows / n
-        if np.isnan(mean).any():
-            _add_with_gaps(total, k, rows, u, n)
-            continue
+        mean = (np.ones(len(rows)) if u is None else u) @ rows / n
+        if not np.abs(mean).max(initial=0.0) < 0.01 * LARGEST:  # NaN is not; it may be too large, or a gap
+            _refuse(block, first, missing=not total.is_full)
+            if np.isnan(rows).any():
+                _add_with_gaps(total, k, rows, u, n)
+                continue
         rows -= mean
         if u is not None:
             rows *= np.sqrt(u)[:, None]
         scatter = rows.T @ rows if total.is_full else np.einsum("iv,iv->v", rows, rows)
+        if not scatter.max(initial=0.0) < 1e-4 * LARGEST**2:
+            _refuse(block, first, missing=False)
         _merge(total, k, n, np.full(total.count.shape[1], n), mean, scatter)
 
 

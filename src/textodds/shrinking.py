@@ -105,7 +105,7 @@ def _likelihood(
         total = leave_one_out(
             centred[:, some] / units, weights, scatter, float(mass.sum()), mass[codes], INTENSITIES
         )
-        return float(INTENSITIES[int(np.argmax(total))])
+        return float(INTENSITIES[int(np.argmax(total))]) if np.isfinite(total).any() else 1.0
     found = dict.fromkeys(classes, 1.0)
     for k, name in enumerate(moments.classes):
         own = codes == k

@@ -282,7 +282,7 @@ def test_quadratic_discriminant_analysis_is_scikit_learns(solver):
     got = np.exp(QuadraticModel(CLASSES, prior, found).log_posterior(new))
     np.testing.assert_allclose(got, reference.predict_proba(new), rtol=0, atol=1e-8)
     got = posteriors(QuadraticDiscriminantAnalysis(0.0), rows, labels, new)
-    np.testing.assert_allclose(got, reference.predict_proba(new), rtol=0, atol=1e-7)  # it has a smoothing of 1e-9
+    np.testing.assert_allclose(got, reference.predict_proba(new), rtol=0, atol=1e-7)  # smoothed by 1e-9
 
 
 @pytest.mark.parametrize("gamma", [0.1, 0.7])

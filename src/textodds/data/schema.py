@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from textodds.errors import BadRow, InputError, MissingColumn, suggestion
+from textodds.errors import InputError, suggestion
 
 KINDS = ("number", "category", "text", "ignore")
 
@@ -84,33 +83,6 @@ class Schema:
         read = [_fields(f"column {at} of a schema", each, ("name", "kind", "why"))
                 for at, each in enumerate(columns, start=1)]  # fmt: skip
         return cls(tuple(Column(**each) for each in read), fields["label"])
-
-
-class AbsentColumn(MissingColumn):
-    """A column that is to be read is not there; says what is."""
-
-    def __init__(self, where: str, wanted: str, columns: Sequence[str], hint: str) -> None:
-        listed = ", ".join(f"`{name}`" for name in columns) or "none"
-        near = difflib.get_close_matches(wanted, columns, n=1)
-        InputError.__init__(
-            self,
-            f"{where} has no column `{wanted}`; its columns are {listed}",
-            hint=f"did you mean `{near[0]}`? {hint}" if near else hint,
-        )
-
-
-class BadNumber(BadRow):
-    """A column of numbers holds something else."""
-
-    def __init__(self, bad: BadRow, column: str, unit: str) -> None:
-        super().__init__(bad.where, bad.line, bad.reason, unit)
-        InputError.__init__(
-            self,
-            self.problem,
-            hint=f"the first rows of `{column}` are numbers; to read it as categories, use "
-            f"`--columns {column}=category` (kinds={{{column!r}: 'category'}}), "
-            "or go on without such rows with `--bad-rows skip` (bad_rows='skip')",
-        )
 
 
 def check_kind(name: str, kind: object) -> None:

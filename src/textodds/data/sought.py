@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from textodds.data import columns
 from textodds.data.batch import BATCH_ROWS
 from textodds.data.parts import Part
-from textodds.data.schema import GIVEN, AbsentColumn, Column, Schema, check_kind, refuse_twice
+from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 
@@ -98,11 +98,12 @@ class Sought:
                 if near is not None and near not in found:
                     found[at] = near
                 elif not sparse:
-                    raise AbsentColumn(
+                    raise MissingColumn(
                         where,
                         column.name,
                         names,
-                        "the model was trained with it, and cannot do without"
+                        None,
+                        hint="the model was trained with it, and cannot do without"
                         if not self.is_found
                         else "all files of one source have the columns of the first",
                     )
@@ -188,7 +189,9 @@ class Sought:
         for name, kind in self._kinds.items():
             at = columns.position(names, name)
             if at is None:
-                raise AbsentColumn(where, name, names, "name one of these in `--columns` (kinds=)")
+                raise MissingColumn(
+                    where, name, names, None, hint="name one of these in `--columns` (kinds=)"
+                )
             for other, what in ((label, "label"), (weight, "weight")):
                 if at == other:
                     raise InputError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textodds.data.parts import Part, Values, as_json
 from textodds.data.rejects import Rejects
-from textodds.data.schema import GIVEN, BadNumber
+from textodds.data.schema import GIVEN
 from textodds.data.sought import Sought
 from textodds.data.values import Problems
 from textodds.errors import BadRow, NoData
@@ -103,7 +103,12 @@ class _Problems:
                 rejects.add(part.origin, part.at(at), self.reasons[at], part.raw(at) or _as_json(part, at))
             except BadRow as error:
                 if at in self._numbers:
-                    raise BadNumber(error, self._numbers[at], part.origin.unit) from None
+                    name = self._numbers[at]
+                    hint = (
+                        f"the first rows of `{name}` are numbers; to read it as categories, use "
+                        f"`--columns {name}=category` (kinds={{{name!r}: 'category'}})"
+                    )
+                    raise BadRow(error.where, error.line, error.reason, part.origin.unit, hint=hint) from None
                 raise
 
 

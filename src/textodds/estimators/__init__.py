@@ -8,6 +8,7 @@ learned lives in the core, as statistics that add (``statistics_``), so that `pa
 from textodds.estimators.categorical import CategoricalNB
 from textodds.estimators.gaussian import GaussianNB
 from textodds.estimators.linear import LinearDiscriminantAnalysis
+from textodds.estimators.mixed import MixedNB
 from textodds.estimators.quadratic import QuadraticDiscriminantAnalysis
 from textodds.estimators.table import JointTable
 
@@ -16,5 +17,6 @@ __all__ = [
     "GaussianNB",
     "JointTable",
     "LinearDiscriminantAnalysis",
+    "MixedNB",
     "QuadraticDiscriminantAnalysis",
 ]

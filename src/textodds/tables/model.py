@@ -150,9 +150,11 @@ class TableModel:
     def __repr__(self) -> str:
         return f"<TableModel: {len(self.classes_)} classes, {len(self.schema.used)} columns>"
 
-    def read(self, source: Any, labels: Any = None, *, labelled: bool = False, **reading: Any) -> TableSource:
+    def read(
+        self, source: Any, labels: Any = None, weights: Any = None, *, labelled: bool = False, **reading: Any
+    ) -> TableSource:
         """A source of the columns of the model; takes what `textodds.data.read_table` takes."""
-        return read_table(source, labels, schema=self.schema, labelled=labelled, **reading)
+        return read_table(source, labels, weights, schema=self.schema, labelled=labelled, **reading)
 
     def __call__(self, row: Mapping[str, Any]) -> Prediction:
         """The prediction for one row, a dict of its columns; those left out are missing."""
@@ -346,19 +348,21 @@ class TableModel:
             )
         return self.classes_.index(label)
 
-    def learn(self, rows: Any, labels: Any = None, **reading: Any) -> None:
+    def learn(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Learn more rows: afterwards the model is as if trained on them too."""
-        self.change(self._counted(rows, labels, **reading), 1)
+        self.change(self._counted(rows, labels, weights, **reading), 1)
 
-    def forget(self, rows: Any, labels: Any = None, **reading: Any) -> None:
+    def forget(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Forget rows: afterwards the model is as if it had never seen them.
 
         Raises `NegativeCount`, and changes nothing, if they were not learned before.
         """
-        self.change(self._counted(rows, labels, **reading), -1)
+        self.change(self._counted(rows, labels, weights, **reading), -1)
 
-    def _counted(self, rows: Any, labels: Any, **reading: Any) -> TableTally:
-        return self.count(self.read(rows, labels, labelled=True, **reading))
+    def _counted(self, rows: Any, labels: Any, weights: Any, **reading: Any) -> TableTally:
+        if isinstance(rows, Mapping) and isinstance(labels, str):
+            rows, labels = [self.row_of(rows)], [labels]  # one row
+        return self.count(self.read(rows, labels, weights, labelled=True, **reading))
 
     def count(self, batches: Iterable[TableBatch]) -> TableTally:
         """The statistics of a stream of batches, by the choices of the model."""
@@ -403,7 +407,9 @@ class TableModel:
 
 
 def offer(sample: Reservoir, batch: TableBatch) -> None:
-    """Let a sample take its share of a batch."""
+    """Let a sample take its share of the rows of a batch that weigh something."""
+    if batch.weights is not None and (batch.weights == 0).any():
+        batch = rows_of(batch, np.flatnonzero(batch.weights))
     if places := sample.places(len(batch)):
         taken = rows_of(batch, np.array([i for i, _ in places]))
         for number, (_, place) in enumerate(places):
