@@ -7,7 +7,7 @@ import pytest
 
 import textodds
 
-HEAVY = ("sklearn", "duckdb", "pyarrow", "scipy", "pandas", "polars", "onnx", "onnxruntime")
+HEAVY = ("sklearn", "duckdb", "pyarrow", "scipy", "pandas", "polars", "onnx", "onnxruntime", "matplotlib")
 LIGHT = ("numpy", "rich", "click", "safetensors")
 
 

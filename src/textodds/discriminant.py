@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from textodds.calibrate import Calibration, log_loss
 from textodds.conditionals.gaussian import Gaussian
 from textodds.conditionals.sparse_gaussian import Directions, SparseClasses, shared
-from textodds.errors import InputError, Unsupported
+from textodds.errors import InputError, NotConverged, Unsupported
 from textodds.folds import held_out
 from textodds.generative import Prior
 from textodds.linear import LinearModel, Weights, check_prior, log_prior
@@ -169,6 +170,13 @@ class LinearDiscriminantAnalysis(_Fitted):
 
         path = _chosen_sparse(whole, self.shrinkage, along)
         found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
+        if found.residual > self.tolerance:
+            warnings.warn(
+                f"not converged after {found.steps} steps: a relative residual of {found.residual:.2g} is "
+                f"left, {self.tolerance:g} was asked; give more shrinkage, or a larger tolerance",
+                NotConverged,
+                stacklevel=4,
+            )
         intercept = (
             path.calibration.applied(found.intercept + prior) - prior
         )  # a new prior may take its place

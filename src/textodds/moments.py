@@ -319,7 +319,10 @@ def _refuse_negative(total: Moments, at: int, other: Moments, k: int) -> None:
         np.einsum("vv->v", part) if total.is_full else part for part in (total.scatter[at], other.scatter[k])
     )
     left = mine - theirs - share * delta**2
-    below = np.flatnonzero(some & (left < -1e-6 * (mine + theirs + share * delta**2)))
+    # Means are rounded, and what remains of equal ones is not a difference.
+    rounding = 1e-12 * (np.abs(other.mean[k]) + np.abs(total.mean[at]))
+    slack = 1e-6 * (mine + theirs) + share * rounding * (2 * np.abs(delta) + rounding) + before * rounding**2
+    below = np.flatnonzero(some & (left < -slack))
     if len(below):
         raise NegativeCount(
             f"column {below[0]} would be left with a variance below zero in class `{name}`", hint=hint

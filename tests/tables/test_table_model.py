@@ -795,10 +795,11 @@ def test_a_column_that_is_not_there_at_prediction_is_named():
 
 
 def test_a_column_that_is_almost_there_is_suggested():
-    with pytest.raises(InputError, match="(?s)`colour`.*did you mean `color`"):
-        table, labels = small()
-        model = train_table({"colour": table["c"], "a": table["a"]}, labels)
+    table, labels = small()
+    model = train_table({"colour": table["c"], "a": table["a"]}, labels)
+    with pytest.raises(InputError, match="`colour`") as refused:
         model.predict({"color": ["x"], "a": [1.0]})
+    assert "did you mean `color`?" in refused.value.hint
 
 
 def test_a_column_more_at_prediction_is_left_out_of_a_table_and_refused_in_a_row():
@@ -811,7 +812,6 @@ def test_a_column_more_at_prediction_is_left_out_of_a_table_and_refused_in_a_row
 
 def test_rows_none_of_whose_columns_is_known_are_refused():
     """A typing error in every name would otherwise be answered with the prior."""
-    # fails, if it does: rows of a list may lack columns, even all of them
     with pytest.raises(InputError):
         small_model().predict([{"aa": 1.0, "bb": 2.0}])
 

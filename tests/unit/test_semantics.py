@@ -13,7 +13,7 @@ from textodds import linear as linear_module
 from textodds.data import Batch, Source
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, NegativeCount, NoData, TextoddsError, Unsupported, VocabularyPruned
-from textodds.learners import LEARNERS, as_dict, learner_named, of_dict
+from textodds.learners import LEARNERS, TABLES, as_dict, learner_named, of_dict
 from textodds.linear import log_prior
 from textodds.recipe import recipe_of
 from textodds.training import train_on
@@ -374,8 +374,13 @@ def test_a_smoothing_per_word_outlasts_saving(tmp_path):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_learners_go_by_name_and_come_back_from_plain_data(name):
-    learner = learner_named(name, alpha=0.5)
+    choices = {"lda": {"shrinkage": 0.5}, "qda": {"shrinkage": 0.5}, "gaussian": {"smoothing": 0.5}}
+    learner = learner_named(name, **choices.get(name, {"alpha": 0.5}))
     assert of_dict(as_dict(learner)) == learner
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in TABLES])
+def test_a_learner_of_texts_may_be_given_by_its_name(name):
     by_name = textodds.train(TEXTS, LABELS, learner=name)
     same = textodds.train(TEXTS, LABELS, learner=learner_named(name))
     np.testing.assert_array_equal(by_name.score(TEXTS)[0], same.score(TEXTS)[0])

@@ -108,7 +108,7 @@ def test_the_same_model_is_the_same_bytes(tmp_path):
 def test_the_file_is_plain_safetensors_with_a_json_header(tmp_path):
     small_model().save(tmp_path / "m")
     arrays, header = parts(tmp_path / "m")
-    assert header["format"] == store.FORMAT == 2
+    assert header["format"] == store.FORMAT == 3
     assert header["classes"] == ["c00", "c01"]
     assert header["recipe"]["learner"] == {
         "learner": "multinomial",

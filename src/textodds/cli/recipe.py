@@ -166,10 +166,16 @@ def _text_options() -> list[Callable[[F], F]]:
             "--frequency",
             type=OneOf(FREQUENCIES),
             metavar="HOW",
-            help="What n occurrences are worth, for softmax: count, log (1 + ln n), binary.  [default: log]",
+            help="What n occurrences are worth, for softmax, lda and qda: count, log (1 + ln n), binary.  "
+            "[default: log]",
         ),
-        option(section, "--no-idf", is_flag=True, help="Let rare words be worth no more; for softmax."),
-        option(section, "--no-unit", is_flag=True, help="Let long texts be long; for softmax."),
+        option(
+            section,
+            "--no-idf",
+            is_flag=True,
+            help="Let rare words be worth no more; for softmax, lda and qda.",
+        ),
+        option(section, "--no-unit", is_flag=True, help="Let long texts be long; for softmax, lda and qda."),
         option(section, "--sklearn", is_flag=True, help="Cut texts as scikit-learn's CountVectorizer does."),
     ]
 
@@ -184,7 +190,7 @@ def _word_options() -> list[Callable[[F], F]]:
             type=how_many,
             metavar="N|SHARE",
             help="Fewest texts a word must be in: 5 of them, or a share of 0.001.  "
-            "[default: 1; 2 for softmax]",
+            "[default: 1; 2 for softmax, lda and qda]",
         ),
         option(
             section,

@@ -184,9 +184,8 @@ def edges_of(values: Floats) -> Floats:
 
     Examples
     --------
-    >>> edges_of(np.array([0.0] * 90 + [float(n) for n in range(1, 11)]))
-    array([-4.94065646e-324,  0.00000000e+000,  3.25000000e+000,
-            5.50000000e+000,  7.75000000e+000])
+    >>> edges_of(np.array([1.0] * 90 + [float(n) for n in range(2, 12)]))
+    array([1.  , 1.  , 4.25, 6.5 , 8.75])
     """
     known = values[~np.isnan(values)]
     if not len(known):
