@@ -34,8 +34,8 @@ def tables(bench: Bench) -> Result:
         "A table of numbers and categories",
         'Adult, from a CSV file to a model: `textodds.train(path, learner="mixed")` with its defaults '
         "against `pandas.read_csv`, and scikit-learn's `GaussianNB` of the numbers and `CategoricalNB` of "
-        "the categories (`OrdinalEncoder`), whose joint log-likelihoods are added, with the prior once. And from "
-        "the test file to probabilities.",
+        "the categories (`OrdinalEncoder`), whose joint log-likelihoods are added, with the prior once. "
+        "And from the test file to probabilities.",
     )
     try:
         _adult(bench, result)

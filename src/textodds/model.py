@@ -13,15 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from textodds import _kernels, store
 from textodds.conditionals import Multinomial
 from textodds.data import Batch, Texts, read
-from textodds.density import Familiarity, Reservoir, Typical, log_coefficient
-from textodds.errors import InputError, NoData, Unsupported, suggestion
+from textodds.errors import InputError, LengthMismatch, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.explain import Explanation, explain
-from textodds.familiar import offer, surprises, typical_texts
 from textodds.generative import Prior
 from textodds.learners import is_softmax, needs_documents
 from textodds.linear import LinearModel, Weights, log_prior, log_softmax
-from textodds.quadratic import QuadraticModel
 from textodds.recipe import Recipe, fitted
 from textodds.store import Stored
 from textodds.tally import Tally, checked_threads
@@ -29,7 +26,9 @@ from textodds.text import UNKNOWN, Vocabulary
 from textodds.tie import Hyperplane
 
 if TYPE_CHECKING:
+    from textodds.density import Familiarity, Typical
     from textodds.odds import OddsRatio
+    from textodds.quadratic import QuadraticModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +217,8 @@ class TextModel:
 
     def log_likelihood(self, texts: Any) -> NDArray[np.float64]:
         """``log p(words | class)`` with all constants, (N, K); of words the model knows."""
+        from textodds.density import log_coefficient
+
         linear = self._generative()
         scores = self.score(texts)[0] - linear.log_prior
         if not self.is_drawn:
@@ -227,9 +228,10 @@ class TextModel:
             rows.data[:] = 1.0
         return np.asarray(scores + log_coefficient(rows)[:, None])
 
-    def log_joint(self, texts: Any) -> NDArray[np.float64]:
-        """``log p(words, class)`` with all constants, (N, K)."""
-        return self.log_likelihood(texts) + self._generative().log_prior
+    def log_joint(self, texts: Any, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
+        """``log p(words, class)`` with all constants: of every class (N, K), or of each text's label (N,)."""
+        joint = self.log_likelihood(texts) + self._generative().log_prior
+        return joint if labels is None else of_labels(joint, labels, self._class)
 
     def log_density(self, texts: Any) -> NDArray[np.float64]:
         """``log p(words)`` with all constants, whatever the class: (N,)."""
@@ -252,6 +254,9 @@ class TextModel:
 
     def familiarity(self, texts: Any) -> list[Familiarity]:
         """How like the texts of training each text is; needs ``typical`` ones to compare with."""
+        from textodds.density import Familiarity
+        from textodds.familiar import surprises
+
         if self.typical is None:
             raise Unsupported(
                 "the model has no typical texts to compare with",
@@ -272,6 +277,9 @@ class TextModel:
         Up to 2,000 texts are drawn from ``source``. If the model has ``seen`` them in training, they are
         forgotten while it is asked about them, so that they are to it as new as those to come.
         """
+        from textodds.density import Reservoir
+        from textodds.familiar import offer, typical_texts
+
         sample = Reservoir()
         for batch in read(source, labels, labelled=seen, **reading):
             offer(sample, batch)
@@ -539,6 +547,15 @@ class TextModel:
 
         starts, words, values, _ = self._kernel.rows(texts)
         return sparse.csr_array((values, words, starts), shape=(len(texts), len(self.vocabulary)))
+
+
+def of_labels(
+    values: NDArray[np.float64], labels: Sequence[str], number: Callable[[str], int]
+) -> NDArray[np.float64]:
+    """Of values by class (N, K) those of each row's own label, (N,)."""
+    if len(labels) != len(values):
+        raise LengthMismatch(len(values), len(labels))
+    return np.asarray(values[np.arange(len(values)), [number(label) for label in labels]])
 
 
 def _no_weights(V: int) -> LinearModel:

@@ -19,19 +19,21 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.density import Typical
 from textodds.errors import InputError, ModelFileError
 from textodds.linear import LinearModel, Weights
-from textodds.quadratic import LowRank, QuadraticModel
 from textodds.recipe import Recipe
 from textodds.tally import Tally
 from textodds.text import Vocabulary
+
+if TYPE_CHECKING:
+    from textodds.density import Typical
+    from textodds.quadratic import QuadraticModel
 
 FORMAT = 3
 DTYPES = {"F64": "<f8", "F32": "<f4", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
@@ -122,6 +124,8 @@ def _linear_arrays(linear: LinearModel) -> Arrays:
 
 
 def _quadratic_arrays(form: QuadraticModel) -> Arrays:
+    from textodds.quadratic import LowRank
+
     assert isinstance(form.gaussians, LowRank)  # the only one that texts have
     arrays: Arrays = {"log_prior": form.log_prior, "intercept": np.asarray(form.intercept)}
     arrays |= form.gaussians.arrays()
@@ -267,7 +271,6 @@ def _load(path: Path) -> Stored:
         return array
 
     classes = names_of(header["classes"])
-    K = len(classes)
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
     V = len(vocabulary)
@@ -279,20 +282,15 @@ def _load(path: Path) -> Stored:
     elif header["form"] != "quadratic":
         raise ModelFileError("its form is neither linear nor quadratic")
     else:
-        parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
-        temperature = header["temperature"]
-        if not isinstance(temperature, float) or not 0 < temperature < np.inf:
-            raise ModelFileError("its temperature is not a number above zero")
-        prior, intercept = (get(f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
-        if not (np.isfinite(prior).all() and np.isfinite(intercept).all() and 1e-100 < temperature < 1e100):
-            raise ModelFileError("its prior, intercept or temperature is no number")
-        form = QuadraticModel(classes, prior, LowRank.of_arrays(parts, K, V), temperature, intercept)
+        form = _quadratic(header, classes, V, get, arrays)
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
     scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
     typical = None
     if "typical.surprise" in arrays:
+        from textodds.density import Typical
+
         typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
     return Stored(recipe, vocabulary, form, read, dict(header["info"]), scale, typical)
 
@@ -323,6 +321,25 @@ def _linear(
         presence=_flag(header["presence"]),
         is_posterior=_flag(header["is_posterior"]),
     )
+
+
+def _quadratic(
+    header: dict[str, Any],
+    classes: tuple[str, ...],
+    V: int,
+    get: Callable[..., NDArray[Any]],
+    arrays: Arrays,
+) -> QuadraticModel:
+    from textodds.quadratic import LowRank, QuadraticModel
+
+    K, temperature = len(classes), header["temperature"]
+    prior, intercept = (get(f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
+    if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
+        raise ModelFileError("its temperature is not a number above zero")
+    if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
+        raise ModelFileError("its prior or intercept is no number")
+    parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
+    return QuadraticModel(classes, prior, LowRank.of_arrays(parts, K, V), temperature, intercept)
 
 
 def names_of(names: Any) -> tuple[str, ...]:

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from textodds import generative
 from textodds.conditionals.complement import transformed
 from textodds.data import Batch, Source, prefetched, read
-from textodds.density import Reservoir
 from textodds.documents import Documents
 from textodds.errors import InputError, MissingColumn, NoData, Separable, Unsupported
-from textodds.familiar import offer, typical_texts
 from textodds.generative import MultinomialNB
 from textodds.learners import is_of_tables, learner_named, name_of, needs_documents
 from textodds.model import TextModel
@@ -26,6 +24,7 @@ from textodds.tally import MEMORY, Counts, Tally, checked_threads
 from textodds.text import Vocabulary, Weighting
 
 if TYPE_CHECKING:
+    from textodds.density import Reservoir
     from textodds.learners import Learner
     from textodds.rows import LabelledRows
     from textodds.softmax import Watchers
@@ -93,6 +92,7 @@ def train(
     'spam'
     """
     found = resolved(learner)
+    columns = columns or getattr(learner, "columns", None)
     reading: dict[str, Any] = {
         "label": label,
         "weight": weight,
@@ -168,15 +168,21 @@ def train_on(
     if rereads and not data.replayable:
         batches = list(data)  # a second pass is needed, and the stream can be read but once
     first = prefetched(iter(batches)) if data.size is not None else batches
-    sample = Reservoir()
-    passing = watch(first) if not typical else _sampled(watch(first), sample)
+    passing, sample = watch(first), None
+    if typical:
+        from textodds.density import Reservoir
+
+        sample = Reservoir()
+        passing = _sampled(passing, sample)
     tally = Tally.count(passing, settings=recipe.settings, threads=threads, memory=memory)
     if not tally.classes:
         raise _nothing(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if not rereads:
         model = TextModel.of_tally(tally, recipe, info, threads=threads)
-        if typical:
+        if sample is not None:
+            from textodds.familiar import typical_texts
+
             model.typical = typical_texts(model, sample.kept, seen=True)
         return model
     counts, vocabulary = selected(tally, recipe.selection)
@@ -186,6 +192,8 @@ def train_on(
 
 
 def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
+    from textodds.familiar import offer
+
     for batch in batches:
         offer(sample, batch)
         yield batch

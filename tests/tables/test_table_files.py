@@ -128,7 +128,7 @@ def test_load_gives_a_table_model_for_a_table_and_a_text_model_for_texts(file, t
 
 
 def test_each_loader_refuses_what_is_the_others_and_says_so(file, tmp_path):
-    # fails: it says that the tensor `vocabulary.keys` is missing, before it looks at the form (store.py, _load)
+    # fails: it says that the tensor `vocabulary.keys` is missing, before it looks at the form
     with pytest.raises(ModelFileError, match="it is a model of tables, not of texts"):
         texts.load(file)
     textodds.train(["a b", "c"], ["x", "y"]).save(tmp_path / "texts")
@@ -153,7 +153,6 @@ def test_flips_in_the_header_are_refused_or_harmless(file, flip):
     for at in range(flip % 7, header_end(file), 7):
         data[at] ^= flip
         file.write_bytes(data)
-        # fails where a flip makes a number of a category, or a block of words of another learner
         used(file)
         data[at] ^= flip
 
@@ -173,6 +172,7 @@ def test_tensors_overwritten_whole_are_refused_or_harmless(file, value):
     data = file.read_bytes()
     for start, end in layout(file).values():
         file.write_bytes(data[:start] + bytes([value]) * (end - start) + data[end:])
+        # fails for qda: a count of no rows is divided by, and scoring is a ValueError
         used(file)
 
 
@@ -296,6 +296,7 @@ def test_counts_that_cannot_be_are_refused_or_harmless(file, value):
             except textodds.errors.TextoddsError as error:
                 assert "64 bits" in str(error)  # noqa: PT017 - it can be held, but not added to
                 continue
+            # fails for `3.class_of`: -2^63 is wrapped around to 0 by `astype(np.uint32)` (store.py, _tally)
             assert model is None or value > 0, name
 
 
@@ -387,7 +388,6 @@ CALIBRATION = ["recipe", "calibration"]
         (CALIBRATION, {"slopes": [1.0, 1.0, 1.0, float("nan")], "bias": [0.0, 0.0]}),
         (CALIBRATION, {"slopes": [[1.0] * 4], "bias": [0.0, 0.0]}),
         (CALIBRATION, {"slopes": "1234", "bias": [0.0, 0.0]}),
-        # fails: np.size(bias) is 2, but it is no list of two numbers
         (CALIBRATION, {"slopes": [1.0] * 4, "bias": {"a": 1}}),
         # fails: a slope may be any number above zero, and evidence times 1e308 is infinite, then NaN
         (CALIBRATION, {"slopes": [1e308] * 4, "bias": [0.0, 0.0]}),
@@ -459,7 +459,8 @@ CALIBRATION = ["recipe", "calibration"]
         ([*BLOCK, 3, "recipe", "selection", "min_df"], "many"),
         ([*BLOCK, 3, "recipe", "learner", "learner"], "os.system"),
         ([*BLOCK, 3, "recipe", "learner", "alpha"], -1.0),
-        # these three fail: words may have any learner, also one that is no likelihood; scoring is then refused
+        # these three fail: words may have any learner; of one that is no likelihood scoring is refused, and
+        # others are an AssertionError at opening, which `store.guarded` lets pass
         ([*BLOCK, 3, "recipe", "learner"], {"learner": "complement"}),
         ([*BLOCK, 3, "recipe", "learner"], {"learner": "softmax"}),
         ([*BLOCK, 3, "recipe", "learner"], {"learner": "mixed"}),
@@ -487,6 +488,7 @@ def test_a_header_with_a_wrong_entry_is_refused(mixed, path, value):
 def test_huge_numbers_in_the_header_are_refused_or_harmless(mixed, path, value):
     arrays, header = parts(mixed)
     put_together(mixed, arrays, set_in(header, path, value))
+    # fails for an alpha of 1e308: alpha times the number of categories is infinite, and all becomes NaN
     used(mixed)
 
 

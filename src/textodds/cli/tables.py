@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli.source import DEFAULTS
 from textodds.cli.talk import aligned, faint, one_line
-from textodds.data import read_table
 from textodds.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ def rows_for(
     model: TableModel, data: Sequence[str], options: dict[str, Any], *, labelled: bool
 ) -> TableSource:
     """The source of rows for a model, its columns read as in training."""
+    from textodds.data import read_table
+
     reading = reading_of(options)
     return read_table(paths_of(data, options), schema=model.schema, labelled=labelled, **reading)
 

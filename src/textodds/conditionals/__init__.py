@@ -5,14 +5,19 @@ adds and subtracts: of words from `textodds.tally.Counts`, of numbers from `text
 categories from `textodds.categories`. To add one, write a file.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from textodds.conditionals.bernoulli import Bernoulli
-from textodds.conditionals.categorical import Categorical
 from textodds.conditionals.complement import Complement
 from textodds.conditionals.estimate import Conditional, Estimate
-from textodds.conditionals.gaussian import Gaussian
 from textodds.conditionals.multinomial import Multinomial
-from textodds.conditionals.product import Product
-from textodds.conditionals.table import FullTable
+
+if TYPE_CHECKING:
+    from textodds.conditionals.categorical import Categorical
+    from textodds.conditionals.gaussian import Gaussian
+    from textodds.conditionals.product import Product
+    from textodds.conditionals.table import FullTable
 
 __all__ = [
     "Bernoulli",
@@ -25,3 +30,17 @@ __all__ = [
     "Multinomial",
     "Product",
 ]
+
+_OF_COLUMNS = {
+    "Categorical": "categorical",
+    "FullTable": "table",
+    "Gaussian": "gaussian",
+    "Product": "product",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is about columns when it is first wanted: a model of texts opens without."""
+    if name not in _OF_COLUMNS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"textodds.conditionals.{_OF_COLUMNS[name]}"), name)

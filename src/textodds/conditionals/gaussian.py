@@ -149,7 +149,7 @@ class Gaussian:
                 C = self._borrowed(pooled, moments, k)
             gamma = self._intensity(C, moments, k, scale)
             if gamma == 0:
-                self._refuse_flat(C, pooled, moments, k)
+                self._refuse_flat(C, moments, k, unit)
             sigma = (1 - gamma) * C + gamma * self._target(C, scale)  # (2)
             sigma[np.diag_indices_from(sigma)] += epsilon
             factors[k] = self._cholesky(sigma, moments, k)
@@ -219,15 +219,21 @@ class Gaussian:
         level = 1.0 if self.target == "unit" else float((np.diag(C) * scale**2).mean())
         return np.diag(level / scale**2)
 
-    def _refuse_flat(self, C: Floats, pooled: Floats, moments: Moments, k: int) -> None:
-        """Refuse a covariance that has no variance in a direction for want of rows."""
+    def _refuse_flat(self, C: Floats, moments: Moments, k: int, unit: Floats) -> None:
+        """Refuse a covariance that has no variance in a direction for want of rows.
+
+        Columns that are constant, or repeat one another, have none over all rows either: smoothing sees to
+        them. (How many rows there are is not known: only what they weigh.)
+        """
         if _least_pivot(C) > FLAT:
             return
         V, n = len(C), float(moments.count.sum() if self.covariance == "shared" else moments.count[k, 0])
         rank = _rank(C)
         free = n - len(moments.classes) if self.covariance == "shared" else n - 1
-        # Columns that are constant, or repeat one another, are not for want of rows: smoothing sees to them.
-        lacking = free <= rank + 0.5 or (self.covariance != "shared" and rank < _rank(pooled))
+        count = moments.count[:, :1]
+        away = (moments.mean - (count * moments.mean).sum(axis=0) / count.sum()) * np.sqrt(count)
+        overall = (moments.scatter.sum(axis=0) + away.T @ away) / count.sum() / unit
+        lacking = rank < _rank(overall) or (len(count) == 1 and free <= rank + 0.5)
         if rank == V or (self.smoothing > 0 and not lacking):
             return
         if self.covariance == "shared":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.generative import Prior
 from textodds.linear import log_prior, log_softmax
-from textodds.model import Prediction
+from textodds.model import Prediction, of_labels
 from textodds.tables.blocks import Block, block_of_dict
 from textodds.tables.choosing import Choice
 from textodds.tables.tally import TableTally
@@ -213,10 +213,11 @@ class TableModel:
         """``p(class | row)``, (N, K), each row summing to one."""
         return np.exp(self.predict_log_proba(rows))
 
-    def log_joint(self, rows: Any) -> Floats:
-        """``log p(row, class)`` with all constants, (N, K)."""
+    def log_joint(self, rows: Any, labels: Sequence[str] | None = None) -> Floats:
+        """``log p(row, class)`` with all constants: of every class (N, K), or of each row's label (N,)."""
         parts = [self.log_joint_of(batch) for batch in self.read(rows)]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
+        joint = np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
+        return joint if labels is None else of_labels(joint, labels, self._class)
 
     def log_joint_of(self, batch: TableBatch) -> Floats:
         """``log p(row, class)`` of a batch, by the model as it is, before any calibration: (N, K)."""
