@@ -129,7 +129,7 @@ def digits(value: float) -> str:
     """Three significant digits, with thousands set apart, without an exponent."""
     if abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) >= 0.001 else f"{value:.6f}"
+    return f"{value:.3g}" if abs(value) >= 0.001 or not value else f"{value:.6f}"
 
 
 def machine() -> dict[str, Any]:

@@ -123,6 +123,17 @@ def add_rows(rows: RawRows, coefficients: NDArray[np.float64], weights: NDArray[
 def row_scores(
     rows: RawRows, weights: NDArray[np.float64], bias: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
+def left_out(
+    model: str,
+    rows: RawRows,
+    counts: tuple[
+        NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
+    ],
+    without: tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]],
+    alpha: float,
+    log_zero: float,
+    absent: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+) -> NDArray[np.float64]: ...
 def repeats(rows: RawRows, features: int) -> bool: ...
 def row_squares(rows: RawRows) -> NDArray[np.float64]: ...
 def bucket_rows(analyser: Analyser, texts: Texts, frequency: str, unit: bool) -> RawRows: ...

@@ -75,7 +75,7 @@ class Typical:
         near = min(NEAR, M)
         left = np.searchsorted(self.length, length, side="left")
         right = np.searchsorted(self.length, length, side="right")
-        start = np.clip((left + right - near) // 2, 0, M - near)
+        start = _nearest(self.length, length, near)
         start, end = np.minimum(start, left), np.maximum(start + near, right)  # all of the very same length
         out = np.empty(len(surprise))
         windows, which = np.unique(np.stack([start, end], axis=1), axis=0, return_inverse=True)
@@ -100,6 +100,18 @@ class Typical:
         if len(length) != len(surprise) or (np.diff(length) < 0).any():
             raise InputError("what it holds of typical texts is out of order")
         return cls(length, surprise)
+
+
+def _nearest(known: Floats, wanted: Floats, n: int) -> NDArray[np.int64]:
+    """Where the n of ``known``, ascending, that are nearest to each wanted number begin."""
+    low, high = np.zeros(len(wanted), np.int64), np.full(len(wanted), len(known) - n, np.int64)
+    while (low < high).any():  # the first place from which going on would lose more than it gains
+        middle = (low + high) // 2
+        further = wanted - known[middle] > known[np.minimum(middle + n, len(known) - 1)] - wanted
+        open_ = low < high
+        low = np.where(open_ & further, middle + 1, low)
+        high = np.where(open_ & ~further, middle, high)
+    return low
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,9 +74,10 @@ def typical_texts(model: TextModel, sample: list[tuple[str, str | None, float]],
     if not seen:
         return Typical.of(*surprises(model, texts)[:2])
     folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(model.tally.n_documents, 1.0)))))
+    order = np.random.default_rng(0).permutation(len(sample))  # documents may come class by class in turn
     lengths, values = [], []
     for fold in range(folds):
-        part = sample[fold::folds]
+        part = [sample[at] for at in order[fold::folds]]
         own = [text for text, _, _ in part]
         rest = model.without(
             Tally.of(

@@ -257,6 +257,7 @@ class TextModel:
         from textodds.density import Familiarity
         from textodds.familiar import surprises
 
+        self._generative()
         if self.typical is None:
             raise Unsupported(
                 "the model has no typical texts to compare with",

@@ -161,13 +161,14 @@ class Moments:
         parts = {}
         for name in ("class_rows", "count", "mean", "scatter"):
             shape, array = getattr(empty, name).shape, arrays.get(name)
-            if array is None or array.dtype != np.float64 or array.size != int(np.prod(shape)):
+            if array is None or array.dtype != np.float64 or array.shape != (int(np.prod(shape)),):
                 raise InputError(f"the moments have no {name} of {int(np.prod(shape))} numbers")
-            if not np.isfinite(array).all() or (name in ("class_rows", "count") and (array < 0).any()):
+            most = LARGEST if name != "scatter" else LARGEST**1.5
+            if not (np.abs(array) < most).all() or (name in ("class_rows", "count") and (array < 0).any()):
                 raise InputError(f"the {name} of the moments cannot be")
             parts[name] = array.reshape(shape)
         diagonal = np.einsum("kvv->kv", parts["scatter"]) if full else parts["scatter"]
-        if (diagonal < 0).any() or not (parts["class_rows"] > 0).all():
+        if (diagonal < 0).any() or not (parts["class_rows"] > 0).all() or (full and not parts["count"].all()):
             raise InputError("the moments have a variance below zero, or a class without rows")
         return cls(classes, **parts)
 
@@ -262,7 +263,7 @@ def _add_block(
             rows *= np.sqrt(u)[:, None]
         scatter = rows.T @ rows if total.is_full else np.einsum("iv,iv->v", rows, rows)
         if not scatter.max(initial=0.0) < 1e-4 * LARGEST**2:
-            _refuse(block, first, missing=False)
+            _refuse(block, first, missing=not total.is_full)
         _merge(total, k, n, np.full(total.count.shape[1], n), mean, scatter)
 
 

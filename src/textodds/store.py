@@ -261,6 +261,8 @@ def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 def _load(path: Path) -> Stored:
     header, arrays = contents(path)
+    if header.get("form") == "table":
+        raise ModelFileError("it is a model of tables, not of texts")
 
     def get(name: str, kind: str, length: int | None = None) -> NDArray[Any]:
         if name not in arrays:
@@ -275,8 +277,6 @@ def _load(path: Path) -> Stored:
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
     V = len(vocabulary)
     form: LinearModel | QuadraticModel
-    if header.get("form") == "table":
-        raise ModelFileError("it is a model of tables, not of texts")
     if header.get("form", "linear") == "linear":  # older files have no other
         form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
     elif header["form"] != "quadratic":
@@ -385,7 +385,7 @@ def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocab
 
     def get(name: str) -> NDArray[Any]:
         array = arrays[f"tally.{name}"]
-        if array.dtype.kind not in "ui" or array.ndim != 1:
+        if array.dtype.kind not in "ui" or array.ndim != 1 or (len(array) and array.min() < 0):
             raise ValueError(f"the tensor `tally.{name}` has the wrong type or shape")
         return array
 

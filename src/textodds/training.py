@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from textodds import generative
 from textodds.conditionals.complement import transformed
 from textodds.data import Batch, Source, prefetched, read
+from textodds.data.columns import TEXT_NAMES
 from textodds.documents import Documents
 from textodds.errors import InputError, MissingColumn, NoData, Separable, Unsupported
 from textodds.generative import MultinomialNB
@@ -108,10 +109,11 @@ def train(
         from textodds.tables import MixedNB, train_table
 
         chosen: Any = found or MixedNB()
+        must_be_of_tables(chosen, like)
         given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, "words": recipe}
         return train_table(source, labels, weights, learner=chosen, **given, **reading)
 
-    if columns or like is not None or is_of_tables(found):
+    if columns or like is not None or is_of_tables(found) or (text is None and _is_table(source, labels)):
         if text is not None:
             raise InputError(
                 "`text` is the one column that is read", hint="leave it out; all columns are read"
@@ -134,11 +136,39 @@ def resolved(learner: Any) -> Any:
     return learner.learner() if hasattr(learner, "learner") else learner
 
 
+def must_be_of_tables(learner: Any, like: Any) -> None:
+    """Refuse a learner that is for texts only, or a model of texts to be like."""
+    if not is_of_tables(learner) and name_of(learner) not in ("lda", "qda"):
+        raise InputError(
+            f"{name_of(learner)} learns from texts, not from the columns of a table",
+            hint="use mixed, gaussian, categorical, table, lda or qda; or name the column: "
+            "`--text COLUMN` (text='COLUMN')",
+        )
+    if like is not None and not getattr(like, "is_table", False):
+        raise InputError("the model to be like is one of texts, not of tables")
+
+
+def _is_table(source: Any, labels: Any) -> bool:
+    """Whether what is in memory is columns, none of which is called as texts usually are."""
+    if isinstance(source, Mapping):
+        names = [str(name) for name in source]
+    elif getattr(source, "ndim", 0) == 2 and not hasattr(source, "columns"):
+        return True
+    elif labels is not None and hasattr(source, "columns") and getattr(source, "ndim", 2) == 2:
+        names = [str(name) for name in getattr(source, "column_names", source.columns)]
+    elif (
+        labels is not None and isinstance(source, list) and source and isinstance(source[0], (Mapping, tuple))
+    ):
+        names = [str(name) for name in source[0]] if isinstance(source[0], Mapping) else []
+    else:
+        return False
+    return not any(name.strip().casefold() in TEXT_NAMES for name in names)
+
+
 def may_be_table(error: MissingColumn, learner: Any, data: Source) -> bool:
     """Whether data without a column of texts is a table that a learner, or none in particular, can take."""
-    return (
-        error.wanted == "text" and data.replayable and (learner is None or name_of(learner) in ("lda", "qda"))
-    )
+    again = data.replayable and data.description != "stdin"  # what it held has been read
+    return error.wanted == "text" and again and (learner is None or name_of(learner) in ("lda", "qda"))
 
 
 def train_on(

@@ -23,7 +23,7 @@ def table() -> tuple[dict[str, list[object]], list[str], list[float]]:
     i = np.arange(24)
     columns: dict[str, list[object]] = {
         "height": [None if n == 5 else float(n * 37 % 23) + 10.0 * (n % 3) for n in i.tolist()],
-        "rain": [[0.0, 0.25, 2.5, 1e6][(n % 4 + n // 6) % 4] for n in i.tolist()],
+        "rain": [[0.0, 0.25, 2.5, 40.0][(n % 4 + n // 6) % 4] for n in i.tolist()],
         "soil": [None if n % 11 == 10 else ["sand", "Löß", "clay"][(n * 5 + n % 3) % 3] for n in i.tolist()],
         "note": [NOTES[(n % 3 + n // 5) % 5] for n in i.tolist()],
         "id": [f"tree {n}" for n in i.tolist()],

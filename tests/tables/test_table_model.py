@@ -615,6 +615,20 @@ def test_calibration_changes_no_density():
     assert np.abs(calibrated.predict_proba(table) - plain.predict_proba(table)).max() > 0.01
 
 
+def test_calibration_does_not_depend_on_the_order_of_the_rows():
+    """Five classes in turn, as in many a table that was made by design."""
+    random = np.random.default_rng(0)
+    k = np.arange(1000) % 5
+    x = random.normal(k, 2)
+    table, labels = {"x": x.tolist(), "y": x.tolist(), "z": x.tolist()}, [f"class {i}" for i in k]
+    order = random.permutation(1000)
+    shuffled = {name: [values[i] for i in order] for name, values in table.items()}
+    there = train_table(shuffled, [labels[i] for i in order])
+    assert there.slopes[0] < 0.6
+    # fails: every fifth row is forgotten together, here a whole class, and there is no calibration at all
+    np.testing.assert_allclose(train_table(table, labels).slopes, there.slopes, rtol=0.1)
+
+
 # What is chosen for a column.
 
 
@@ -632,7 +646,7 @@ def is_cut(values, labels=None):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("n", [10, 20, 30, 40, 400, 4000])
+@pytest.mark.parametrize("n", [10, 20, 30, 40, 100, 400, 4000])
 def test_normal_numbers_stay_gaussian(n, seed):
     random = np.random.default_rng(seed)
     # fails for few rows: edges_of gives each of up to 32 values an interval of its own, where a Gaussian
@@ -696,7 +710,7 @@ def test_a_frequent_number_has_an_interval_of_its_own(values):
     edges = edges_of(values)
     places = np.searchsorted(edges, values, side="left")
     for value in np.unique(values):
-        if (values == value).sum() * 32 >= len(values):
+        if (values == value).sum() >= max(8, len(values) / 32):
             assert set(values[places == places[values == value][0]]) == {value}
 
 
@@ -971,6 +985,27 @@ def test_a_missing_number_is_refused_by_discriminants_and_named(name):
         small_model(name).predict({"a": [1.0], "b": [None]})
 
 
+def test_a_missing_number_is_named_by_its_row_in_the_data():
+    n = 80_000
+    values = np.random.default_rng(0).normal(size=n)
+    values[70_000] = np.nan
+    learner = learner_named("lda", shrinkage=0.1)
+    # fails: "row 4464", counted from the beginning of its batch
+    with pytest.raises(InputError, match=r"row 70,?00[01]\b"):
+        train_table({"a": values, "b": np.arange(n) * 1.0}, ["x", "y"] * (n // 2), learner=learner)
+
+
+def test_opening_a_model_warns_of_nothing_that_was_said_in_training(tmp_path):
+    table, _ = small()
+    with pytest.warns(Shrunk):
+        model = train_table(
+            table, ["rare"] + ["usual"] * 39, learner=learner_named("qda"), columns={"c": "ignore"}
+        )
+    model.save(tmp_path / "model")
+    # fails: the covariance is borrowed again, and so is the warning, at every opening
+    assert textodds.load(tmp_path / "model").classes_ == ("rare", "usual")
+
+
 @pytest.mark.parametrize("name", ["mixed", *GAUSSIANS])
 def test_one_class_is_always_the_answer(name):
     table, _ = small()
@@ -1012,11 +1047,12 @@ def test_predicting_no_rows_gives_no_answers():
 def test_a_full_table_of_many_columns_is_refused_before_all_rows_are_read():
     seen = []
 
+    some = [{f"question {j}": "yes no".split()[i >> j & 1] for j in range(24)} for i in (0, 2**24 - 1)]
+
     def rows():
-        random = np.random.default_rng(0)
         for i in range(200_000):
             seen.append(i)
-            yield {f"question {j}": "yes no".split()[int(random.integers(2))] for j in range(24)}
+            yield some[i % 2]
 
     with pytest.raises(InputError, match=r"2\^24 cells") as refused:
         train_table(rows(), ("ab"[i % 2] for i in range(200_000)), learner=JointTable())
@@ -1087,6 +1123,16 @@ def test_models_of_different_columns_or_choices_cannot_be_merged():
         _ = one + one.with_prior("uniform")
 
 
+def test_merging_models_does_not_depend_on_which_is_first():
+    """Two that happen to be made alike, but whose evidence was weighed by different rows."""
+    kinds = {"a": "gaussian", "b": "gaussian"}
+    one, two = (train_table(*small(seed=seed), columns=kinds) for seed in (0, 1))
+    assert one.recipe.blocks == two.recipe.blocks
+    rows = small(seed=2)[0]
+    # fails: the sum is calibrated as its first part was; neither is refused
+    np.testing.assert_allclose((one + two).predict_proba(rows), (two + one).predict_proba(rows), atol=1e-9)
+
+
 def test_other_choices_beside_like_are_refused():
     table, labels = small()
     model = small_model()
@@ -1143,3 +1189,70 @@ def test_train_takes_a_frame_without_texts_for_a_table():
     assert model.extent == (3, "column")
     with pytest.raises(InputError, match="`text` is the one column"):
         textodds.train(pandas.DataFrame({**table, "label": labels}), learner="mixed", text="c")
+
+
+@pytest.mark.parametrize("name", ["mixed-calibrated", "gaussian", "categorical", "table"])
+def test_rows_without_weight_may_stand_anywhere(name):
+    """Every sixth row: they are then all forgotten at once, when what is typical is looked for."""
+    rows, labels = data(name)
+    weights = [0.0 if i % 6 == 0 else 1.0 for i in range(90)]
+    model = trained(name, rows, labels, weights, typical=True)
+    assert model.tally.n_documents == 75
+
+
+def any_column(random, n):
+    """Some column, with what it is to be taken for."""
+    scale = 10.0 ** random.integers(-12, 12)
+    values = [
+        random.normal(size=n) * scale + 10.0 ** random.integers(-3, 10),
+        np.where(random.random(n) < 0.7, 0.0, random.exponential(scale, n)),
+        random.integers(0, 5, n).astype(float),
+        np.full(n, random.choice([0.0, 2.5, -1e9, 1e50, 1e-30])),
+        random.choice([0.0, 1e90, -1e90, 3.0], n),
+        np.round(random.normal(size=n) * 1e9),
+    ][random.integers(6)].tolist()
+    if random.random() < 0.4:
+        values = [None if random.random() < 0.3 else value for value in values]
+    kind = str(random.choice(["number", "gaussian", "bins", "category", "text", "found"]))
+    if kind in ("category", "text"):
+        words = ["aa", "bb", "cc"]
+        values = [" ".join(random.choice(words, random.integers(0, 1 if kind == "category" else 6)))
+                  for _ in range(n)]  # fmt: skip
+    return values, kind
+
+
+@pytest.mark.parametrize(
+    "learner", ["mixed", "mixed-typical", "gaussian", "lda", "qda", "categorical", "table"]
+)
+@pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
+def test_any_table_is_learned_or_refused_in_words(learner):
+    """No other exception, no warning of NumPy's, no NaN, and explanations that add up."""
+    name, _, typical = learner.partition("-")
+    learned = 0
+    for seed in range(70):
+        random = np.random.default_rng([seed, 1])
+        n = int(random.choice([1, 2, 3, 8, 20, 60]))
+        columns = {f"c{j}": any_column(random, n) for j in range(random.integers(1, 5))}
+        table = {column: values for column, (values, _) in columns.items()}
+        kinds = {column: kind for column, (_, kind) in columns.items() if kind != "found"}
+        if name in GAUSSIANS:
+            kinds = {c: "ignore" if kind in ("category", "text") else "number" for c, kind in kinds.items()}
+        elif name != "mixed":
+            kinds = dict.fromkeys(table, "category")
+        labels = [f"class {k}" for k in random.integers(0, random.integers(1, 5), n)]
+        weights = [None, random.integers(0, 3, n), random.random(n).round(3)][random.integers(3)]
+        # fails for mixed (prefers_bins overflows) and for lda and qda (no complete row has a weight)
+        try:
+            model = train_table(
+                table, labels, weights, learner=learner_named(name), columns=kinds, typical=bool(typical)
+            )
+            shares = model.predict_proba(table)
+        except textodds.errors.TextoddsError:
+            continue
+        learned += 1
+        np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
+        if len(model.classes_) > 1:
+            found = model.explain({column: values[0] for column, values in table.items()})
+            total = found.prior + sum(value for _, _, value in found.columns)
+            assert total == pytest.approx(found.log_odds, rel=1e-6, abs=1e-6)
+    assert learned > 10

@@ -3,6 +3,7 @@
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows.
 //! Models that need every document at once [`gather`] them as rows; [`dual`] and [`descend`] learn from rows.
+//! [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
 //! Nothing here knows Python or panics on input.
@@ -17,6 +18,7 @@ pub mod error;
 pub mod exponential;
 pub mod gather;
 pub mod key;
+pub mod left_out;
 pub mod letters;
 pub mod lines;
 pub mod murmur;

@@ -3,6 +3,7 @@
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
 use crate::gather::SparseRows;
+use crate::score::find_all;
 use crate::vocabulary::Vocabulary;
 use crate::weigh::Weighting;
 
@@ -37,12 +38,7 @@ pub fn rows(
         analyser.analyse(text, row, &mut scratch)?;
         let (terms, text) = scratch.terms();
         ids.clear();
-        let found = terms.iter().filter_map(|term| vocabulary.find(*term, text));
-        ids.extend(found.filter(|id| Some(*id) != unknown));
-        let missing = terms.len() - ids.len();
-        if let Some(id) = unknown {
-            ids.resize(terms.len(), id);
-        }
+        let missing = terms.len() - find_all(&vocabulary, terms, text, unknown, &mut ids) as usize;
         ids.sort_unstable();
         for run in ids.chunk_by(|a, b| a == b) {
             rows.words.push(run[0] as i32);

@@ -268,7 +268,7 @@ at_its_best! {
     /// Append the number of each known term, and `unknown` for each other; how many are known.
     ///
     /// In rounds of 64, so that all the memory a round needs is on its way before any is used.
-    fn find_all(words: &Vocabulary<'_>, terms: &[Term], text: &[u8], unknown: Option<u32>, ids: &mut Vec<u32>) -> u32 {
+    pub(crate) fn find_all(words: &Vocabulary<'_>, terms: &[Term], text: &[u8], unknown: Option<u32>, ids: &mut Vec<u32>) -> u32 {
         let mut known = 0;
         let mut buckets = [(0, 0); 64];
         ids.reserve(terms.len());

@@ -7,6 +7,7 @@ mod counter;
 mod dual;
 mod errors;
 mod gather;
+mod left_out;
 mod linear;
 mod reader;
 mod tensors;
@@ -26,6 +27,8 @@ mod _kernels {
     use super::dual::{add_rows, descend_pass, dual_epoch, repeats, row_scores, row_squares};
     #[pymodule_export]
     use super::gather::{Gathered, Gatherer, bucket_rows};
+    #[pymodule_export]
+    use super::left_out::left_out;
     #[pymodule_export]
     use super::linear::Linear;
     #[pymodule_export]

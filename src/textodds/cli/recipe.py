@@ -234,7 +234,7 @@ def _word_options() -> list[Callable[[F], F]]:
     ]
 
 
-_CHOICES = (
+CHOICES = (
     *("alpha", "prior", "binary", "norm", "transform", "C", "class_weight", "shrinkage"),
     *("missing", "max_cells"),
 )
@@ -242,7 +242,7 @@ _CHOICES = (
 
 def learner_from(options: dict[str, Any], usual: str) -> Any:
     """The learner that the options name, or the ``usual`` one, with its choices."""
-    return learner_named(options["learner"] or usual, **_given(options, *_CHOICES))
+    return learner_named(options["learner"] or usual, **_given(options, *CHOICES))
 
 
 def recipe_from(options: dict[str, Any]) -> Recipe:

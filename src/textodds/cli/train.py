@@ -12,7 +12,7 @@ from textodds.cli import models, quality, tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.portrait import fit_lines
 from textodds.cli.progress import Watch, fitting, watched
-from textodds.cli.recipe import learner_from, recipe_from, recipe_options, text_choices
+from textodds.cli.recipe import CHOICES, learner_from, recipe_from, recipe_options, text_choices
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, portions, reading_options, source_for
 from textodds.cli.talk import (
@@ -33,11 +33,11 @@ from textodds.cli.values import Value, in_bytes
 from textodds.data import Source
 from textodds.errors import InputError, MissingColumn
 from textodds.evaluate import Evaluation
-from textodds.learners import TABLES, is_of_tables, name_of
+from textodds.learners import TABLES
 from textodds.model import TextModel
 from textodds.opening import load
 from textodds.tally import MEMORY
-from textodds.training import may_be_table, train_on, train_stream
+from textodds.training import may_be_table, must_be_of_tables, train_on, train_stream
 
 if TYPE_CHECKING:
     from textodds.opening import Model
@@ -120,7 +120,8 @@ def train(
     one pass and in bounded memory, and writes one model file.
     """
     path = models.default_path(data) if output is None else Path(output)
-    is_table = options["columns"] or options["like"] or options["learner"] in TABLES
+    of_tables = ("columns", "like", "missing", "max_cells")
+    is_table = options["learner"] in TABLES or any(options[name] for name in of_tables)
     source: Any = None if is_table else opened(data, options)
     if not is_table:
         recipe = recipe_from(options)
@@ -135,7 +136,7 @@ def train(
             if not may_be_table(error, None if usual else recipe.learner, source):
                 raise
     if model is None:
-        model, watch, source = _of_rows(data, options, quiet=quiet)
+        model, watch, source = _of_rows(data, {**options, "no_counts": no_counts}, quiet=quiet)
     seconds = time.perf_counter() - started
     tested: Any = None
     if test is not None:
@@ -173,23 +174,27 @@ def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> 
     from textodds.tables.training import open_table, train_table_on
 
     learner = learner_from(options, "mixed")
-    if not is_of_tables(learner) and name_of(learner) not in ("lda", "qda"):
-        raise InputError(
-            f"{name_of(learner)} learns from texts, not from the columns of a table",
-            hint="use mixed, gaussian, categorical, table, lda or qda; or name the column: `--text COLUMN`",
-        )
     like = None if options["like"] is None else load(options["like"])
-    if like is not None and not like.is_table:
-        raise InputError(f"`{options['like']}` is a model of texts, not of tables")
+    must_be_of_tables(learner, like)
+    words = text_choices(options)
+    if like is not None:
+        given = [name for name in ("learner", *CHOICES) if options[name] not in (None, False)] + list(words)
+        if given:
+            raise InputError(
+                f"`--{given[0].replace('_', '-')}` is as in the model that `--like` names",
+                hint="leave out one of the two",
+            )
+    if options["no_counts"]:
+        raise InputError("a model of a table is its counts", hint="leave `--no-counts` out")
     if options["stream"]:
         raise InputError("`--stream` is for softmax", hint="leave it out: tables are always read in one pass")
-    given: dict[str, Any] = {"columns": options["columns"], "like": like}
+    chosen: dict[str, Any] = {"columns": options["columns"], "like": like}
     source = open_table(
-        tables.paths_of(data, options), learner=learner, **given, **tables.reading_of(options)
+        tables.paths_of(data, options), learner=learner, **chosen, **tables.reading_of(options)
     )
     with watched(source, "learning", quiet=quiet) as watch:
         model = train_table_on(
-            source, learner, typical=options["typical"], words=text_choices(options), watch=watch, **given
+            source, learner, typical=options["typical"], words=words, watch=watch, **chosen
         )
     return model, watch, source
 

@@ -46,7 +46,7 @@ Alpha = float | ArrayLike
 def checked_alpha(alpha: Alpha) -> Alpha:
     """The smoothing, if it is zero or more throughout."""
     values = np.asarray(alpha, dtype=np.float64)
-    if values.ndim > 1 or not np.all((values >= 0) & np.isfinite(values)):
+    if values.ndim > 1 or not np.all((values >= 0) & (values < 1e100)):
         raise InputError(
             f"alpha must be zero or more, got {alpha!r}",
             hint="the usual choice is 1.0; try 0.01 to 1 for long documents",

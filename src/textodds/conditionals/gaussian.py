@@ -22,6 +22,9 @@ TARGETS = ("diagonal", "sphere", "unit")
 FLAT = 1e-10
 """A direction with less than this share of the variance of its columns has none: it is rounding."""
 
+SILENT = 1e200
+"""Variance of a column that never varied in training: so large that whatever comes there says nothing."""
+
 Shrinkage: TypeAlias = float | str | dict[str, float]
 """An intensity from 0 to 1, ``oas``, or an intensity for each class."""
 
@@ -134,7 +137,7 @@ class Gaussian:
             raise InputError("a full covariance needs moments with a full scatter")
         n, S = moments.count[:, :1], moments.scatter  # (K, 1) (K, V, V)
         overall = overall_variance(moments)  # (V,)
-        scale = np.sqrt(np.where(overall > 0, overall, 1.0))
+        scale = np.sqrt(np.where(overall > 0, overall, SILENT))
         unit = np.outer(scale, scale)
         pooled = S.sum(axis=0) / n.sum() / unit  # (V, V), of z
         if self.covariance == "shared":
@@ -177,14 +180,14 @@ class Gaussian:
                     f"column {v} does not vary in class `{moments.classes[k]}`",
                     hint="give some smoothing (1e-9), or leave the column out",
                 )
-            variance = np.where(flat, 1.0, variance)  # no column varies at all: nothing can be told
+            variance = np.where(flat, SILENT, variance)  # no column varies at all: nothing can be told
         return Diagonal(mean, variance)
 
     def _epsilon(self, overall: Floats) -> Floats:
         """What is added to the variances of the columns, (V,)."""
         if self.of_largest:
             return np.full(len(overall), self.smoothing * overall.max(initial=0.0))
-        return np.where(overall > 0, self.smoothing * overall, self.smoothing)
+        return np.where(overall > 0, self.smoothing * overall, SILENT if self.smoothing else 0.0)
 
     def _borrowed(self, pooled: Floats, moments: Moments, k: int) -> Floats:
         warnings.warn(

@@ -22,6 +22,7 @@ from textodds.conditionals.product import Likelihood, joined
 from textodds.conditionals.table import FullTable, TableEstimate
 from textodds.data import Batch, TableBatch
 from textodds.errors import InputError
+from textodds.generative import MultinomialNB
 from textodds.model import TextModel
 from textodds.moments import Moments
 from textodds.quadratic import Diagonal, Full
@@ -339,7 +340,10 @@ class Words:
         columns = tuple(plain.pop("columns"))
         if len(columns) != 1:
             raise InputError("a block of words has one column")
-        return cls(columns, Recipe.of_dict(plain["recipe"]))
+        recipe = Recipe.of_dict(plain["recipe"])
+        if not isinstance(recipe.learner, MultinomialNB):
+            raise InputError("a block of words is one of a multinomial model")
+        return cls(columns, recipe)
 
     def arrays(self, tally: Tally) -> Arrays:
         """The counts as arrays, for a file."""

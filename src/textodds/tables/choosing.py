@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from textodds.categories import CategoryTally
 from textodds.conditionals.gaussian import Gaussian
 from textodds.data import Column, Schema, TableBatch
+from textodds.data.schema import GIVEN
 from textodds.discriminant import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from textodds.errors import InputError, NoData, suggestion
 from textodds.generative import MultinomialNB
@@ -32,6 +33,12 @@ TableLearner: TypeAlias = (
 
 INTERVALS = 32
 """Intervals of a column at most, but for those of single values."""
+
+FEWEST = 8
+"""Rows that an interval needs to be one."""
+
+CLEARLY = 3.0
+"""By how much intervals must make held-out rows more likely (e^3 is 20 times) to be preferred."""
 
 CHOICES = ("number", "gaussian", "bins", "category", "text", "ignore")
 """What a user may say that a column is."""
@@ -77,6 +84,15 @@ def blocks_of(
     ``first`` are some rows to choose by; ``columns`` is what the user said, ``words`` how texts are cut.
     """
     used = [column for column in schema.columns if column.kind != "ignore"]
+    if not isinstance(learner, MixedNB):
+        for name, choice in columns.items():
+            if choice in ("bins", "gaussian") and not (
+                choice == "gaussian" and isinstance(learner, GaussianNB)
+            ):
+                raise InputError(
+                    f"column `{name}` cannot be `{choice}` here",
+                    hint="the learner mixed takes columns one by one",
+                )
     if not used:
         raise NoData(
             "no column is left to learn from",
@@ -101,7 +117,10 @@ def blocks_of(
             f"`{next(iter(words))}` is about texts, and no column is one of texts",
             hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
         )
-    choices = [Choice(column.name, how.get(column.name, "left out"), column.why) for column in schema.columns]
+    whys = {column.name: column.why for column in schema.columns}
+    if isinstance(learner, (CategoricalNB, JointTable)):
+        whys |= {name: "taken as a category" for name in whys if whys[name] == GIVEN and name not in columns}
+    choices = [Choice(name, how.get(name, "left out"), why) for name, why in whys.items()]
     return tuple(blocks), tuple(choices)
 
 
@@ -116,7 +135,7 @@ def _mixed(
     how: dict[str, str] = {}
     numbers, cut = [], {}
     for name in schema.names("number"):
-        edges = edges_of(first.columns[name])
+        edges = edges_of(_weighty(first, name))
         wanted = columns.get(name, "number")
         if wanted == "bins" or (wanted == "number" and prefers_bins(first, name, edges)):
             cut[name] = edges
@@ -139,6 +158,12 @@ def _mixed(
     return blocks, how
 
 
+def _weighty(batch: TableBatch, name: str) -> Floats:
+    """The numbers of the rows that weigh something."""
+    values: Floats = batch.columns[name]
+    return values if batch.weights is None else values[batch.weights > 0]
+
+
 def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
     """The Gaussian of a discriminant, its shrinkage chosen by the first rows."""
     if isinstance(learner, GaussianNB):
@@ -148,6 +173,12 @@ def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) 
     pooling = getattr(learner, "pooling", 0.0)
     rows = np.stack([first.columns[name] for name in names], axis=1)
     there = ~np.isnan(rows).any(axis=1)
+    if not there.any():
+        gaps = np.isnan(rows).sum(axis=0)
+        raise NoData(
+            f"no row has all of its numbers; `{names[int(gaps.argmax())]}` lacks most of them",
+            hint="leave that column out, or use the learner mixed, which takes missing numbers",
+        )
     classes, codes = class_codes(first)
     weights = np.ones(len(rows)) if first.weights is None else first.weights
     found = chosen(covariance, shrinkage, rows[there], codes[there], weights[there], classes, pooling=pooling)
@@ -184,44 +215,51 @@ def edges_of(values: Floats) -> Floats:
 
     Examples
     --------
-    >>> edges_of(np.array([1.0] * 90 + [float(n) for n in range(2, 12)]))
-    array([1.  , 1.  , 4.25, 6.5 , 8.75])
+    >>> edges_of(np.array([1.0] * 90 + [float(n) for n in range(2, 34)]))
+    array([ 1.  ,  1.  ,  9.75, 17.5 , 25.25])
     """
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(0)
     each, count = np.unique(known, return_counts=True)
-    frequent = each[count * INTERVALS >= len(known)]
+    frequent = each[(count * INTERVALS >= len(known)) & (count >= FEWEST)]
     rest = known[~np.isin(known, frequent)]
     edges = np.concatenate([frequent, np.nextafter(frequent, -np.inf)])
-    if len(rest):
-        parts = max(round(INTERVALS * len(rest) / len(known)), min(4, len(rest)))
+    parts = min(max(round(INTERVALS * len(rest) / len(known)), 4), len(rest) // FEWEST)
+    if parts > 1:
         edges = np.concatenate([edges, np.quantile(rest, np.linspace(0, 1, parts + 1)[1:-1])])
     return np.unique(edges)
 
 
 def prefers_bins(first: TableBatch, name: str, edges: Floats) -> bool:
-    """Whether held-out values are more likely to fall into their intervals by counts than by a Gaussian."""
-    from scipy.stats import norm
+    """Whether held-out values are clearly more likely to fall where they do by counts than by a Gaussian.
+
+    Both are of few rows, and say so: the counts have one row more in each interval, the Gaussian is the t
+    distribution of a new value, with a little for what it does not foresee.
+    """
+    from scipy.stats import t
 
     values = first.columns[name]
-    known = ~np.isnan(values)
+    weights = np.ones(len(values)) if first.weights is None else first.weights
     classes, codes = class_codes(first)
-    values, codes = values[known], codes[known]
-    weights = np.ones(len(values)) if first.weights is None else first.weights[known]
+    known = ~np.isnan(values) & (weights > 0)
+    values, codes, weights = values[known], codes[known], weights[known]
     half = np.random.default_rng(0).random(len(values)) < 0.5
     place = np.searchsorted(edges, values, side="left")
-    n = len(edges) + 1
+    cells = len(edges) + 1
+    least = 1e-9 * float(np.ptp(values)) if len(values) else 0.0  # a class may not vary at all
     gain = 0.0
     for k in range(len(classes)):
-        seen, held = half & (codes == k) & (weights > 0), ~half & (codes == k)
-        if seen.sum() < 2 or not held.any():
+        seen, held = half & (codes == k), ~half & (codes == k)
+        n = int(seen.sum())
+        if n < 2 or not held.any():
             continue
-        counts = np.bincount(place[seen], weights[seen], n)
-        by_counts = np.log((counts + 1) / (counts.sum() + n))
+        counts = np.bincount(place[seen], weights[seen], cells)
+        by_counts = np.log((counts + 1) / (counts.sum() + cells))
         mean = np.average(values[seen], weights=weights[seen])
         spread = np.sqrt(np.average((values[seen] - mean) ** 2, weights=weights[seen]))
-        share = np.diff(np.concatenate([[0.0], norm.cdf(edges, mean, max(spread, 1e-300)), [1.0]]))
-        by_gaussian = np.log(np.maximum(share, 1e-12))
+        scale = max(float(spread) * np.sqrt((n + 1) / (n - 1)), least, 1e-300)
+        share = np.diff(np.concatenate([[0.0], t.cdf((edges - mean) / scale, n - 1), [1.0]]))
+        by_gaussian = np.log(0.98 * share + 0.02 / cells)
         gain += float(weights[held] @ (by_counts - by_gaussian)[place[held]])
-    return gain > 0
+    return gain > CLEARLY

@@ -14,7 +14,7 @@ from textodds.calibrate import Calibration
 from textodds.conditionals.product import Product
 from textodds.data import Schema, TableBatch, TableSource, read_table
 from textodds.density import Familiarity, Reservoir, Typical
-from textodds.errors import InputError, NoData, Unsupported, suggestion
+from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.generative import Prior
 from textodds.linear import log_prior, log_softmax
@@ -60,9 +60,15 @@ class TableRecipe:
         blocks = tuple(block_of_dict(block) for block in plain["blocks"])
         if not blocks:
             raise InputError("it has no block of columns")
-        used = {column.name for column in schema.used}
-        if any(name not in used for block in blocks for name in block.columns):
-            raise InputError("a block has a column that the table has not")
+        kinds = {column.name: column.kind for column in schema.used}
+        needed = {"numbers": "number", "bins": "number", "categories": "category", "cells": "category"}
+        names = [name for block in blocks for name in block.columns]
+        if len(set(names)) < len(names):
+            raise InputError("a column is in its blocks twice")
+        for block in blocks:
+            for name in block.columns:
+                if kinds.get(name) != needed.get(block.kind, "text"):
+                    raise InputError(f"column `{name}` is not of the kind that its block takes")
         choices = tuple(Choice(*(str(each) for each in choice)) for choice in plain["choices"])
         calibration = None if plain["calibration"] is None else Calibration.of_dict(plain["calibration"])
         if calibration is not None and len(calibration.slopes) != len(blocks):
@@ -179,12 +185,7 @@ class TableModel:
 
     def score_batch(self, batch: TableBatch) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
-        there = np.zeros(len(batch), dtype=np.uint32)
-        for values in batch.columns.values():
-            if isinstance(values, np.ndarray):
-                there += ~np.isnan(values)
-            else:
-                there += np.asarray(values.is_valid())
+        there = columns_there(batch).astype(np.uint32)
         evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
         parts = self.product.by_block(batch)
         scores = sum(slope * part for slope, part in zip(self.slopes, parts, strict=True))
@@ -242,7 +243,7 @@ class TableModel:
                 hint="train with `--typical` (typical=True), or call learn_typical on rows of the kind",
             )
         density = np.logaddexp.reduce(self.log_joint_of(batch), axis=1)
-        p_values = self.typical.p_value(np.zeros(len(density)), -density)
+        p_values = self.typical.p_value(columns_there(batch), -density)
         pairs = zip(density.tolist(), p_values.tolist(), strict=True)
         return [Familiarity(value, -value, p) for value, p in pairs]
 
@@ -261,22 +262,31 @@ class TableModel:
         """How surprising a sample of rows is; if they were learned, with each forgotten."""
         if not sample:
             raise NoData("there are no typical rows to compare with")
-        surprises = []
+        surprises, there = [], []
         for model, batch in self.forgetting(sample) if seen else [(self, gathered(sample))]:
             surprises.append(-np.logaddexp.reduce(model.log_joint_of(batch), axis=1))
+            there.append(columns_there(batch))
         if not surprises:
-            raise NoData("too few rows to tell typical ones from others")
-        found = np.concatenate(surprises)
-        return Typical.of(np.zeros(len(found)), found)
+            raise NoData(
+                "too few rows to tell typical ones from others",
+                hint="train on more rows, so that a fifth of them can be forgotten for a while",
+            )
+        return Typical.of(np.concatenate(there), np.concatenate(surprises))
 
     def forgetting(self, sample: list[tuple[TableBatch, int]]) -> Iterator[tuple[TableModel, TableBatch]]:
         """Parts of a sample of rows that were learned, each with the model that has forgotten it."""
         folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(self.tally.n_documents, 1.0)))))
+        order = np.random.default_rng(0).permutation(len(sample))  # rows may come class by class in turn
         for fold in range(folds):
-            batch = gathered(sample[fold::folds])
+            batch = gathered([sample[at] for at in order[fold::folds]])
             rest = self.tally - self.count([batch])
-            if rest.classes == self.classes_:
-                yield TableModel(self.recipe, rest, {}), batch
+            if rest.classes != self.classes_:
+                continue
+            try:
+                model = TableModel(self.recipe, rest, {})
+            except TooFewRows:  # there were just enough with those that are forgotten
+                continue
+            yield model, batch
 
     def calibrated(self, sample: list[tuple[TableBatch, int]]) -> TableModel:
         """The model whose evidence is weighed so that probabilities of rows it has forgotten are right."""
@@ -386,7 +396,7 @@ class TableModel:
 
     def _combined(self, other: TableModel, sign: int) -> TableModel:
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
-        if mine["blocks"] != theirs["blocks"] or mine["prior"] != theirs["prior"]:
+        if any(mine[part] != theirs[part] for part in ("blocks", "prior", "calibration")):
             raise InputError(
                 "the models were made differently: their columns, or what is chosen for them",
                 hint="train the second with `--like FIRST` (like=first), so that it is made in the same way",
@@ -405,6 +415,19 @@ class TableModel:
         from textodds.tables.store import save
 
         save(path, self)
+
+
+def columns_there(batch: TableBatch) -> Floats:
+    """How many columns of each row have a value, (N,); an empty text has none."""
+    there = np.zeros(len(batch))
+    for values in batch.columns.values():
+        if isinstance(values, np.ndarray):
+            there += ~np.isnan(values)
+        else:
+            import pyarrow.compute as pc
+
+            there += np.asarray(pc.fill_null(pc.greater(pc.binary_length(values), 0), False))
+    return there
 
 
 def offer(sample: Reservoir, batch: TableBatch) -> None:

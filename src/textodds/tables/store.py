@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 from textodds import store
 from textodds.density import Typical
-from textodds.errors import ModelFileError
+from textodds.errors import ModelFileError, Shrunk
 from textodds.linear import check_prior
 from textodds.tables.model import TableModel, TableRecipe
 from textodds.tables.tally import TableTally
@@ -52,4 +53,6 @@ def _load(path: Path) -> TableModel:
     if any(each.classes != classes for each in parts):
         raise ModelFileError("its parts have different classes")
     typical = Typical.of_arrays(part("typical.")) if "typical.surprise" in arrays else None
-    return TableModel(recipe, TableTally(parts), dict(header["info"]), typical)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Shrunk)  # said when it was trained
+        return TableModel(recipe, TableTally(parts), dict(header["info"]), typical)

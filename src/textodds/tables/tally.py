@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class TableTally:
         for batch in batches:
             if batch.labels is None:
                 raise NoData("there are rows but no labels to learn from")
+            if batch.weights is not None:  # as counts are: what rounds to nothing is nothing in every block
+                batch = replace(batch, weights=np.round(batch.weights * 2.0**30) * 2.0**-30)
             for at, block in enumerate(blocks):
                 if isinstance(block, Words):
                     words[at].add(block.texts(batch))

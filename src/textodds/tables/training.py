@@ -35,7 +35,7 @@ def open_table(
     kinds = kinds_of(columns or {})
     found = read_table(source, labels, weights, kinds=kinds, **reading)
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
-    if needed and not found.replayable:
+    if needed and (not found.replayable or found.description == "stdin"):
         raise InputError(
             f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
