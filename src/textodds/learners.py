@@ -22,6 +22,7 @@ LEARNERS = {
     "multinomial": "generative.MultinomialNB",
     "bernoulli": "generative.BernoulliNB",
     "complement": "generative.ComplementNB",
+    "semisupervised": "semisupervised.SemiSupervisedNB",
     "softmax": "softmax.SoftmaxRegression",
     "nb-softmax": "softmax.NBSoftmax",
     "lda": "discriminant.LinearDiscriminantAnalysis",

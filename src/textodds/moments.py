@@ -103,8 +103,9 @@ class Moments:
         weights: ArrayLike | None = None,
         *,
         full: bool = False,
+        first: int = 0,
     ) -> Moments:
-        """The moments of rows (N, V) whose classes are given by number."""
+        """The moments of rows (N, V) whose classes are given by number; the first is row ``first``."""
         X = np.asarray(rows)
         if X.ndim != 2:
             raise InputError(f"rows must be a matrix, got {X.ndim} dimensions", hint="one row a case")
@@ -120,7 +121,7 @@ class Moments:
             part = slice(start, start + step)
             block = np.asarray(X[part], dtype=np.float64)
             with np.errstate(invalid="ignore", over="ignore"):  # what cannot be is named, not warned of
-                _add_block(total, block, short[part], None if w is None else w[part], start)
+                _add_block(total, block, short[part], None if w is None else w[part], first + start)
         return total.without_empty()
 
     @classmethod

@@ -15,8 +15,8 @@ from textodds.linear import log_softmax
 
 Floats = NDArray[np.float64]
 
-BLOCK_BYTES = 2 << 20
-"""Rows are scored in blocks that stay in the cache."""
+BLOCK_BYTES = 1 << 19
+"""Rows are scored in blocks that stay in the cache, with what is made of them."""
 
 LARGEST = 1e100
 """No number is as large: squares, and sums of them, are still numbers."""
@@ -62,10 +62,13 @@ class Diagonal:
         out = np.empty((len(X), K))
         precision = 1 / np.sqrt(self.variance)
         constant = -0.5 * (V * LOG_2PI + np.log(self.variance).sum(axis=1))
+        room = np.empty((_step(V), V))
         for part in _blocks(X, V):
             block = X[part]
+            z = room[: len(block)]
             for k in range(K):
-                z = (block - self.mean[k]) * precision[k]
+                np.subtract(block, self.mean[k], out=z)
+                z *= precision[k]
                 out[part, k] = constant[k] - 0.5 * np.einsum("iv,iv->i", z, z)
         gaps = np.flatnonzero(np.isnan(out).any(axis=1))
         if len(gaps):
@@ -357,6 +360,10 @@ def _refuse(X: Floats, out: Floats, *, missing: bool) -> None:
 
 
 def _blocks(X: Floats, V: int) -> Iterator[slice]:
-    step = max(64, BLOCK_BYTES // (8 * max(V, 1)))
+    step = _step(V)
     for start in range(0, len(X), step):
         yield slice(start, min(start + step, len(X)))
+
+
+def _step(V: int) -> int:
+    return max(64, BLOCK_BYTES // (8 * max(V, 1)))

@@ -113,6 +113,10 @@ def train(
         given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, "words": recipe}
         return train_table(source, labels, weights, learner=chosen, **given, **reading)
 
+    if like is not None and (learner is not None or recipe):
+        raise InputError(
+            "a model that is like another has its learner and its words", hint="leave out one of the two"
+        )
     if columns or like is not None or is_of_tables(found) or (text is None and _is_table(source, labels)):
         if text is not None:
             raise InputError(

@@ -89,7 +89,7 @@ def test_the_hint_for_a_column_that_seemed_to_be_numbers_says_how_to_read_it(mon
     path = write_csv(tmp_path / "t.csv", {"age": [1, 2, 3, "abc"], "label": ["x", "y", "x", "y"]})
     with pytest.raises(BadRow, match=r"t\.csv, line 5: `age` is `abc`, not a number") as caught:
         rows(path)
-    assert "`--columns age=category` (kinds={'age': 'category'})" in caught.value.hint
+    assert "`--columns age=category` (columns={'age': 'category'})" in caught.value.hint
     assert "--bad-rows skip" in caught.value.hint
     assert (caught.value.code, caught.value.line) == ("input.bad-row", 5)
     with pytest.raises(BadRow, match="`age` is `abc`, not a number") as caught:

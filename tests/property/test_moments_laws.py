@@ -303,8 +303,6 @@ def test_subtracting_numbers_far_from_all_that_were_added_is_an_error(full):
 @pytest.mark.parametrize("value", [74.375, 0.1, 1e8 + 0.1, -1e15 / 3])
 def test_equal_rows_that_were_added_can_be_subtracted(full, value):
     """They do not vary but for rounding, which is no sign that they were never there."""
-    # fails: means that differ by a unit in the last place leave a variance below zero, by more than a
-    # millionth of what there is, which is nothing; a mean is known to about 1e-12 of its size
     random = np.random.default_rng(0)
     for _ in range(300):
         a, b = (

@@ -13,9 +13,9 @@ from scipy import sparse
 import textodds
 from textodds import MultinomialNB, generative, naive, softmax
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
+from textodds.folds import FOLDS
 from textodds.optimise import Objective
 from textodds.optimise.dual import Ascent
-from textodds.folds import FOLDS
 from textodds.penalty import Path, as_c, choose
 from textodds.rows import LabelledRows
 from textodds.softmax import NBSoftmax, SoftmaxRegression, Watchers

@@ -77,7 +77,8 @@ def change(
         return
     say(
         f"{'learned' if sign > 0 else 'forgot'} {counted(rows, 'row')}: {path} now rests on "
-        f"{weight(changed.tally.n_documents)} documents in {counted(len(changed.classes_), 'class')}, "
+        f"{weight(changed.tally.n_documents)} {'rows' if changed.is_table else 'documents'} in "
+        f"{counted(len(changed.classes_), 'class')}, "
         f"{counted(*changed.extent)}",
         quiet=quiet,
     )

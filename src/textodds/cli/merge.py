@@ -61,7 +61,7 @@ def merge(
         echo(as_json(models.plain(merged, path, written)))
         return
     say(
-        f"wrote {path}: {weight(merged.tally.n_documents)} documents "
+        f"wrote {path}: {weight(merged.tally.n_documents)} {'rows' if merged.is_table else 'documents'} "
         f"in {counted(len(merged.classes_), 'class')}, {counted(*merged.extent)}, "
         f"{size(written)}",
         quiet=quiet,

@@ -134,6 +134,9 @@ def train(
         except MissingColumn as error:
             usual = options["learner"] is None
             if not may_be_table(error, None if usual else recipe.learner, source):
+                if source.description == "stdin" and error.wanted == "text":
+                    hint = f"{error.hint}; or say that it is a table: `--learner mixed`"
+                    raise InputError(error.problem, hint=hint) from error
                 raise
     if model is None:
         model, watch, source = _of_rows(data, {**options, "no_counts": no_counts}, quiet=quiet)
@@ -175,6 +178,8 @@ def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> 
 
     learner = learner_from(options, "mixed")
     like = None if options["like"] is None else load(options["like"])
+    if like is not None and not like.is_table:
+        raise InputError(f"`{options['like']}` is a model of texts, not of tables")
     must_be_of_tables(learner, like)
     words = text_choices(options)
     if like is not None:

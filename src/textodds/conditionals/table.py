@@ -143,8 +143,8 @@ class FullTable:
         textodds.errors.InputError: the full table needs 2^300 cells, and 1,000,000 are allowed: each of \
 the 300 columns has 2 categories
         <BLANKLINE>
-        hint: use fewer columns, or CategoricalNB, which takes each column by itself and needs 600 cells; \
-or allow more (max_cells)
+        hint: use fewer columns, or CategoricalNB (--learner categorical), which takes each column by \
+itself and needs 600 cells; or allow more (--max-cells, max_cells=)
         """
         singles = tally.marginals() if isinstance(tally, CellTally) else tally
         sizes = self._margins.cells(singles)
@@ -153,8 +153,8 @@ or allow more (max_cells)
             raise InputError(
                 f"the full table needs {_power(sizes, cells)} cells, and {self.max_cells:,} are allowed: "
                 + _largest(singles.columns, sizes),
-                hint="use fewer columns, or CategoricalNB, which takes each column by itself and needs "
-                f"{sum(sizes):,} cells; or allow more (max_cells)",
+                hint="use fewer columns, or CategoricalNB (--learner categorical), which takes each column "
+                f"by itself and needs {sum(sizes):,} cells; or allow more (--max-cells, max_cells=)",
             )
         return cells
 

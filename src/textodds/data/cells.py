@@ -175,7 +175,7 @@ def unreadable(name: str, kind: Array, what: str) -> InputError:
     """The error for a column of a type that cannot be read as it should."""
     return InputError(
         f"column `{name}` holds {kind}, which cannot be read as {what}",
-        hint=f"leave it out with `--columns {name}=ignore` (kinds={{{name!r}: 'ignore'}})",
+        hint=f"leave it out with `--columns {name}=ignore` (columns={{{name!r}: 'ignore'}})",
     )
 
 

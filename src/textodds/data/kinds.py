@@ -24,6 +24,9 @@ ID_DIFFERENT = 0.95
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[{_UNSPACED}]|[^\s{_UNSPACED}]+"
 
+# So many values tell already that a column is none of numbers.
+FEW = 64
+
 NO_VALUES = "no values"
 
 
@@ -58,7 +61,9 @@ def _of_strings(name: str, array: Any) -> Column:
     present = cells.stripped(array).drop_null()
     if not len(present):
         return Column(name, "ignore", NO_VALUES)
-    numbers, problems = cells.numbers_of(name, present)
+    _, problems = cells.numbers_of(name, present.slice(0, FEW))
+    if not problems:  # not every word is looked at as a number
+        numbers, problems = cells.numbers_of(name, present)
     if not problems:
         return _of_numbers(name, numbers)
     different = pc.count_distinct(present).as_py()

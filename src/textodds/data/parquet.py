@@ -3,7 +3,7 @@
 Measured on 300 MB in 16 row groups of 60,000 rows, and as one row group (pyarrow 26, DuckDB 2.0, two
 cores; only text and label read). pyarrow with a read buffer: 1.0 s of CPU, 90 and 60 MB above what the
 import takes. DuckDB: 0.6 s of CPU, 170 and 310 MB (250 and 330 with two threads). pyarrow is taken:
-its memory does not grow with the row groups, and it hands over a text that is not UTF-8, so that its
+for a few columns its memory does not grow with the row groups, and it hands over a text that is not UTF-8, so that its
 row can be named, where DuckDB fails for the file as a whole.
 """
 
@@ -16,13 +16,16 @@ from typing import Any
 from textodds.data import files
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import Wanted
-from textodds.data.files import BUFFER, File
+from textodds.data.files import File
 from textodds.data.frames import admitted_parts, arrow_parts
 from textodds.data.parts import Part
 from textodds.data.progress import Progress
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.errors import BadFile
+
+# Every column that is read has one: a table may have hundreds.
+BUFFER_OF_COLUMN = 128 << 10
 
 
 def batches(file: File, wanted: Wanted, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
@@ -59,7 +62,7 @@ def _opened(file: File) -> Iterator[Any]:
         return
     with files.unpacked(file.path, ".parquet") as path, files.trouble(file):
         try:
-            with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER) as table:
+            with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_OF_COLUMN) as table:
                 yield table
         except pa.ArrowException as error:
             raise BadFile(

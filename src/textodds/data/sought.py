@@ -53,7 +53,7 @@ class Sought:
         if schema is not None and kinds:
             raise InputError(
                 "`kinds` does not apply: a schema says of what kind each column is",
-                hint="leave out `--columns` (kinds=), or train anew with it",
+                hint="leave out `--columns` (columns=, or kinds= of read_table), or train anew with it",
             )
         if schema is not None and not schema.used:
             raise InputError("the schema has no columns to read", hint="train anew, with kinds= for some")
@@ -178,7 +178,7 @@ class Sought:
             listed_columns = ", ".join(f"`{column.name}` ({column.why})" for column in found) or "none"
             raise InputError(
                 f"no column of {where} can be used; there are {listed_columns}",
-                hint="say of what kind one is with `--columns NAME=category` (kinds={'NAME': 'category'})",
+                hint="say of what kind one is with `--columns NAME=category` (columns={'NAME': 'category'})",
             )
         self.schema = Schema(tuple(found), None if label is None else names[label])
 
@@ -190,13 +190,17 @@ class Sought:
             at = columns.position(names, name)
             if at is None:
                 raise MissingColumn(
-                    where, name, names, None, hint="name one of these in `--columns` (kinds=)"
+                    where,
+                    name,
+                    names,
+                    None,
+                    hint="name one of these in `--columns` (columns=, or kinds= of read_table)",
                 )
             for other, what in ((label, "label"), (weight, "weight")):
                 if at == other:
                     raise InputError(
                         f"column `{names[at]}` of {where} is the {what}, and has no kind",
-                        hint=f"leave it out of `--columns` (kinds=), or name another {what}",
+                        hint=f"leave it out of `--columns` (columns=), or name another {what}",
                     )
             given[names[at]] = Column(names[at], kind, GIVEN)
         return given

@@ -106,7 +106,7 @@ class _Problems:
                     name = self._numbers[at]
                     hint = (
                         f"the first rows of `{name}` are numbers; to read it as categories, use "
-                        f"`--columns {name}=category` (kinds={{{name!r}: 'category'}})"
+                        f"`--columns {name}=category` (columns={{{name!r}: 'category'}})"
                     )
                     raise BadRow(error.where, error.line, error.reason, part.origin.unit, hint=hint) from None
                 raise

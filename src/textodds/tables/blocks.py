@@ -49,12 +49,12 @@ class Numbers:
             self.conditional.covariance, "Gaussian, own covariance"
         )
 
-    def count(self, batch: TableBatch) -> Moments:
-        """The moments of a batch."""
+    def count(self, batch: TableBatch, first: int = 1) -> Moments:
+        """The moments of a batch, whose first row has a number for errors to name."""
         classes, codes = class_codes(batch)
         full = self.conditional.is_full
         try:
-            return Moments.of_codes(self.values(batch), codes, classes, batch.weights, full=full)
+            return Moments.of_codes(self.values(batch), codes, classes, batch.weights, full=full, first=first)
         except InputError as error:
             raise InputError(self._named(error.problem), hint=error.hint) from error
 
@@ -114,7 +114,7 @@ def _refuse_missing(values: Floats, columns: tuple[str, ...]) -> None:
     if gaps.any():
         row, column = np.argwhere(gaps)[0]
         raise InputError(
-            f"row {row} has no number in column `{columns[column]}`, and lda and qda need them all",
+            f"row {row + 1} has no number in column `{columns[column]}`, and lda and qda need them all",
             hint="fill it in, or train with the learner mixed, which leaves out what is missing",
         )
 
@@ -144,7 +144,7 @@ class Bins:
         """What is assumed, in a word or two."""
         return f"{', '.join(str(len(edges) + 1) for edges in self.edges)} intervals"
 
-    def count(self, batch: TableBatch) -> CategoryTally:
+    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally:
         """Rows by class and interval."""
         return CategoryTally.of(self.coded(batch), batch.labels, batch.weights)
 
@@ -159,7 +159,9 @@ class Bins:
             values = batch.columns[name]
             codes = np.searchsorted(np.array(edges), values, side="left").astype(np.int32)
             codes[np.isnan(values)] = -1
-            found[name] = Coded(tuple(str(number) for number in range(len(edges) + 1)), codes)
+            names = [f"up to {edge!r}" for edge in edges]
+            names.append(f"above {edges[-1]!r}" if edges else "any")
+            found[name] = Coded(tuple(names), codes)
         return found
 
     def as_dict(self) -> dict[str, Any]:
@@ -199,7 +201,7 @@ class Categories:
         """What is assumed, in a word or two."""
         return "categorical"
 
-    def count(self, batch: TableBatch) -> CategoryTally:
+    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally:
         """Rows by class and category."""
         return CategoryTally.of(self.coded(batch), batch.labels, batch.weights)
 
@@ -259,7 +261,7 @@ class Cells:
         """What is assumed, in a word or two."""
         return "full table"
 
-    def count(self, batch: TableBatch) -> CellTally:
+    def count(self, batch: TableBatch, first: int = 1) -> CellTally:
         """Rows by class and combination."""
         return CellTally.of(self.coded(batch), batch.labels, batch.weights)
 
@@ -318,7 +320,7 @@ class Words:
         """What is assumed, in a word or two."""
         return "multinomial of words"
 
-    def count(self, batch: TableBatch) -> Tally:
+    def count(self, batch: TableBatch, first: int = 1) -> Tally:
         """The words of a batch."""
         return Tally.count([self.texts(batch)], settings=self.recipe.settings)
 

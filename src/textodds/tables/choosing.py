@@ -135,11 +135,13 @@ def _mixed(
     how: dict[str, str] = {}
     numbers, cut = [], {}
     for name in schema.names("number"):
-        edges = edges_of(_weighty(first, name))
+        values = first.columns[name]
+        edges = edges_of(values, first.weights)
         wanted = columns.get(name, "number")
         if wanted == "bins" or (wanted == "number" and prefers_bins(first, name, edges)):
             cut[name] = edges
-            how[name] = f"{len(edges) + 1} intervals"
+            occupied = np.unique(np.searchsorted(edges, values[~np.isnan(values)], side="left"))
+            how[name] = f"{len(occupied)} intervals"
         else:
             numbers.append(name)
             how[name] = "Gaussian"
@@ -156,12 +158,6 @@ def _mixed(
         blocks.append(Words((name,), recipe_of(MultinomialNB(alpha=learner.word_alpha), **words)))
         how[name] = "multinomial of words"
     return blocks, how
-
-
-def _weighty(batch: TableBatch, name: str) -> Floats:
-    """The numbers of the rows that weigh something."""
-    values: Floats = batch.columns[name]
-    return values if batch.weights is None else values[batch.weights > 0]
 
 
 def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
@@ -181,6 +177,8 @@ def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) 
         )
     classes, codes = class_codes(first)
     weights = np.ones(len(rows)) if first.weights is None else first.weights
+    if not weights[there].any():
+        raise NoData("no row that has all of its numbers weighs anything", hint="use the learner mixed")
     found = chosen(covariance, shrinkage, rows[there], codes[there], weights[there], classes, pooling=pooling)
     gaussian = found.gaussian
     if isinstance(gaussian.shrinkage, dict):
@@ -197,12 +195,15 @@ def _refuse_others(learner: TableLearner, used: list[Column]) -> None:
     others = [column for column in used if column.kind != wanted]
     if others:
         column = others[0]
+        numbers = ""
+        if wanted == "number" and column.why in ("two values", "one value"):
+            numbers = f", or take it for numbers: `--columns {column.name}=number`"
         ignored = ",".join(f"{other.name}=ignore" for other in others[:20]) + ("," + "…") * (len(others) > 20)
         raise InputError(
             f"column `{column.name}` is one of {_plural(column.kind)} ({column.why}), "
             f"and {type(learner).__name__} takes {_plural(wanted)} only",
             hint=f"use the learner mixed, or leave it out: `--columns {ignored}` "
-            f"(columns={{{column.name!r}: 'ignore'}})",
+            f"(columns={{{column.name!r}: 'ignore'}}){numbers}",
         )
 
 
@@ -210,24 +211,25 @@ def _plural(kind: str) -> str:
     return {"category": "categories"}.get(kind, f"{kind}s")
 
 
-def edges_of(values: Floats) -> Floats:
-    """Upper ends of intervals with about equally many rows; a frequent value has one of its own.
+def edges_of(values: Floats, weights: Floats | None = None) -> Floats:
+    """Upper ends of intervals of about equal weight; a frequent value has one of its own.
 
     Examples
     --------
     >>> edges_of(np.array([1.0] * 90 + [float(n) for n in range(2, 34)]))
-    array([ 1.  ,  1.  ,  9.75, 17.5 , 25.25])
+    array([ 1.,  1.,  9., 17., 25.])
     """
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return np.zeros(0)
-    each, count = np.unique(known, return_counts=True)
-    frequent = each[(count * INTERVALS >= len(known)) & (count >= FEWEST)]
-    rest = known[~np.isin(known, frequent)]
-    edges = np.concatenate([frequent, np.nextafter(frequent, -np.inf)])
-    parts = min(max(round(INTERVALS * len(rest) / len(known)), 4), len(rest) // FEWEST)
+    u = np.ones(len(values)) if weights is None else weights
+    known = ~np.isnan(values) & (u > 0)
+    each, inverse = np.unique(values[known], return_inverse=True)
+    mass = np.bincount(inverse, u[known], len(each))  # (D,) weight of each different value
+    is_frequent = (mass * INTERVALS >= mass.sum()) & (mass >= FEWEST)
+    edges = np.concatenate([each[is_frequent], np.nextafter(each[is_frequent], -np.inf)])
+    rest, total = mass[~is_frequent], float(mass.sum())
+    parts = min(max(round(INTERVALS * rest.sum() / max(total, 1.0)), 4), int(rest.sum() // FEWEST))
     if parts > 1:
-        edges = np.concatenate([edges, np.quantile(rest, np.linspace(0, 1, parts + 1)[1:-1])])
+        wanted = np.arange(1, parts) / parts * rest.sum()
+        edges = np.concatenate([edges, each[~is_frequent][np.searchsorted(np.cumsum(rest), wanted)]])
     return np.unique(edges)
 
 

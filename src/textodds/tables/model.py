@@ -178,6 +178,8 @@ class TableModel:
                 hint="for several rows use predict(rows)",
             )
         names = [column.name for column in self.schema.used]
+        if self.schema.label in row and self.schema.label is not None:
+            raise InputError(f"`{self.schema.label}` is the label", hint="leave it out of the row")
         for name in row:
             if name not in names and name not in {column.name for column in self.schema.columns}:
                 raise InputError(f"there is no column `{name}`{suggestion(str(name), names)}")
@@ -432,8 +434,8 @@ def columns_there(batch: TableBatch) -> Floats:
 
 def offer(sample: Reservoir, batch: TableBatch) -> None:
     """Let a sample take its share of the rows of a batch that weigh something."""
-    if batch.weights is not None and (batch.weights == 0).any():
-        batch = rows_of(batch, np.flatnonzero(batch.weights))
+    if batch.weights is not None and not (batch.weights >= 2.0**-30).all():
+        batch = rows_of(batch, np.flatnonzero(batch.weights >= 2.0**-30))
     if places := sample.places(len(batch)):
         taken = rows_of(batch, np.array([i for i, _ in places]))
         for number, (_, place) in enumerate(places):

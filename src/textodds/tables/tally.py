@@ -34,6 +34,7 @@ class TableTally:
         words = {
             at: Counting(block.recipe.settings) for at, block in enumerate(blocks) if isinstance(block, Words)
         }
+        rows = 0
         for batch in batches:
             if batch.labels is None:
                 raise NoData("there are rows but no labels to learn from")
@@ -43,7 +44,8 @@ class TableTally:
                 if isinstance(block, Words):
                     words[at].add(block.texts(batch))
                 else:
-                    sums[at] = _sum(sums[at], block.count(batch))
+                    sums[at] = _sum(sums[at], block.count(batch, rows + 1))
+            rows += len(batch)
         for at, counting in words.items():
             sums[at] = counting.finish()
         parts = [part for part in sums if part is not None]
