@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,10 @@ from textodds.errors import InputError
 from textodds.linear import log_softmax
 
 Floats = NDArray[np.float64]
+
+
+MOST_BIASES = 300
+"""Classes up to which each has a bias of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,29 +83,54 @@ class Calibration:
         start: Floats | None = None,
     ) -> Calibration:
         """The calibration of held-out scores (B, N, K) of several kinds, beside an ``offset`` (K,)."""
-        from scipy.optimize import minimize
-
         B, N, K = parts.shape
         start = np.ones(B) if start is None else start
         centred = parts - parts.mean(axis=2, keepdims=True)
-        total = float(weights.sum())
         truth = np.zeros((N, K))
         truth[np.arange(N), codes] = 1.0
+        n = B + K if K <= MOST_BIASES else B  # of very many classes, none has the rows for a bias
 
-        def loss(parameters: Floats) -> tuple[float, Floats]:
-            slopes, bias = start * np.exp(parameters[:B]), parameters[B:]
-            log_p = log_softmax(np.tensordot(slopes, centred, 1) + bias + offset)
-            residual = (np.exp(log_p) - truth) * weights[:, None]
-            value = -float(weights @ log_p[np.arange(N), codes])
-            value += 0.5 * float(bias @ bias) + 0.5 * float(parameters[:B] @ parameters[:B])
-            along = slopes * np.tensordot(centred, residual, 2) + parameters[:B]
-            return value / total, np.concatenate([along, residual.sum(axis=0) + bias]) / total
+        def at(parameters: Floats) -> tuple[float, Floats, Floats]:
+            """Loss, its gradient and its curvature."""
+            along = (start * np.exp(parameters[:B]))[:, None, None] * centred  # (B, N, K)
+            logits = along.sum(axis=0) + offset
+            if n > B:
+                logits = logits + parameters[B:]
+            log_p = log_softmax(logits)
+            p = np.exp(log_p)
+            residual = (p - truth) * weights[:, None]
+            value = 0.5 * float(parameters @ parameters) - float(weights @ log_p[np.arange(N), codes])
+            gradient, curvature = parameters.copy(), np.eye(n)
+            inner = (p * along).sum(axis=2)  # (B, N)
+            weighted = p * weights[:, None]
+            gradient[:B] += np.tensordot(along, residual, 2)
+            spread = (along * weighted).reshape(B, -1)
+            curvature[:B, :B] += spread @ along.reshape(B, -1).T - (inner * weights) @ inner.T
+            curvature[:B, :B] += np.diag(np.tensordot(along, residual, 2))
+            if n > B:
+                gradient[B:] += residual.sum(axis=0)
+                mixed = (along * weighted).sum(axis=1) - inner @ weighted  # (B, K)
+                curvature[:B, B:] += mixed
+                curvature[B:, :B] += mixed.T
+                curvature[B:, B:] += np.diag(weighted.sum(axis=0)) - p.T @ weighted
+            return value, gradient, curvature
 
-        bounds: Any = [(-12.0, 12.0)] * B + [(None, None)] * K
-        found = minimize(
-            loss, np.zeros(B + K), jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500}
-        ).x
-        return cls(start * np.exp(found[:B]), found[B:] - found[B:].mean())
+        found = _least(at, np.zeros(n))
+        bias = found[B:] - found[B:].mean() if n > B else 0.0
+        return cls(start * np.exp(found[:B]), bias)
+
+    def of_classes(self, before: Sequence[str], now: Sequence[str]) -> Calibration:
+        """The calibration for other classes, of which those that are new have no bias."""
+        known = dict(zip(before, np.broadcast_to(self.bias, len(before)).tolist(), strict=True))
+        return Calibration(self.slopes, np.array([known.get(name, 0.0) for name in now]))
+
+    @classmethod
+    def between(cls, parts: Sequence[Calibration], shares: Sequence[float]) -> Calibration:
+        """What lies between calibrations, by their shares: slopes by their logarithms, biases as they are."""
+        u = np.asarray(shares, dtype=np.float64) / sum(shares)
+        slopes = np.exp(sum(share * np.log(part.slopes) for share, part in zip(u, parts, strict=True)))
+        bias = sum(share * np.asarray(part.bias) for share, part in zip(u, parts, strict=True))
+        return cls(np.atleast_1d(slopes), np.asarray(bias))
 
     def applied(self, *scores: Floats) -> Floats:
         """The calibrated scores of one kind or several, (N, K)."""
@@ -121,6 +151,26 @@ class Calibration:
         if not sound or not (np.abs(bias) < 1e9).all():
             raise InputError("its calibration is damaged")
         return cls(slopes, bias)
+
+
+def _least(at: Callable[[Floats], tuple[float, Floats, Floats]], x: Floats) -> Floats:
+    """Where a smooth function is least, by Newton's method with a damping that grows until a step helps."""
+    value, gradient, curvature = at(x)
+    damping = 1e-3
+    for _ in range(100):
+        if np.abs(gradient).max() < 1e-8 * max(1.0, abs(value)):
+            break
+        step = np.linalg.solve(curvature + damping * np.diag(np.abs(np.diag(curvature)) + 1e-9), -gradient)
+        there = at(x + np.clip(step, -3.0, 3.0))
+        if there[0] < value:
+            x = x + np.clip(step, -3.0, 3.0)
+            value, gradient, curvature = there
+            damping = max(damping / 10, 1e-9)
+        elif damping > 1e9:
+            break
+        else:
+            damping *= 10
+    return x
 
 
 def log_loss(scores: Floats, codes: NDArray[np.int64], weights: Floats) -> float:

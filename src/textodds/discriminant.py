@@ -16,7 +16,8 @@ from textodds.conditionals.sparse_gaussian import Directions, SparseClasses, sha
 from textodds.errors import InputError, NotConverged, Unsupported
 from textodds.folds import held_out
 from textodds.generative import Prior
-from textodds.linear import LinearModel, Weights, check_prior, log_prior
+from textodds.honest import Honest
+from textodds.linear import LinearModel, Weights, check_prior, log_prior, log_softmax
 from textodds.moments import Moments
 from textodds.quadratic import QuadraticModel
 from textodds.rows import LabelledRows
@@ -41,6 +42,7 @@ class DiscriminantFit:
     model: LinearModel | QuadraticModel
     about: dict[str, Any]
     factor: Floats | None = None  # no feature is scaled
+    honest: Honest | None = None  # what was said of rows that were held out
 
     def report(self) -> dict[str, Any]:
         """What is worth keeping, as plain data."""
@@ -183,7 +185,7 @@ class LinearDiscriminantAnalysis(_Fitted):
         weights = Weights.of_matrix(found.weights / path.calibration.temperature)
         model = LinearModel(data.classes, self._log_prior(data), intercept, weights)
         about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}
-        return DiscriminantFit(model, {**path.report(), **about})
+        return DiscriminantFit(model, {**path.report(), **about}, honest=path.honest)
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ class QuadraticDiscriminantAnalysis(_Fitted):
         gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)
         model = QuadraticModel(data.classes, prior, gaussians).calibrated(path.calibration)
         model = model.with_prior(self._log_prior(data))
-        return DiscriminantFit(model, {**path.report(), "method": "subspace iteration"})
+        return DiscriminantFit(model, {**path.report(), "method": "subspace iteration"}, honest=path.honest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +254,7 @@ class _Path:
     calibration: Calibration
     points: tuple[tuple[float, float], ...] = ()
     held_out: int = 0
+    honest: Honest | None = None
 
     def report(self) -> dict[str, Any]:
         return {
@@ -298,7 +301,7 @@ def _chosen_sparse(
         points.append((intensity, loss))
         if loss > min(loss for _, loss in points):
             break  # it rises
-        best = _Path(intensity, calibration)
+        best = _Path(intensity, calibration, honest=Honest.of(log_softmax(calibration.applied(scores)), y))
     return replace(best, points=tuple(points), held_out=len(y))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds import _kernels
 from textodds.data import Batch
 from textodds.density import Reservoir, Typical
 from textodds.errors import NoData
@@ -27,19 +28,25 @@ def offer(sample: Reservoir, batch: Batch) -> None:
     places = sample.places(len(batch))
     if not places:
         return
-    texts, labels = _subscriptable(batch.texts), _subscriptable(batch.labels)
-    for i, place in places:
-        label = None if labels is None else str(labels[i])
+    rows = [i for i, _ in places]
+    texts, labels = taken(batch.texts, rows), taken(batch.labels, rows)
+    for number, (i, place) in enumerate(places):
+        label = None if labels is None else labels[number]
         weight = 1.0 if batch.weights is None else float(batch.weights[i])
-        sample.put(place, (str(texts[i]), label, weight))
+        sample.put(place, ((texts or [""])[number], label, weight))
 
 
-def _subscriptable(column: Any) -> Any:
-    if column is None or isinstance(column, list):
-        return column
+def taken(column: Any, rows: list[int]) -> list[str] | None:
+    """The strings of a column at some rows."""
+    if column is None:
+        return None
+    if isinstance(column, list):
+        return [str(column[i]) for i in rows]
+    if isinstance(column, _kernels.Strings):
+        return column.take(rows)
     import pyarrow
 
-    return pyarrow.array(column)  # of our kernels' strings, without a copy; its items print as they are
+    return [str(value) for value in pyarrow.array(column).take(rows).to_pylist()]
 
 
 def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:

@@ -37,6 +37,11 @@ def checked(learner: Learner) -> None:
     check_prior(learner.prior)
 
 
+def usual(alpha: Alpha | None) -> Alpha:
+    """The smoothing, 1 as long as it is not chosen."""
+    return 1.0 if alpha is None else alpha
+
+
 def is_likelihood(learner: Any) -> bool:
     """Whether a learner models how documents come about, so that they have a probability."""
     return hasattr(learner, "conditional") and bool(learner.conditional.is_likelihood)
@@ -75,14 +80,14 @@ class MultinomialNB:
     Parameters
     ----------
     alpha : float or array of V, default 1.0
-        Smoothing, in pseudo-counts per word.
+        Smoothing, in pseudo-counts per word; None chooses it by leaving out one text at a time.
     prior : "data", "uniform" or dict, default "data"
         Probability of each class before a word is read.
     binary : bool, default False
         Count a word once a document; often better for short texts.
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha | None = 1.0
     prior: Prior = "data"
     binary: bool = False
 
@@ -92,7 +97,7 @@ class MultinomialNB:
     @property
     def conditional(self) -> Multinomial:
         """The class-conditional."""
-        return Multinomial(self.alpha, self.binary)
+        return Multinomial(usual(self.alpha), self.binary)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class BernoulliNB:
         Probability of each class before a word is read.
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha | None = 1.0
     prior: Prior = "data"
 
     def __post_init__(self) -> None:
@@ -116,7 +121,7 @@ class BernoulliNB:
     @property
     def conditional(self) -> Bernoulli:
         """The class-conditional."""
-        return Bernoulli(self.alpha)
+        return Bernoulli(usual(self.alpha))
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ class ComplementNB:
         Transform the training documents (with ``norm``: TWCNB).
     """
 
-    alpha: Alpha = 1.0
+    alpha: Alpha | None = 1.0
     norm: bool = False
     transform: bool = False
     prior = "data"
@@ -144,4 +149,4 @@ class ComplementNB:
     @property
     def conditional(self) -> Complement:
         """The class-conditional."""
-        return Complement(self.alpha, self.norm, self.transform)
+        return Complement(usual(self.alpha), self.norm, self.transform)

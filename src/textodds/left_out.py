@@ -11,6 +11,7 @@ as they were chosen with the document.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,17 +20,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.calibrate import Calibration, log_loss
 from textodds.conditionals import Bernoulli, Complement, Multinomial
 from textodds.conditionals.bernoulli import log_absent
-from textodds.errors import InputError, Unsupported
-from textodds.linear import LOG_ZERO, log
+from textodds.data import Batch
+from textodds.errors import InputError, NoData, Unsupported
+from textodds.familiar import taken
+from textodds.honest import Honest
+from textodds.linear import LOG_ZERO, log, log_softmax
 from textodds.recipe import selected
 
 if TYPE_CHECKING:
+    from textodds.model import TextModel
     from textodds.recipe import Recipe
     from textodds.tally import Counts, Tally
 
 Floats = NDArray[np.float64]
+
+PIECE = 2000
+"""Documents that are looked at together."""
+
+FEWEST = 100
+"""Documents below which nothing is chosen or calibrated by leaving them out."""
+
+ALPHAS = (1e-5, 100.0)
+"""Smoothings that are tried lie between these."""
 
 UNIT = 2.0**-30
 """The smallest weight there is: a word in fewer documents is in none."""
@@ -132,6 +147,161 @@ class LeaveOneOut:
         from textodds.linear import log_prior
 
         return np.tile(log_prior(prior, classes, mass), (len(codes), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Documents, each under the model of all others.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The classes, sorted.
+    truth : array (N,)
+        The number of each document's own class.
+    scores : array (N, K)
+        Joint log-probabilities.
+    log_posterior : array (N, K)
+        ``log p(class | text)``, calibrated if the model is.
+    """
+
+    classes: tuple[str, ...]
+    truth: NDArray[np.int64]
+    scores: Floats
+    log_posterior: Floats
+
+    @property
+    def accuracy(self) -> float:
+        """Share of documents whose own class is the most probable."""
+        return float((self.log_posterior.argmax(axis=1) == self.truth).mean())
+
+    @property
+    def log_loss(self) -> float:
+        """Mean of ``-log p(own class | text)``."""
+        return float(-self.own.mean())
+
+    @property
+    def own(self) -> Floats:
+        """``log p(own class | text)``, (N,)."""
+        return np.asarray(self.log_posterior[np.arange(len(self.truth)), self.truth])
+
+    def suspects(self) -> NDArray[np.intp]:
+        """The documents in order of how little their own label is believed."""
+        return np.argsort(self.own, kind="stable")
+
+
+def left_out(model: TextModel, batches: Iterable[Batch]) -> LeftOut:
+    """Documents that a model has learned, each under the model of all others, in one pass."""
+    without = LeaveOneOut(model.tally, model.recipe)
+    scores, truth = [], []
+    for batch in batches:
+        for part in _pieces(batch):
+            codes = class_numbers(part.label_list(), model.classes_)
+            weights = np.ones(len(part)) if part.weights is None else part.weights
+            scores.append(without.scores(model.rows_of(part), codes, weights))
+            truth.append(codes)
+    if not scores:
+        raise NoData("there are no documents to leave out")
+    joint = np.concatenate(scores)
+    return LeftOut(model.classes_, np.concatenate(truth), joint, log_softmax(model.calibrated(joint)))
+
+
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """A batch in pieces whose rows stay in the cache."""
+    if len(batch) <= PIECE:
+        yield batch
+        return
+    for start in range(0, len(batch), PIECE):
+        rows = list(range(start, min(start + PIECE, len(batch))))
+        texts, labels = taken(batch.texts, rows), taken(batch.labels, rows)
+        yield Batch(texts or [], labels, None if batch.weights is None else batch.weights[rows])
+
+
+Sample = list[tuple[str, str | None, float]]
+"""Texts with their labels and weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a sample of documents says, each left out: smoothing, calibration, and how good the model is."""
+
+    alpha: float
+    calibration: Calibration
+    honest: Honest
+    about: dict[str, Any]
+
+
+def lesson(model: TextModel, sample: Sample, *, choose: bool = False) -> Lesson | None:
+    """What a sample of the documents of a model teaches; None if it is too small, or there is one class.
+
+    With ``choose`` the smoothing is chosen too; otherwise it is the model's.
+    """
+    if len(sample) < FEWEST or len(model.classes_) < 2 or not supports(model.recipe):
+        return None
+    without = LeaveOneOut(model.tally, model.recipe)
+    codes = class_numbers([str(label) for _, label, _ in sample], model.classes_)
+    weights = np.array([weight for _, _, weight in sample])
+    rows = model.rows([text for text, _, _ in sample])
+    prior = model.form.log_prior
+
+    def at(alpha: float) -> tuple[float, Calibration, Floats]:
+        scores = without.scores(rows, codes, weights, alpha)
+        found = Calibration.of_parts(
+            (scores - prior)[None], codes, weights, offset=prior, start=np.array([_slope(scores)])
+        )
+        loss = log_loss(found.applied(scores - prior) + prior, codes, weights)
+        return loss, found, scores
+
+    learner: Any = model.recipe.learner
+    alpha = _best_alpha(lambda alpha: at(alpha)[0]) if choose else float(learner.conditional.alpha)
+    loss, calibration, scores = at(alpha)
+    posterior = log_softmax(calibration.applied(scores - prior) + prior)
+    about = {
+        "n": len(codes),
+        "accuracy": float((posterior.argmax(axis=1) == codes).mean()),
+        "log_loss": loss,
+        "log_loss_before": log_loss(scores, codes, weights),
+        "temperature": calibration.temperature,
+    }
+    return Lesson(alpha, calibration, Honest.of(posterior, codes), about)
+
+
+def supports(recipe: Recipe) -> bool:
+    """Whether documents can be left out of what a recipe makes."""
+    conditional = getattr(recipe.learner, "conditional", None)
+    return (
+        conditional is not None
+        and not getattr(conditional, "norm", False)
+        and not getattr(conditional, "transform", False)
+        and not np.ndim(conditional.alpha)
+        and recipe.unknown == "ignore"
+    )
+
+
+def _slope(scores: Floats) -> float:
+    """Where the search for a slope begins: scores of texts have the size of their length."""
+    ordered = np.sort(scores, axis=1)
+    return min(1.0, 2.0 / max(float(np.median(ordered[:, -1] - ordered[:, -2])), 1e-3))
+
+
+def _best_alpha(loss: Callable[[float], float]) -> float:
+    """The smoothing of least loss: by half decades while it falls, then between the best and those beside."""
+    points = {1.0: loss(1.0)}
+    for step in (10**-0.5, 10**0.5):
+        alpha = 1.0
+        while ALPHAS[0] < alpha * step < ALPHAS[1]:
+            alpha *= step
+            points[alpha] = loss(alpha)
+            if points[alpha] > min(points.values()):
+                break
+    found = sorted(points)
+    at = min(range(len(found)), key=lambda i: points[found[i]])
+    if at in (0, len(found) - 1):
+        return found[at]
+    left, low, right = (points[alpha] for alpha in found[at - 1 : at + 2])
+    bend = left - 2 * low + right
+    shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
+    return float(found[at] * 10 ** (0.5 * min(max(shift, -0.5), 0.5)))
 
 
 def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:

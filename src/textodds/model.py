@@ -15,20 +15,24 @@ from textodds.conditionals import Multinomial
 from textodds.data import Batch, Texts, read
 from textodds.errors import InputError, LengthMismatch, NoData, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
-from textodds.explain import Explanation, explain
+from textodds.explain import OTHERS, Explanation, Reading, explain
 from textodds.generative import Prior
 from textodds.learners import is_softmax, needs_documents
 from textodds.linear import LinearModel, Weights, log_prior, log_softmax
-from textodds.recipe import Recipe, fitted
+from textodds.recipe import Recipe, fitted, selected
 from textodds.store import Stored
 from textodds.tally import Tally, checked_threads
 from textodds.text import UNKNOWN, Vocabulary
 from textodds.tie import Hyperplane
 
 if TYPE_CHECKING:
+    from textodds.calibrate import Calibration
     from textodds.density import Familiarity, Typical
+    from textodds.honest import Honest
+    from textodds.left_out import LeftOut
     from textodds.odds import OddsRatio
     from textodds.quadratic import QuadraticModel
+    from textodds.separate import SeparatingWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,10 @@ class TextModel:
         The fitted form; `linear`, if it is linear.
     scale : array (V,) or None
         What an occurrence of each word is worth (idf), where the recipe has a weighting.
+    calibration : Calibration or None
+        What makes probabilities of scores; found by leaving out one text at a time.
+    honest : Honest or None
+        What the model said of texts it had not learned: a sample of those of training, each left out.
     typical : Typical or None
         How surprising typical texts are, to compare with.
     info : dict
@@ -81,10 +89,12 @@ class TextModel:
         *,
         scale: NDArray[np.float64] | None = None,
         typical: Typical | None = None,
+        calibration: Calibration | None = None,
+        honest: Honest | None = None,
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
-        self.typical = typical
+        self.typical, self.calibration, self.honest = typical, calibration, honest
         self._install(recipe, vocabulary, form, tally, info, scale)
 
     def _install(
@@ -151,8 +161,16 @@ class TextModel:
         return Tally.count(batches, settings=self.recipe.settings, threads=self.threads)
 
     def score_batch(self, batch: Batch) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
-        """Joint log-probabilities (N, K), and known and all terms (N, 2), of a batch."""
-        return self._scored(batch.texts, self.threads)
+        """Scores (N, K), whose softmax is p(class | text), and known and all terms (N, 2), of a batch."""
+        scores, evidence = self._scored(batch.texts, self.threads)
+        return self.calibrated(scores), evidence
+
+    def calibrated(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores whose softmax is p(class | text), of joint log-probabilities (N, K)."""
+        if self.calibration is None:
+            return scores
+        prior = self.form.log_prior
+        return self.calibration.applied(scores - prior) + prior
 
     def _scored(self, texts: Texts, threads: int) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         scores, evidence = self._kernel.score(texts, threads)
@@ -183,7 +201,7 @@ class TextModel:
                 f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
             )
         scores, evidence = self._scored([text], 1)
-        row = scores[0]
+        row = self.calibrated(scores)[0]
         best = int(row.argmax())
         shares = np.exp(row - row[best])
         shares /= shares.sum()
@@ -205,15 +223,25 @@ class TextModel:
     def predict(self, texts: Any) -> NDArray[np.object_]:
         """The most probable label of each text, (N,)."""
         names = np.array(self.classes_, dtype=object)  # NumPy's own text would lose a final NUL
-        return np.asarray(names[self.score(texts)[0].argmax(axis=1)])
+        return np.asarray(names[self.calibrated(self.score(texts)[0]).argmax(axis=1)])
 
-    def predict_log_proba(self, texts: Any) -> NDArray[np.float64]:
-        """``log p(class | text)``, (N, K)."""
-        return log_softmax(self.score(texts)[0])
+    def predict_log_proba(self, texts: Any, *, calibrate: bool = True) -> NDArray[np.float64]:
+        """``log p(class | text)``, (N, K); without ``calibrate`` as Bayes' rule has it."""
+        scores = self.score(texts)[0]
+        return log_softmax(self.calibrated(scores) if calibrate else scores)
 
-    def predict_proba(self, texts: Any) -> NDArray[np.float64]:
-        """``p(class | text)``, (N, K), each row summing to one."""
-        return np.exp(self.predict_log_proba(texts))
+    def predict_proba(self, texts: Any, *, calibrate: bool = True) -> NDArray[np.float64]:
+        """``p(class | text)``, (N, K), rows summing to one; without ``calibrate`` as Bayes' rule has it."""
+        return np.exp(self.predict_log_proba(texts, calibrate=calibrate))
+
+    def leave_one_out(self, texts: Any, labels: Any = None, weights: Any = None, **reading: Any) -> LeftOut:
+        """Every text under the model of all others: exactly, in one pass. Takes what `train` takes as data.
+
+        The texts must have been learned, under these labels and weights.
+        """
+        from textodds.left_out import left_out
+
+        return left_out(self, read(texts, labels, weights, **reading))
 
     def log_likelihood(self, texts: Any) -> NDArray[np.float64]:
         """``log p(words | class)`` with all constants, (N, K); of words the model knows."""
@@ -321,24 +349,51 @@ class TextModel:
 
         return evaluate(scored(), self.classes_)
 
-    def explain(self, text: str, label: str | None = None, rival: str | None = None) -> Explanation:
+    def explain(
+        self, text: str, label: str | None = None, rival: str | None = None, *, calibrate: bool = True
+    ) -> Explanation:
         """What each word of a text adds to the log-odds of ``label`` against ``rival``.
 
-        By default the predicted label against the runner-up.
+        By default the predicted label against the runner-up. ``rival="others"`` stands for all other
+        classes together, unless a class has that name. Without ``calibrate`` log-odds are as Bayes' rule
+        has them, rather than those of the model's answer.
         """
         if len(self.classes_) < 2:
             raise Unsupported("a model with one class has no odds to explain")
-        linear = self.linear
-        scores, _ = self._scored([text], 1)
-        order = np.argsort(-scores[0], kind="stable").tolist()
-        chosen = order[0] if label is None else self._class(label)
-        other = next(k for k in order if k != chosen) if rival is None else self._class(rival)
+        scores = self._scored([text], 1)[0]
+        scores = (self.calibrated(scores) if calibrate else scores)[0]
+        best = int(scores.argmax())
+        chosen = best if label is None else self._class(label)
+        other: int | None
+        if rival is None:
+            order = np.argsort(-scores, kind="stable").tolist()
+            other = best if chosen != best else next(k for k in order if k != best)
+        else:
+            other = None if rival == OTHERS and OTHERS not in self.classes_ else self._class(rival)
         if chosen == other:
-            raise InputError(f"`{label}` cannot be its own rival", hint="name another class, or none")
+            asked = f"`{rival}` is the answer" if label is None else f"`{label}` cannot be its own rival"
+            raise InputError(asked, hint="name another class, or none")
         _, features, values, unknown = self._kernel.rows([text])
         counts = values if self.scale is None else self._kernel.rows([text], False)[2]
-        words = self.vocabulary.words(features)
-        return explain(linear, features, values, counts, words, int(unknown[0]), chosen, other)
+        weighting = None if self.scale is None else self.recipe.weighting
+        reading = Reading(
+            text,
+            self.recipe.settings,
+            self.vocabulary,
+            self._kernel,
+            self.form,
+            self.calibration if calibrate else None,
+            chosen,
+            None if rival is None else other,
+            is_unit=weighting is not None and weighting.unit,
+            counts_unknown=self.recipe.unknown != "ignore",
+        )
+        row = (features, values, counts, self.vocabulary.words(features), int(unknown[0]))
+        if isinstance(self.form, LinearModel):
+            return explain(self.form, *row, other, scores, reading)
+        from textodds.explain.quadratic import explain_quadratic
+
+        return explain_quadratic(self.form, *row, other, scores, reading)
 
     def _class(self, label: str) -> int:
         if label not in self.classes_:
@@ -386,6 +441,25 @@ class TextModel:
         words = self.vocabulary.words(np.array([number for _, number, _ in best], dtype=np.int64))
         pairs = tuple((word, odds) for word, (_, _, odds) in zip(words, best, strict=True))
         return Hyperplane(label, rival, float(start[a] - start[b]), pairs)
+
+    def separating_words(
+        self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
+    ) -> list[SeparatingWord]:
+        """The words that most separate two classes by their counts, with z-scores and 95 % intervals.
+
+        ``n`` words at most; None for all. Log-odds above 0 speak for ``label``. Documents are counted
+        where only a word's presence counts, else occurrences; ``prior`` is as in
+        `textodds.separate.separation`.
+        """
+        from textodds.separate import separating_words, separation, strongest
+
+        a, b = self._class(label), self._class(rival)
+        if a == b:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        counts, vocabulary = selected(self.tally, self.recipe.selection)
+        found = separation(counts, a, b, prior=prior, documents=self.linear.presence)
+        numbers = strongest(found, n)
+        return separating_words(found, numbers, vocabulary.words(numbers))
 
     def odds_ratios(
         self, label: str, rival: str, words: Sequence[str], source: Any, labels: Any = None, **reading: Any
@@ -452,6 +526,10 @@ class TextModel:
         info = {**self.info, "documents": changed.n_documents}
         for part in ("quality", "fingerprint"):
             info.pop(part, None)  # it was that of another model
+        if linear.classes != self.classes_:
+            if self.calibration is not None:
+                self.calibration = self.calibration.of_classes(self.classes_, linear.classes)
+            self.honest = None
         self._install(self.recipe, vocabulary, linear, changed, info)
 
     def must_be_counts(self) -> None:
@@ -485,7 +563,18 @@ class TextModel:
         tally = self.tally + other.tally if sign > 0 else self.tally - other.tally
         if not tally.classes:
             raise InputError("nothing would be left of the model")
-        return TextModel.of_tally(tally, self.recipe, {"documents": tally.n_documents}, threads=self.threads)
+        model = TextModel.of_tally(tally, self.recipe, {"documents": tally.n_documents}, threads=self.threads)
+        if self.calibration is not None and other.calibration is not None:
+            shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
+            parts = (self.calibration, other.calibration)
+            model.calibration = type(self.calibration).between(
+                [
+                    part.of_classes(of.classes_, model.classes_)
+                    for part, of in zip(parts, (self, other), strict=True)
+                ],
+                shares,
+            )
+        return model
 
     def with_prior(self, prior: Prior) -> TextModel:
         """The same model under another prior: ``uniform``, ``data``, or by class."""
@@ -506,6 +595,7 @@ class TextModel:
             self.info,
             scale=self.scale,
             typical=self.typical,
+            calibration=self.calibration,
             threads=self.threads,
         )
 
@@ -526,9 +616,11 @@ class TextModel:
         if counts and self._tally is not None:
             info["fingerprint"] = self.tally.fingerprint()
         tally = (lambda: self.tally) if counts and self._tally is not None else None
-        store.save(
-            path, Stored(self.recipe, self.vocabulary, self.form, tally, info, self.scale, self.typical)
-        )
+        store.save(path, self._stored(tally, info))
+
+    def _stored(self, tally: Callable[[], Tally] | None, info: dict[str, Any]) -> Stored:
+        kept = (self.scale, self.typical, self.calibration, self.honest)
+        return Stored(self.recipe, self.vocabulary, self.form, tally, info, *kept)
 
     def rows(self, texts: Any) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
@@ -603,6 +695,8 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextMod
             stored.info,
             scale=stored.scale,
             typical=stored.typical,
+            calibration=stored.calibration,
+            honest=stored.honest,
             threads=threads,
         )
     except InputError as error:  # arrays that do not fit together

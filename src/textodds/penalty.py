@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,15 @@ def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
     return C
 
 
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What was said of rows that were held out, at the best C that was looked at."""
+
+    scores: Floats  # (M, K)
+    codes: NDArray[np.int64]  # (M,)
+    weights: Floats  # (M,)
+
+
 @dataclass(frozen=True)
 class Path:
     """Held-out loss over C; the best C lies where it is least."""
@@ -77,6 +86,7 @@ class Path:
     C: float
     points: tuple[tuple[float, float], ...]  # (C, mean held-out log-loss)
     held_out: int  # rows
+    held: Held | None = field(default=None, compare=False)
 
 
 Part = tuple[Any, Any, Floats | None]
@@ -101,9 +111,14 @@ def choose(
     if not folds:  # too few rows to hold any out
         return Path(1.0, (), 0)
     points: dict[float, float] = {}
+    held: Held | None = None
 
     def measured(C: float) -> float:
+        nonlocal held
         points[C] = sum(fold.loss(C) for fold in folds) / sum(fold.total for fold in folds)
+        if points[C] <= min(points.values()):
+            parts = [(fold.scores, fold.codes, fold.weights) for fold in folds]
+            held = Held(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         if watch is not None:
             watch(C, points[C])
         return points[C]
@@ -119,7 +134,7 @@ def choose(
         C /= STEP
         measured(C)
     found = sorted(points.items())
-    return Path(_lowest(found), tuple(found), sum(fold.n for fold in folds))
+    return Path(_lowest(found), tuple(found), sum(fold.n for fold in folds), held)
 
 
 def held_out_loss(
@@ -158,7 +173,9 @@ class _Fold:
             given = self.run if isinstance(self.run, Parameters) else None
             found = self.run = solve(objective, given, tolerance=ROUGH)[0].parameters
         test = Objective(self.rows, self.codes, self.weights, objective.n_classes, 0.0)
-        return test.value(found)
+        scores = test.scores(found)
+        self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
+        return test.value(found, scores)
 
 
 def _folds(

@@ -24,7 +24,7 @@ from textodds.optimise import (
     separating_direction,
     solve,
 )
-from textodds.penalty import Path, as_c, choose, held_out_loss
+from textodds.penalty import Held, Path, as_c, choose, held_out_loss
 from textodds.rows import LabelledRows
 
 Floats = NDArray[np.float64]
@@ -80,6 +80,11 @@ class SoftmaxFit:
     C: float
     path: Path | None
     factor: Floats | None = None
+
+    @property
+    def held(self) -> Held | None:
+        """What was said of held-out rows, where C was chosen on them."""
+        return None if self.path is None else self.path.held
 
     def report(self) -> dict[str, Any]:
         """What is worth keeping, as plain data."""

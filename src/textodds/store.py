@@ -32,7 +32,9 @@ from textodds.tally import Tally
 from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
+    from textodds.calibrate import Calibration
     from textodds.density import Typical
+    from textodds.honest import Honest
     from textodds.quadratic import QuadraticModel
 
 FORMAT = 3
@@ -52,6 +54,8 @@ class Stored:
     info: dict[str, Any]
     scale: NDArray[np.float64] | None = None  # (V,)
     typical: Typical | None = None
+    calibration: Calibration | None = None
+    honest: Honest | None = None
 
 
 def save(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -65,6 +69,7 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         "recipe": stored.recipe.as_dict(),
         "info": stored.info,
         "tally": None,
+        "calibration": None if stored.calibration is None else stored.calibration.as_dict(),
     }
     arrays: Arrays = {
         "vocabulary.keys": stored.vocabulary.keys,
@@ -81,6 +86,8 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         arrays["vocabulary.scale"] = stored.scale
     if stored.typical is not None:
         arrays |= {f"typical.{name}": array for name, array in stored.typical.arrays().items()}
+    if stored.honest is not None:
+        arrays |= {f"honest.{name}": array for name, array in stored.honest.arrays().items()}
     if stored.tally is not None:
         tally = stored.tally()
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
@@ -273,6 +280,7 @@ def _load(path: Path) -> Stored:
         return array
 
     classes = names_of(header["classes"])
+    K = len(classes)
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
     V = len(vocabulary)
@@ -292,7 +300,20 @@ def _load(path: Path) -> Stored:
         from textodds.density import Typical
 
         typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
-    return Stored(recipe, vocabulary, form, read, dict(header["info"]), scale, typical)
+    calibration = honest = None
+    if (found := header.get("calibration")) is not None:
+        from textodds.calibrate import Calibration
+
+        calibration = Calibration.of_dict(found)
+        if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, K):
+            raise ModelFileError("its calibration is not that of its classes")
+    if "honest.truth" in arrays:
+        from textodds.honest import Honest
+
+        parts = {name.removeprefix("honest."): array for name, array in arrays.items()}
+        honest = Honest.of_arrays(parts, K)
+    info = dict(header["info"])
+    return Stored(recipe, vocabulary, form, read, info, scale, typical, calibration, honest)
 
 
 def _linear(

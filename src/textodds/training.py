@@ -51,6 +51,7 @@ def train(
     bad_rows: str = "stop",
     rejects_path: str | os.PathLike[str] | None = None,
     typical: bool = False,
+    calibrate: bool = True,
     threads: int | None = None,
     memory: int = MEMORY,
     **recipe: Any,
@@ -71,6 +72,9 @@ def train(
     typical : bool, default False
         Whether to keep how surprising typical texts are, so that the model can tell what is unlike them
         (`TextModel.familiarity`).
+    calibrate : bool, default True
+        Whether to make probabilities right by leaving out one text of a sample at a time, and to keep how
+        well the model does on them; of naive Bayes, with 100 texts or more.
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -126,7 +130,13 @@ def train(
     chosen: Any = found or MultinomialNB()
     data = read(source, labels, weights, text=text, **reading)
     try:
-        return train_on(data, recipe_of(chosen, **recipe), typical=typical, threads=threads, memory=memory)
+        how: dict[str, Any] = {
+            "typical": typical,
+            "calibrate": calibrate,
+            "threads": threads,
+            "memory": memory,
+        }
+        return train_on(data, recipe_of(chosen, **recipe), **how)
     except MissingColumn as error:
         if not may_be_table(error, found, data):
             raise
@@ -180,6 +190,7 @@ def train_on(
     recipe: Recipe,
     *,
     typical: bool = False,
+    calibrate: bool = True,
     threads: int | None = None,
     memory: int = MEMORY,
     watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
@@ -196,28 +207,39 @@ def train_on(
             hint="use the learner multinomial or bernoulli, or leave typical out",
         )
     if needs_documents(recipe.learner):
-        return _of_documents(data, recipe, threads, watch, fitting)
+        return _of_documents(data, recipe, threads, watch, fitting, calibrate=calibrate)
     batches: Iterable[Batch] = data
     rereads = getattr(recipe.learner, "transform", False)
     if rereads and not data.replayable:
         batches = list(data)  # a second pass is needed, and the stream can be read but once
     first = prefetched(iter(batches)) if data.size is not None else batches
     passing, sample = watch(first), None
-    if typical:
+    is_open = getattr(recipe.learner, "alpha", 1.0) is None
+    if typical or calibrate or is_open:
         from textodds.density import Reservoir
 
-        sample = Reservoir()
+        sample = Reservoir(SAMPLE)
         passing = _sampled(passing, sample)
     tally = Tally.count(passing, settings=recipe.settings, threads=threads, memory=memory)
     if not tally.classes:
         raise _nothing(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if not rereads:
-        model = TextModel.of_tally(tally, recipe, info, threads=threads)
-        if sample is not None:
+        model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), info, threads=threads)
+        if sample is not None and (calibrate or is_open):
+            from textodds.left_out import lesson
+
+            if (learned := lesson(model, sample.kept, choose=is_open)) is not None:
+                if is_open:
+                    chosen = _with_alpha(recipe, learned.alpha)
+                    model = TextModel.of_tally(tally, chosen, info, threads=threads)
+                if calibrate:
+                    model.calibration, model.honest = learned.calibration, learned.honest
+                    model.info["left_out"] = learned.about
+        if typical and sample is not None:
             from textodds.familiar import typical_texts
 
-            model.typical = typical_texts(model, sample.kept, seen=True)
+            model.typical = typical_texts(model, sample.kept[:TYPICAL], seen=True)
         return model
     counts, vocabulary = selected(tally, recipe.selection)
     again = _transformed_counts(batches, counts, vocabulary, recipe)
@@ -231,6 +253,14 @@ def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
     for batch in batches:
         offer(sample, batch)
         yield batch
+
+
+def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
+    """The recipe with this smoothing, if it was left open."""
+    learner: Any = recipe.learner
+    if getattr(learner, "alpha", 1.0) is not None:
+        return recipe
+    return replace(recipe, learner=replace(learner, alpha=alpha))
 
 
 def _nothing(data: Source) -> NoData:
@@ -294,6 +324,15 @@ class _Weighted:
         return self.documents.gathered.by_class(codes, weights, n_classes)
 
 
+FEWEST = 100
+"""Held-out texts below which nothing is calibrated."""
+
+CLEARLY = 0.95
+"""Share of the held-out loss that a calibration must get below to be worth having."""
+
+SAMPLE, TYPICAL = 5000, 2000
+"""Texts of training that are kept for a while, to calibrate by and to compare with."""
+
 SHORT = 64
 """Mean number of words below which texts are short."""
 
@@ -304,6 +343,8 @@ def _of_documents(
     threads: int,
     watch: Callable[[Iterable[Batch]], Iterable[Batch]],
     fitting: Watchers | None,
+    *,
+    calibrate: bool,
 ) -> TextModel:
     """A model that needs every document at once."""
     batches: Iterable[Batch] = data
@@ -332,7 +373,7 @@ def _of_documents(
         "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
         "fit": fit.report(),
     }
-    return TextModel(
+    model = TextModel(
         recipe,
         candidate.documents.vocabulary,
         fit.model,
@@ -341,6 +382,38 @@ def _of_documents(
         scale=design.scale(fit.factor),
         threads=threads,
     )
+    if calibrate:
+        _calibrate_held_out(model, fit)
+    return model
+
+
+def _calibrate_held_out(model: TextModel, fit: Any) -> None:
+    """Calibrate a model by what was said of texts that were held out to choose its penalty, if any were."""
+    model.honest = getattr(fit, "honest", None)  # discriminants calibrate themselves
+    held = getattr(fit, "held", None)
+    if held is None or len(held.codes) < FEWEST:
+        return
+    from textodds.calibrate import Calibration, log_loss
+    from textodds.honest import Honest
+    from textodds.linear import log_softmax
+
+    some = held.weights > 0
+    scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
+    prior = model.form.log_prior
+    found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
+    posterior, before = log_softmax(found.applied(scores - prior) + prior), log_loss(scores, codes, weights)
+    if log_loss(posterior, codes, weights) < CLEARLY * before:
+        model.calibration = found
+    else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
+        posterior, found = log_softmax(scores), Calibration.none()
+    model.honest = Honest.of(posterior, codes)
+    model.info["left_out"] = {
+        "n": len(codes),
+        "accuracy": float((posterior.argmax(axis=1) == codes).mean()),
+        "log_loss": log_loss(posterior, codes, weights),
+        "log_loss_before": before,
+        "temperature": found.temperature,
+    }
 
 
 def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:

@@ -5,6 +5,7 @@ from textwrap import dedent
 import pytest
 
 from textodds.cli import evaluate, main
+from textodds.cli.commands import COMMANDS
 from textodds.errors import TextoddsWarning
 
 from .transcripts import MAIL
@@ -28,7 +29,7 @@ def test_evaluate_reports_a_missing_model(capsys):
         (
             ["trian", "mail.csv"],
             "error: there is no command `trian`; did you mean `train`?\n\n"
-            "hint: the commands are train, predict, evaluate, inspect, learn, forget, merge, export, plot, demo\n",
+            f"hint: the commands are {', '.join(COMMANDS)}\n",
         ),
         (
             ["train", "--lable", "x"],

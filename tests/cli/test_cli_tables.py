@@ -432,7 +432,7 @@ def test_what_cannot_be_done_with_a_table_is_said_and_nothing_changes(model, mai
 def test_what_was_never_learned_is_named_as_it_stands_in_the_data(model, capsys):
     row = ["--say", '{"visits": 99}', "--label-is", "poor"]
     assert main(["forget", "people.textodds", *row]) == 2
-    assert "the count of `above 2.0` of column `visits`" in capsys.readouterr().err
+    assert "the count of `above 40.0` of column `visits`" in capsys.readouterr().err
 
 
 def test_a_row_without_a_number_is_counted_from_one_as_elsewhere(people, capsys):

@@ -34,7 +34,7 @@ def data(request, real_data):
 )
 def test_real_texts_give_scikit_learns_numbers(data, learner, reference):
     _, train, test, rows, new = data
-    model = textodds.train(*train, learner=learner, settings=TextSettings.sklearn())
+    model = textodds.train(*train, learner=learner, calibrate=False, settings=TextSettings.sklearn())
     reference.fit(rows, train[1])
     expected = reference.predict_joint_log_proba(new)
     scores = model.score(test[0])[0]
@@ -50,7 +50,7 @@ def test_real_texts_give_scikit_learns_numbers(data, learner, reference):
 )
 def test_real_texts_give_the_accuracy_of_the_reference_table(data, learner, column):
     name, train, test, _, _ = data
-    model = textodds.train(*train, learner=learner, settings=TextSettings.sklearn())
+    model = textodds.train(*train, learner=learner, calibrate=False, settings=TextSettings.sklearn())
     evaluation = model.evaluate(*test)
     assert evaluation.n == len(test[0])
     assert abs(100 * evaluation.accuracy - ACCURACIES[name][column]) < 0.01

@@ -165,6 +165,7 @@ def test_texts_give_scikit_learns_numbers(ours, theirs, choices, classes, ngrams
         labels,
         weights,
         learner=ours(alpha=0.5, **choices),
+        calibrate=False,
         settings=TextSettings.sklearn(ngrams=ngrams),
     )
     vectorizer = CountVectorizer(ngram_range=ngrams).fit(seen)
@@ -180,7 +181,9 @@ def test_texts_give_scikit_learns_numbers(ours, theirs, choices, classes, ngrams
 def test_binary_counts_are_those_of_count_vectorizer_binary():
     seen, labels = texts(1, 3, 100)
     new, _ = texts(2, 3, 30)
-    model = textodds.train(seen, labels, learner=MultinomialNB(binary=True), settings=TextSettings.sklearn())
+    model = textodds.train(
+        seen, labels, learner=MultinomialNB(binary=True), calibrate=False, settings=TextSettings.sklearn()
+    )
     vectorizer = CountVectorizer(binary=True).fit(seen)
     reference = naive_bayes.MultinomialNB().fit(vectorizer.transform(seen), labels)
     close(model.score(new)[0], reference.predict_joint_log_proba(vectorizer.transform(new)))
@@ -188,7 +191,7 @@ def test_binary_counts_are_those_of_count_vectorizer_binary():
 
 def test_rows_are_those_of_count_vectorizer():
     seen, labels = texts(3, 2, 50)
-    model = textodds.train(seen, labels, settings=TextSettings.sklearn())
+    model = textodds.train(seen, labels, calibrate=False, settings=TextSettings.sklearn())
     vectorizer = CountVectorizer().fit(seen)
     columns = [vectorizer.vocabulary_[word] for word in model.vocabulary.words()]
     np.testing.assert_array_equal(
@@ -207,9 +210,13 @@ def test_document_frequency_limits_are_count_vectorizers(min_df, max_df):
         expected = sorted(CountVectorizer(min_df=min_df, max_df=max_df).fit(seen).vocabulary_)
     except ValueError:
         with pytest.raises((NoData, textodds.errors.InputError)):
-            textodds.train(seen, labels, settings=TextSettings.sklearn(), min_df=min_df, max_df=max_df)
+            textodds.train(
+                seen, labels, calibrate=False, settings=TextSettings.sklearn(), min_df=min_df, max_df=max_df
+            )
         return
-    model = textodds.train(seen, labels, settings=TextSettings.sklearn(), min_df=min_df, max_df=max_df)
+    model = textodds.train(
+        seen, labels, calibrate=False, settings=TextSettings.sklearn(), min_df=min_df, max_df=max_df
+    )
     assert sorted(model.vocabulary.words()) == expected
 
 

@@ -969,7 +969,7 @@ def test_a_missing_number_is_refused_by_discriminants_and_named(name):
     table["b"][3] = None
     with pytest.raises(InputError, match="row 4 has a missing number in column `b`"):
         train_table(table, labels, learner=learner_named(name), columns={"c": "ignore"})
-    with pytest.raises(InputError, match="row 0 has no number in column `b`"):
+    with pytest.raises(InputError, match="row 1 has no number in column `b`"):
         small_model(name).predict({"a": [1.0], "b": [None]})
 
 

@@ -203,7 +203,7 @@ def test_entries_of_later_minor_versions_are_passed_over(tmp_path):
     small_model().save(tmp_path / "m")
     arrays, header = parts(tmp_path / "m")
     put_together(
-        tmp_path / "more", {**arrays, "calibration": np.ones(3)}, {**header, "calibration": {"t": 1}}
+        tmp_path / "more", {**arrays, "later": np.ones(3)}, {**header, "later": {"t": 1}}
     )
     assert textodds.load(tmp_path / "more")("a b").label == "c00"
 

@@ -171,6 +171,13 @@ impl Strings {
         checked(&self.array)
     }
 
+    /// The texts at some positions.
+    fn take(&self, rows: Vec<usize>) -> PyResult<Vec<&str>> {
+        let texts = checked(&self.array)?;
+        let taken: Option<Vec<&str>> = rows.iter().map(|row| texts.get(*row).copied()).collect();
+        taken.ok_or_else(|| error("InputError", "a row is beyond the last text", None))
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,

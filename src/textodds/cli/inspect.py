@@ -12,9 +12,10 @@ from textodds import _kernels
 from textodds.cli import tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.portrait import CLASSES, largest, portrait, table_portrait
-from textodds.cli.talk import aligned, as_json, echo, faint, one_line, strong
+from textodds.cli.talk import aligned, as_json, echo, faint, one_line, strong, weight
 from textodds.cli.values import Value, above_zero
 from textodds.errors import Unsupported
+from textodds.learners import needs_documents
 from textodds.model import TextModel
 from textodds.opening import load
 from textodds.tally import Tally
@@ -22,6 +23,7 @@ from textodds.text import Vocabulary
 from textodds.tie import Hyperplane
 
 if TYPE_CHECKING:
+    from textodds.separate import SeparatingWord
     from textodds.tables import TableModel
 
 
@@ -65,7 +67,8 @@ if TYPE_CHECKING:
     "between",
     nargs=2,
     metavar="LABEL RIVAL",
-    help="The words that decide between two classes, with their odds ratios.",
+    help="The words that decide between two classes, with their odds ratios; of a model of counts also those "
+    "that separate them most surely, with 95 % intervals.",
 )
 @option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
 def inspect(
@@ -107,7 +110,9 @@ def _inspect_texts(
     as_json_: bool,
 ) -> None:
     if between is not None:
-        _between(opened.hyperplane(*between, n=top), as_json_)
+        counted = opened._tally is not None and not needs_documents(opened.recipe.learner)
+        separating = opened.separating_words(*between, n=top) if counted else None
+        _between(opened.hyperplane(*between, n=top), separating, as_json_)
         return
     about = _about(path, opened)
     documents: dict[str, float | None] = dict.fromkeys(opened.classes_)
@@ -127,11 +132,14 @@ def _inspect_texts(
             echo(line)
 
 
-def _between(plane: Hyperplane, is_json: bool) -> None:
-    """Show what decides between two classes."""
+def _between(plane: Hyperplane, separating: list[SeparatingWord] | None, is_json: bool) -> None:
+    """Show what decides between two classes, and how sure the counts are of it."""
     if is_json:
         words = [{"word": word, "log_odds": odds, "odds_ratio": np.exp(odds)} for word, odds in plane.words]
-        echo(as_json({"label": plane.label, "rival": plane.rival, "bias": plane.bias, "words": words}))
+        about = {"label": plane.label, "rival": plane.rival, "bias": plane.bias, "words": words}
+        if separating is not None:
+            about["separating"] = [word._asdict() for word in separating]
+        echo(as_json(about))
         return
     echo(
         f"{strong(one_line(plane.label))} (+) or {strong(one_line(plane.rival))} (−): what a text adds up to"
@@ -142,6 +150,21 @@ def _between(plane: Hyperplane, is_json: bool) -> None:
     rows += [[one_line(word), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"] for word, odds in plane.words]
     for line in aligned(rows):
         echo(line)
+    if separating:
+        echo()
+        echo("words that most separate the two by their counts, with 95 % intervals")
+        echo()
+        for line in _intervals(plane, separating):
+            echo(line)
+
+
+def _intervals(plane: Hyperplane, separating: list[SeparatingWord]) -> list[str]:
+    names = ("word", "log-odds", "from", "to", "z", one_line(plane.label), one_line(plane.rival))
+    rows = [[faint(name) for name in names]]
+    for word, odds, z, low, high, count, rival_count in separating:
+        numbers = [f"{odds:+.2f}", f"{low:+.2f}", f"{high:+.2f}", f"{z:+.1f}"]
+        rows.append([one_line(word), *numbers, weight(count), weight(rival_count)])
+    return aligned(rows)
 
 
 def _about(path: Path, model: TextModel) -> dict[str, Any]:
@@ -167,6 +190,7 @@ def _about(path: Path, model: TextModel) -> dict[str, Any]:
         "fingerprint": known("fingerprint", str),
         "quality": model.info.get("quality"),
         "fit": model.info.get("fit"),
+        "left_out": model.info.get("left_out"),
     }
 
 

@@ -94,6 +94,8 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
     for line in fit_lines(about["fit"], recipe["settings"]):
         yield "fit", line
+    for line in honest_lines(about.get("left_out")):
+        yield "honest", line
     selection = ", ".join(_choice(*pair) for pair in recipe["selection"].items() if pair[1] is not None)
     yield "selection", f"{selection}, unknown {recipe['unknown']}"
     counts = "with" if about["counts"] else "without"
@@ -131,6 +133,17 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
         )
         penalty = f"C = {float(fit['C']):.3g}{chosen}"
         yield f"{terms}; {penalty}; {proof} after {fit['steps']} passes ({fit['method']})"
+    except (LookupError, TypeError, ValueError):
+        return
+
+
+def honest_lines(left_out: Any) -> Iterator[str]:
+    """How a model does on texts of training that were left out, in words."""
+    try:
+        yield (
+            f"left out one by one, {left_out['n']:,} texts: accuracy {left_out['accuracy']:.4f}, log-loss "
+            f"{left_out['log_loss']:.4f} ({left_out['log_loss_before']:.4f} before calibration)"
+        )
     except (LookupError, TypeError, ValueError):
         return
 

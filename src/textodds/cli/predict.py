@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from json import loads
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.cli import tables
+from textodds.cli import decision, tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
@@ -20,6 +21,7 @@ from textodds.cli.values import PRIOR
 from textodds.data import Batch
 from textodds.data.files import STDIN
 from textodds.errors import InputError
+from textodds.linear import log_softmax
 from textodds.opening import load
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
     examples=[
         'textodds predict mail.textodds --say "win a free phone"',
         "textodds predict mail.textodds new.csv --proba > answers.tsv",
+        'textodds predict mail.textodds new.csv --loss "ham->spam: 20" --abstain 0.5',
+        "textodds predict mail.textodds new.csv --max-error 0.01",
         "tail -f log.txt | textodds predict log.textodds",
     ],
 )
@@ -63,8 +67,13 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
     help="Add how often typical texts are as surprising, for a model trained with `--typical`: a small "
     "number says that a text is unlike any that was learned.",
 )
+@decision.loss_options()
+@decision.promise_options()
 @reading_options(labelled=False)
-@running_options(json="One JSON object a line: label, probability, evidence (known words), probabilities.")
+@running_options(
+    json="One JSON object a line: label, probability, evidence (known words), probabilities; and action "
+    "(null for no answer), expected_loss or set, where these decide."
+)
 def predict(
     model: str,
     data: tuple[str, ...],
@@ -72,6 +81,11 @@ def predict(
     proba: bool,
     familiarity: bool,
     prior: str | dict[str, float] | None,
+    loss: tuple[str, ...] = (),
+    abstain: float | None = None,
+    max_error: float | None = None,
+    sets: float | None = None,
+    by_class: bool = False,
     threads: int | None = None,
     as_json_: bool = False,
     quiet: bool = False,
@@ -80,32 +94,59 @@ def predict(
     """Label texts or rows of a table.
 
     Prints one line for each text, in the order of the texts: the label, a tab, and its probability.
-    Answers to stdin come as lines come.
+    Answers to stdin come as lines come. Where losses or a promise decide, the label is what to
+    answer, and ? where it is better not to.
     """
     if say and data:
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     answering = load(model, threads=threads)
     if prior is not None:
         answering = answering.with_prior(prior)
+    deciding = decision.answering_of(
+        answering,
+        loss=loss,
+        abstain=abstain,
+        max_error=max_error,
+        sets=sets,
+        by_class=by_class,
+        prior=prior,
+        quiet=quiet,
+    )
+    written = _written(deciding, proba=proba, json=as_json_)
     if say:
         refuse_reading(options)
         batches: Iterable[Any] = [Batch(list(say), None, None)]
         if answering.is_table:
             batches = answering.read([tables.said_row(answering, row) for row in say])  # type: ignore[union-attr,arg-type]
-        _answer(answering, batches, proba=proba, familiarity=familiarity, json=as_json_)
+        _answer(answering, batches, written, familiarity=familiarity, json=as_json_)
         return
     if not data and options["query"] is None:
         data = (STDIN,)
     source = source_for(answering, data, options, labelled=False)
     with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as watch:
-        _answer(answering, watch.batches(), proba=proba, familiarity=familiarity, json=as_json_)
+        _answer(answering, watch.batches(), written, familiarity=familiarity, json=as_json_)
 
 
-def _answer(model: Model, batches: Iterable[Any], *, proba: bool, familiarity: bool, json: bool) -> None:
+Written = Callable[["Model", Any], Iterator[str]]
+
+
+def _written(deciding: decision.Answering | None, *, proba: bool, json: bool) -> Written:
+    """What writes the lines of a batch."""
+    if deciding is None:
+        return partial(_objects if json else _lines, proba=proba)
+    chosen = deciding
+
+    def decided(model: Model, batch: Any) -> Iterator[str]:
+        scores, evidence = model.score_batch(batch)
+        return decision.lines(model, chosen, (log_softmax(scores), evidence[:, 0]), proba=proba, json=json)
+
+    return decided
+
+
+def _answer(model: Model, batches: Iterable[Any], written: Written, *, familiarity: bool, json: bool) -> None:
     """Write the answers, and see to it that they arrive before the next batch is waited for."""
-    written = _objects if json else _lines
     for batch in portions(batches, len(model.classes_)):
-        lines = written(model, batch, proba=proba)
+        lines = written(model, batch)
         if familiarity:
             lines = _with_familiarity(lines, model.familiarity_of(batch), json=json)
         while piece := "".join(itertools.islice(lines, PIECE)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
 from textodds.cli.tables import columns
-from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, words_in
+from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, smoothing, words_in
 from textodds.errors import InputError
 from textodds.learners import LEARNERS, learner_named
 from textodds.recipe import UNKNOWN_POLICIES, recipe_of
@@ -46,9 +46,10 @@ def _learner_options() -> list[Callable[[F], F]]:
         option(
             section,
             "--alpha",
-            type=Value(float, "a number such as 0.1"),
-            metavar="A",
-            help="Smoothing, in pseudo-counts per word  [default: 1.0]; for softmax, the penalty per text.",
+            type=Value(smoothing, "a number such as 0.1, or auto"),
+            metavar="A|auto",
+            help="Smoothing, in pseudo-counts per word, or auto, which chooses it by leaving out one text "
+            "at a time  [default: 1.0]; for softmax, the penalty per text.",
         ),
         option(
             section,
@@ -242,7 +243,16 @@ CHOICES = (
 
 def learner_from(options: dict[str, Any], usual: str) -> Any:
     """The learner that the options name, or the ``usual`` one, with its choices."""
-    return learner_named(options["learner"] or usual, **_given(options, *CHOICES))
+    given = _given(options, *CHOICES)
+    name = options["learner"] or usual
+    if given.get("alpha") == "auto":
+        if name not in ("multinomial", "bernoulli", "complement"):
+            raise InputError(
+                f"the smoothing of {name} is not chosen",
+                hint="give a number, or use multinomial or bernoulli",
+            )
+        given["alpha"] = None
+    return learner_named(name, **given)
 
 
 def recipe_from(options: dict[str, Any]) -> Recipe:

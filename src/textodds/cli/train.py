@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli import models, quality, tables
 from textodds.cli.command import argument, command, option
-from textodds.cli.portrait import fit_lines
+from textodds.cli.portrait import fit_lines, honest_lines
 from textodds.cli.progress import Watch, fitting, watched
 from textodds.cli.recipe import CHOICES, learner_from, recipe_from, recipe_options, text_choices
 from textodds.cli.running import running_options
@@ -91,6 +91,12 @@ class Summary:
     help="Keep how surprising typical texts are, so that `predict --familiarity` can tell what is not like "
     "them.",
 )
+@option(
+    "Output",
+    "--no-calibrate",
+    is_flag=True,
+    help="Leave probabilities as Bayes' rule has them, rather than make them right on texts left out.",
+)
 @option("Output", "--test", metavar="DATA", help="Measure the model on this data, and keep the result in it.")
 @reading_options(labelled=True, weighted=True)
 @recipe_options()
@@ -169,6 +175,7 @@ def _of_texts(
             return train_stream(source, recipe, threads=threads, watch=watch), watch
         with fitting(quiet=quiet) as told:
             choices: dict[str, Any] = {"typical": options["typical"], "threads": threads, "memory": memory}
+            choices["calibrate"] = not options["no_calibrate"]
             return train_on(source, recipe, watch=watch, fitting=told, **choices), watch
 
 
@@ -214,6 +221,7 @@ def _plain(summary: Summary) -> dict[str, Any]:
         "bytes_read": summary.bytes_read,
         "megabytes_per_second": summary.bytes_read / 1e6 / summary.seconds,
         "fit": summary.model.info.get("fit"),
+        "left_out": summary.model.info.get("left_out"),
         "rejected": rejects.count,
         "rejects": None if rejects.path is None else str(rejects.path),
         "quality": None if summary.evaluation is None else summary.evaluation.as_dict(),
@@ -242,6 +250,8 @@ def _tell(summary: Summary) -> None:
     say()
     if isinstance(model, TextModel):
         for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
+            say(line)
+        for line in honest_lines(model.info.get("left_out")):
             say(line)
     else:
         for line in tables.choice_lines(model):

@@ -84,6 +84,15 @@ def documents(text: str) -> int | float:
         return float(text)
 
 
+def smoothing(text: str) -> float | str:
+    """A number, or that it is to be chosen.
+
+    >>> smoothing("0.1"), smoothing("auto")
+    (0.1, 'auto')
+    """
+    return text if text == "auto" else float(text)
+
+
 def in_bytes(text: str) -> int:
     """A size in bytes.
 

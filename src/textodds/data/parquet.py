@@ -3,8 +3,8 @@
 Measured on 300 MB in 16 row groups of 60,000 rows, and as one row group (pyarrow 26, DuckDB 2.0, two
 cores; only text and label read). pyarrow with a read buffer: 1.0 s of CPU, 90 and 60 MB above what the
 import takes. DuckDB: 0.6 s of CPU, 170 and 310 MB (250 and 330 with two threads). pyarrow is taken:
-for a few columns its memory does not grow with the row groups, and it hands over a text that is not UTF-8, so that its
-row can be named, where DuckDB fails for the file as a whole.
+for a few columns its memory does not grow with the row groups, and it hands over a text that is not UTF-8,
+so that its row can be named, where DuckDB fails for the file as a whole.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Which word said what: log-odds that add up, in the text itself, and what would change the answer."""
 
-from textodds.explain.decompose import explain, explain_quadratic
-from textodds.explain.explanation import Contribution, Explanation
+from textodds.explain.decompose import explain
+from textodds.explain.explanation import OTHERS, Contribution, Explanation
 from textodds.explain.flip import Flip
 from textodds.explain.place import Placed, placed_terms
 from textodds.explain.reading import Reading
 from textodds.explain.stretches import Stretch
 
 __all__ = [
+    "OTHERS",
     "Contribution",
     "Explanation",
     "Flip",
@@ -15,6 +16,5 @@ __all__ = [
     "Reading",
     "Stretch",
     "explain",
-    "explain_quadratic",
     "placed_terms",
 ]

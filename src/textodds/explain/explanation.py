@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from textodds.errors import Unsupported
-from textodds.explain import flip, markup, stretches
+from textodds.explain.flip import Flip, fewest_words
+from textodds.explain.markup import fragment, shown
 from textodds.explain.reading import Reading
+from textodds.explain.stretches import Stretch, stretches_of
 
 OTHERS = "others"
 """The rival that is all other classes together."""
@@ -19,7 +21,7 @@ class Contribution(NamedTuple):
     """A word of the text, how often it counts, and what it adds to the log-odds."""
 
     word: str
-    count: int
+    count: int  # type: ignore[assignment]  # the name that fits, though tuples have a method of it
     log_odds: float
 
 
@@ -84,33 +86,33 @@ class Explanation:
         return "\n".join(lines)
 
     @cached_property
-    def stretches(self) -> tuple[stretches.Stretch, ...]:
+    def stretches(self) -> tuple[Stretch, ...]:
         """The stretches of the text that said something, in order, with what they add.
 
         A term's contribution is shared equally by its occurrences, and by the words it is made of. What
         could not be found in the text is in none.
         """
-        return tuple(stretches.stretches(self._read(), {word: odds for word, _, odds in self.words}))
+        return tuple(stretches_of(self._read(), {word: odds for word, _, odds in self.words}))
 
     @cached_property
     def unknown_words(self) -> tuple[str, ...]:
         """Words of the text of which the model knows nothing, in the order they come."""
         return tuple(dict.fromkeys(stretch.word for stretch in self.stretches if not stretch.known))
 
-    def flip(self) -> flip.Flip | None:
+    def flip(self) -> Flip | None:
         """The fewest words without which the answer would be another; None if there are none.
 
         With a rival that was named: without which it would score above the label (or below, if it does
         now). See `textodds.explain.flip`.
         """
-        return flip.flip(self._read(), {stretch.word: stretch.log_odds for stretch in self.stretches})
+        return fewest_words(self._read(), self.stretches)
 
     def html(self) -> str:
         """The text with its words highlighted, and the sum, as a fragment of HTML that needs nothing else."""
-        return markup.fragment(self)
+        return fragment(self)
 
     def _repr_html_(self) -> str:
-        return self.html() if self.reading is not None else f"<pre>{markup.shown(str(self))}</pre>"
+        return self.html() if self.reading is not None else f"<pre>{shown(str(self))}</pre>"
 
     def as_dict(self) -> dict[str, Any]:
         """The explanation as plain data."""

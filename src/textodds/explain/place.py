@@ -34,8 +34,8 @@ def placed_words(settings: TextSettings, text: str) -> list[Placed]:
 
     Examples
     --------
-    >>> placed_words(TextSettings(strip_accents=True), "Ça va, Zoé!")
-    [Placed(name='ca', spans=((0, 2),)), Placed(name='va', spans=((3, 5),)), Placed(name='zoe', spans=((7, 10),))]
+    >>> placed_words(TextSettings(strip_accents=True), "Ça, Zoé!")
+    [Placed(name='ca', spans=((0, 2),)), Placed(name='zoe', spans=((4, 7),))]
     """
     unit = "whitespace" if settings.unit.startswith("characters") else settings.unit
     plain = TextSettings(
@@ -53,7 +53,7 @@ def placed_words(settings: TextSettings, text: str) -> list[Placed]:
         spans: tuple[tuple[int, int], ...] = ()
         if found >= 0:
             at = found + len(word)
-            spans = ((origins[found][0], origins[at - 1][1]),)
+            spans = _joined(origins[found:at])
         if word not in stop_words:
             words.append(Placed(word, spans))
     return words

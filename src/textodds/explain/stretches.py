@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
         return dict(self._asdict())
 
 
-def stretches(reading: Reading, odds: Mapping[str, float]) -> Iterator[Stretch]:
+def stretches_of(reading: Reading, odds: Mapping[str, float]) -> Iterator[Stretch]:
     """The words of the text, and what else its terms cover, in order; with a share of each term's odds.
 
     Each of n occurrences of a term has 1/n of its odds, and each of the words that it is made of an equal

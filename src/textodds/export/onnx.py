@@ -56,7 +56,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     """
     onnx = _onnx()
     helper, double, text = onnx.helper, onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
-    weights, bias = weights_and_bias(model.linear)
+    weights, bias = weights_and_bias(model)
     V, K = weights.shape
     about = _about(model)
     needed = weights.nbytes + sum(len(entry.encode()) for entry in about.values())

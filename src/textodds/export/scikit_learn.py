@@ -78,7 +78,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
             f"a model of one class, `{model.classes_[0]}`, is no classifier for scikit-learn",
             hint="train on texts of two classes or more",
         )
-    weights, bias = weights_and_bias(model.linear)
+    weights, bias = weights_and_bias(model)
     blocks, length = _blocks(model), _length(model)
     if len(blocks) == 1 and length is None:
         steps = _steps(model, blocks[0])

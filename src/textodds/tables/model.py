@@ -17,6 +17,7 @@ from textodds.density import Familiarity, Reservoir, Typical
 from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
 from textodds.evaluate import Evaluation, evaluate
 from textodds.generative import Prior
+from textodds.honest import Honest
 from textodds.linear import log_prior, log_softmax
 from textodds.model import Prediction, of_labels
 from textodds.tables.blocks import Block, block_of_dict
@@ -24,6 +25,9 @@ from textodds.tables.choosing import Choice
 from textodds.tables.tally import TableTally
 
 Floats = NDArray[np.float64]
+
+FEWEST = 100
+"""Rows below which no promise is made on them."""
 
 FOLD = 5
 """At most one in so many rows is forgotten at a time, so that the model stays what it is."""
@@ -105,6 +109,8 @@ class TableModel:
         The statistics the model rests on.
     typical : Typical or None
         How surprising typical rows are, to compare with.
+    honest : Honest or None
+        What the model said of rows that it had forgotten.
     info : dict
         What is known of the data.
     """
@@ -112,9 +118,14 @@ class TableModel:
     is_table = True
 
     def __init__(
-        self, recipe: TableRecipe, tally: TableTally, info: dict[str, Any], typical: Typical | None = None
+        self,
+        recipe: TableRecipe,
+        tally: TableTally,
+        info: dict[str, Any],
+        typical: Typical | None = None,
+        honest: Honest | None = None,
     ) -> None:
-        self.info, self.typical = info, typical
+        self.info, self.typical, self.honest = info, typical, honest
         self._install(recipe, tally)
 
     def _install(self, recipe: TableRecipe, tally: TableTally) -> None:
@@ -309,6 +320,18 @@ class TableModel:
         recipe = replace(self.recipe, calibration=found, calibrated_classes=self.classes_)
         return TableModel(recipe, self.tally, self.info, self.typical)
 
+    def learn_honest(self, sample: list[tuple[TableBatch, int]]) -> None:
+        """Keep what the model says of rows of a sample when it has forgotten them, if they are enough."""
+        if len(sample) < FEWEST or len(self.classes_) < 2:
+            return
+        posteriors, codes = [], []
+        index = {name: k for k, name in enumerate(self.classes_)}
+        for model, batch in self.forgetting(sample):
+            posteriors.append(log_softmax(model.score_batch(batch)[0]))
+            codes += [index[label] for label in batch.label_list()]
+        if posteriors:
+            self.honest = Honest.of(np.concatenate(posteriors), np.array(codes))
+
     def evaluate(self, source: Any, labels: Any = None, **reading: Any) -> Evaluation:
         """Measured quality on labelled rows; takes what `train` takes as data."""
         return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))
@@ -386,7 +409,10 @@ class TableModel:
         changed = self.tally + tally if sign > 0 else self.tally - tally
         if not changed.classes:
             raise InputError("that would forget every row", hint="delete the model instead")
+        before = self.classes_
         self._install(self.recipe, changed)
+        if self.classes_ != before:
+            self.honest = None
         self.info = {**self.info, "documents": changed.n_documents}
         self.info.pop("quality", None)  # it was that of another model
 

@@ -10,6 +10,7 @@ from typing import Any
 from textodds import store
 from textodds.density import Typical
 from textodds.errors import ModelFileError, Shrunk
+from textodds.honest import Honest
 from textodds.linear import check_prior
 from textodds.tables.model import TableModel, TableRecipe
 from textodds.tables.tally import TableTally
@@ -30,6 +31,8 @@ def save(path: str | os.PathLike[str], model: TableModel) -> None:
         arrays |= {f"{at}.{name}": array for name, array in found.items()}
     if model.typical is not None:
         arrays |= {f"typical.{name}": array for name, array in model.typical.arrays().items()}
+    if model.honest is not None:
+        arrays |= {f"honest.{name}": array for name, array in model.honest.arrays().items()}
     store.write(path, header, arrays)
 
 
@@ -53,6 +56,7 @@ def _load(path: Path) -> TableModel:
     if any(each.classes != classes for each in parts):
         raise ModelFileError("its parts have different classes")
     typical = Typical.of_arrays(part("typical.")) if "typical.surprise" in arrays else None
+    honest = Honest.of_arrays(part("honest."), len(classes)) if "honest.truth" in arrays else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Shrunk)  # said when it was trained
-        return TableModel(recipe, TableTally(parts), dict(header["info"]), typical)
+        return TableModel(recipe, TableTally(parts), dict(header["info"]), typical, honest)

@@ -105,12 +105,12 @@ def train_table_on(
         recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
     sample = Reservoir()
     calibrate = like is None and getattr(learner, "calibrate", False)
-    wanted = typical or calibrate
-    tally = TableTally.count(_sampled(passing, sample) if wanted else passing, recipe.blocks)
+    tally = TableTally.count(_sampled(passing, sample), recipe.blocks)
     info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
     model = TableModel(recipe, tally, info)
     if calibrate:
         model = model.calibrated(sample.kept)
+    model.learn_honest(sample.kept)
     if typical:
         model.typical = model.typical_of(sample.kept, seen=True)
     return model

@@ -1,0 +1,79 @@
+"""``audit``: find labels that look wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textodds.audit import audit as audited
+from textodds.cli.command import argument, command, option
+from textodds.cli.progress import watched
+from textodds.cli.recipe import recipe_from, recipe_options
+from textodds.cli.running import running_options
+from textodds.cli.source import opened, reading_options
+from textodds.cli.talk import aligned, as_json, counted, echo, faint, one_line, say
+from textodds.cli.values import Value, above_zero
+
+SHOWN = 60  # characters of a text
+
+
+@command(
+    "audit",
+    examples=["textodds audit mail.csv", "textodds audit mail.csv --top 500 --json > suspects.jsonl"],
+)
+@argument("data", "Labelled data: files, patterns, a folder, or a database.", nargs=-1)
+@option(
+    "What to show",
+    "--top",
+    type=Value(above_zero, "a whole number above 0"),
+    metavar="N",
+    default=20,
+    help="Rows to show, the most suspicious first.",
+)
+@reading_options(labelled=True, weighted=True)
+@recipe_options()
+@running_options(json="One JSON object a line for each suspect: row, label, suggested, p_label, text.")
+def audit(
+    data: tuple[str, ...],
+    top: int,
+    threads: int | None = None,
+    as_json_: bool = False,
+    quiet: bool = False,
+    **options: Any,
+) -> None:
+    """Find labels that look wrong.
+
+    Learns from the data and leaves out each text in turn, exactly: a label that the others do not
+    believe is suspicious. Rows are counted from 1, without the header.
+    """
+    source = opened(data, options)
+    if options["learner"] is None and options["alpha"] is None:
+        options = {**options, "alpha": "auto"}
+    recipe = recipe_from(options)
+    with watched(source, "looking", quiet=quiet) as watch:
+        found = audited(source, recipe, most=top, threads=threads, watch=watch)
+    if as_json_:
+        for suspect in found.suspects:
+            names = ("row", "label", "suggested", "p_label", "p_suggested", "text")
+            echo(as_json({name: getattr(suspect, name) for name in names}))
+        return
+    N = len(found.left_out.truth)
+    say(
+        f"{counted(N, 'row')} of {source.description}, each left out: {found.left_out.accuracy:.1%} have the "
+        f"label that the others expect, {found.disagreements:,} have not",
+        quiet=quiet,
+    )
+    rows = [[faint(name) for name in ("row", "label", "expected", "p(label)", "text")]]
+    for suspect in found.suspects:
+        shown = one_line(suspect.text)
+        shown = shown if len(shown) <= SHOWN else shown[: SHOWN - 1] + "…"
+        rows.append(
+            [
+                str(suspect.row),
+                one_line(suspect.label),
+                one_line(suspect.suggested),
+                f"{suspect.p_label:.2g}",
+                shown,
+            ]
+        )
+    for line in aligned(rows, left=5):
+        echo(line)

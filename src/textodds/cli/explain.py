@@ -1,0 +1,147 @@
+"""``explain``: show which words decided, and what would change the answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from textodds.cli.command import argument, command, option
+from textodds.cli.talk import aligned, as_json, echo, faint, harmless, one_line, say, strong, styled
+from textodds.cli.values import Value, above_zero
+from textodds.data.files import STDIN
+from textodds.errors import InputError, Unsupported
+from textodds.explain import OTHERS, Explanation, Flip
+from textodds.explain.markup import page
+from textodds.model import TextModel
+from textodds.opening import load
+
+STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
+
+
+@command(
+    "explain",
+    examples=[
+        'textodds explain mail.textodds "win a free phone"',
+        'textodds explain news.textodds "rates fall" --why-not sport',
+        "textodds explain mail.textodds - --html why.html < letter.txt",
+    ],
+)
+@argument("model", "A model file made by `train`.")
+@argument("text", "The text; - reads it from stdin.")
+@option("What to explain", "--label", metavar="LABEL", help="This class instead of the answer.")
+@option(
+    "What to explain",
+    "--why-not",
+    metavar="RIVAL",
+    help="Compare with this class instead of the runner-up.",
+)
+@option("What to explain", "--others", is_flag=True, help="Compare with all other classes together.")
+@option(
+    "What to show",
+    "--top",
+    type=Value(above_zero, "a whole number above 0"),
+    metavar="N",
+    default=20,
+    help="Words that are listed; the others are one line.",
+)
+@option("What to show", "--html", metavar="FILE", help="Write a page with the words highlighted.")
+@option("What to show", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
+def explain(
+    model: str,
+    text: str,
+    label: str | None,
+    why_not: str | None,
+    others: bool,
+    top: int,
+    html: str | None,
+    as_json_: bool,
+) -> None:
+    """Show which words decided an answer.
+
+    Each word's log-odds for the answer against the runner-up: with what was believed before reading they
+    add up. Green words, underlined, speak for the answer, red ones against it.
+    """
+    if others and why_not is not None:
+        raise InputError("`--others` and `--why-not` name two rivals", hint="leave out one of the two")
+    opened = load(model)
+    if not isinstance(opened, TextModel):
+        raise Unsupported(
+            "a model of tables has columns, not words",
+            hint="in Python, `textodds.load(MODEL).explain(row)` says what each column adds",
+        )
+    said = sys.stdin.read().removesuffix("\n") if text == STDIN else text
+    found = opened.explain(said, label, OTHERS if others else why_not)
+    flip = found.flip()
+    if html is not None:
+        Path(html).write_text(page(found), encoding="utf-8")
+    if as_json_:
+        echo(as_json({**found.as_dict(), "flip": None if flip is None else _plain(flip)}))
+        return
+    for line in _told(found, said, flip, top):
+        echo(line)
+    if html is not None:
+        say(f"\nwrote {html}")
+
+
+def _plain(flip: Flip) -> dict[str, Any]:
+    return {
+        "words": list(flip.words),
+        "label_after": flip.label_after,
+        "probability_after": flip.probability_after,
+        "exact": flip.exact,
+        "text": flip.text,
+    }
+
+
+def _told(found: Explanation, text: str, flip: Flip | None, top: int) -> Iterator[str]:
+    rival = "all others" if found.rival == OTHERS else one_line(found.rival)
+    yield harmless(text) if not found.stretches else _coloured(found, text)
+    yield ""
+    yield f"{strong(one_line(found.label))} {found.probability:.4f}, rather than {rival}"
+    yield ""
+    first = 1 if found.absent is None else 2
+    words = found.lines[first : first + len(found.words)]
+    rows = [[faint(name), f"{odds:+.2f}"] for name, odds in found.lines[:first]]
+    rows += [[one_line(name), _signed(odds)] for name, odds in words[:top]]
+    if rest := words[top:]:
+        rows.append([faint(f"{len(rest)} other words"), _signed(sum(odds for _, odds in rest))])
+    rows += [[faint(name), f"{odds:+.2f}"] for name, odds in found.lines[first + len(words) :]]
+    rows.append([strong("log-odds"), strong(f"{found.log_odds:+.2f}")])
+    yield from aligned(rows)
+    if found.unknown_words:
+        yield ""
+        yield faint(f"unknown: {', '.join(map(one_line, found.unknown_words))}")
+    yield ""
+    yield _flip_line(flip, found)
+
+
+def _flip_line(flip: Flip | None, found: Explanation) -> str:
+    if flip is None:
+        return f"no word could be left out that would change the answer from {one_line(found.label)}"
+    words = ", ".join(f"“{one_line(word)}”" for word in flip.words)
+    fewest = "" if flip.exact else " (fewer might do)"
+    return f"without {words}: {strong(one_line(flip.label_after))} {flip.probability_after:.4f}{fewest}"
+
+
+def _signed(odds: float) -> str:
+    return styled(f"{odds:+.2f}", fg="green" if odds > 0 else "red" if odds < 0 else None)
+
+
+def _coloured(found: Explanation, text: str) -> str:
+    """The text, its words green for the label and red against it, bold where they say much."""
+    most = max(abs(stretch.log_odds) for stretch in found.stretches)
+    pieces, end = [], 0
+    for stretch in found.stretches:
+        pieces.append(harmless(text[end : stretch.start]))
+        word = harmless(text[stretch.start : stretch.end])
+        if stretch.log_odds:
+            is_for = stretch.log_odds > 0
+            is_bold = abs(stretch.log_odds) >= STRONG * most
+            word = styled(word, fg="green" if is_for else "red", underline=is_for, bold=is_bold)
+        elif not stretch.known:
+            word = faint(word)
+        pieces.append(word)
+        end = stretch.end
+    return "".join([*pieces, harmless(text[end:])])

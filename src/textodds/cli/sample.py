@@ -1,0 +1,69 @@
+"""``sample``: draw texts or rows from a model."""
+
+from __future__ import annotations
+
+import csv
+import sys
+
+from textodds.cli.command import argument, command, option
+from textodds.cli.values import Value, above_zero
+from textodds.opening import load
+
+
+def _whole(text: str) -> int:
+    if (n := int(text)) < 0:
+        raise ValueError
+    return n
+
+
+@command(
+    "sample",
+    examples=[
+        "textodds sample mail.textodds -n 5 --label spam",
+        "textodds sample people.textodds -n 1000 --seed 1 > people.csv",
+    ],
+)
+@argument("model", "A model file made by `train`, of naive Bayes or of a table.")
+@option(
+    "What to draw",
+    "-n",
+    "--number",
+    type=Value(above_zero, "a whole number above 0"),
+    default=10,
+    metavar="N",
+    help="How many texts or rows.",
+)
+@option("What to draw", "--label", metavar="LABEL", help="Of this class; otherwise as often as each occurs.")
+@option(
+    "What to draw",
+    "--length",
+    type=Value(_whole, "a whole number of words"),
+    metavar="WORDS",
+    help="Mean length of a text.  [default: that of the class in training]",
+)
+@option(
+    "Running",
+    "--seed",
+    type=Value(_whole, "a whole number"),
+    default=0,
+    metavar="SEED",
+    help="The same seed draws the same again.",
+)
+def sample(model: str, number: int, label: str | None, length: int | None, seed: int) -> None:
+    """Draw texts or rows from a model.
+
+    Prints CSV: label and text, or label and columns. The words of a text are drawn one by one, so
+    that it shows what a class talks about, and not how.
+    """
+    from textodds.sample import sample as drawn_from
+
+    opened = load(model)
+    drawn, labels = drawn_from(opened, number, label, seed, length=length)
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if isinstance(drawn, list):
+        writer.writerow(["label", "text"])
+        writer.writerows(zip(labels, drawn, strict=True))
+        return
+    given = opened.schema.label  # type: ignore[union-attr]
+    writer.writerow([given or ("class" if "label" in drawn else "label"), *drawn])
+    writer.writerows(zip(labels, *drawn.values(), strict=True))
