@@ -136,6 +136,12 @@ class Ledger:
             gone.add(number)
         return (self._without(np.array(list(gone), dtype=np.uint64)) if there.any() else self), there
 
+    def changed(
+        self, names: Sequence[str], labels: Sequence[str], sign: int
+    ) -> tuple[Ledger, NDArray[np.bool_]]:
+        """`learn` where ``sign`` is 1, `forget` where it is -1."""
+        return self.learn(names, labels) if sign > 0 else self.forget(names, labels)
+
     def __add__(self, other: Ledger) -> Ledger:
         both = np.intersect1d(self.ids, other.ids, assume_unique=True)
         if len(both):
@@ -162,7 +168,7 @@ class Ledger:
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], classes: Iterable[str]) -> Ledger:
         """The ledger that `arrays` made; refuses arrays that are none."""
-        names = tuple(classes)
+        names = () if isinstance(classes, str) else tuple(classes)
         for part, kind in (("ids", np.uint64), ("class_of", np.uint32)):
             array = arrays.get(part)
             if array is None or array.dtype != kind or array.ndim != 1:

@@ -181,12 +181,12 @@ def _unkept(
     rounded = [up for bound in bounds.tolist() if (up := math.ceil(bound * 1000) / 1000) < 1]
     kept = (up for up in rounded if _passed(answered, errors, up, 1 - confidence) is not None)
     best = next(kept, None)
-    rows = _needed(reached, wrong, max_error, confidence)
+    rows = _needed(answered, errors, max_error, confidence)
     possible = "" if best is None else f"promise {best:g}, the least that these rows can prove"
     more = (
         "more rows of the kind would not help: even the surest answers are wrong more often"
         if rows is None
-        else f"learn from about {max(rows, n + 1):,} rows, if errors stay as rare"
+        else f"learn from about {float(f'{rows:.2g}'):,.0f} rows, if errors stay as rare"
     )
     return InputError(
         f"an error rate of at most {max_error:g} among the answered cannot be promised with {confidence:.0%} "
@@ -195,18 +195,18 @@ def _unkept(
     )
 
 
-def _needed(answered: Floats, errors: Floats, max_error: float, confidence: float) -> int | None:
+def _needed(
+    answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, confidence: float
+) -> int | None:
     """How many documents would do if more of them came out as these did; None if no number would."""
-    hopeful = errors / answered < max_error
-    if not hopeful.any():
-        return None
-    n, x = answered[hopeful], errors[hopeful]
-    low, high = np.zeros_like(n), 1e9 / n  # how many times as many documents
-    for _ in range(60):
-        middle = (low + high) / 2
-        enough = _upper(middle * x, middle * n, confidence) <= max_error
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return math.ceil(float(high.min()) * answered[-1])
+    rows = 1.1 * float(answered[-1])
+    while rows < 1e9:
+        times = rows / float(answered[-1])
+        more = [np.round(times * counts).astype(np.int64) for counts in (answered, errors)]
+        if _passed(more[0], more[1], max_error, 1 - confidence) is not None:
+            return math.ceil(rows)
+        rows *= 1.1
+    return None
 
 
 @dataclass(frozen=True, eq=False)

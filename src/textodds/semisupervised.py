@@ -34,8 +34,11 @@ UNIT = 2.0**-30
 NO_LABEL = ""
 """Stands for the label of an unlabelled text; no label is empty."""
 
-READING = ("text", "label", "weight", "format", "query", "quoting", "header", "bad_rows", "rejects_path")
+READING = ("text", "format", "quoting", "header", "bad_rows")
 """Options of `train_semisupervised` that are about data."""
+
+LABELLED_READING = ("label", "weight", "query", "rejects_path")
+"""Those that are about the labelled texts only."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ class SemiSupervisedNB:
     Parameters
     ----------
     alpha : float, default 1.0
-        :math:`\alpha`, above 0: at 0 no text could ever change its class.
+        :math:`\alpha`, above 0: at 0 no text could ever change its class. Unlabelled texts bring many
+        rare words, of which each class gets so many pseudo-counts: with few labels 1 drowns them, and
+        0.01 does far better (see ``benchmarks/semisupervised.py``).
     weight : float, default 1.0
         :math:`\lambda`, from 0 to 1. Many texts that do not fall into the classes as the model supposes
         drown a few labels; a small weight keeps them in check.
@@ -110,11 +115,9 @@ class SemiSupervisedNB:
     is_counted = False  # a model of it rests on guesses, which cannot be taken away again
 
     def __post_init__(self) -> None:
+        if not isinstance(self.alpha, (int, float, np.number)) or not self.alpha > 0:
+            raise InputError(f"alpha must be one number above 0, got {self.alpha!r}", hint="try 0.01 to 1")
         generative.checked(self)
-        if np.ndim(self.alpha) or not self.alpha > 0:
-            raise InputError(
-                f"alpha must be one number above 0, got {self.alpha!r}", hint="the usual choice is 1.0"
-            )
         if not 0 <= self.weight <= 1:
             raise InputError(
                 f"the weight of unlabelled texts must be from 0 to 1, got {self.weight!r}",
@@ -311,8 +314,8 @@ def train_semisupervised(
         The unlabelled texts, which ``read`` takes too; a column of labels in it is not looked at.
     learner : SemiSupervisedNB, optional
     **options
-        Options of ``read``, for both (``label`` and ``weight`` for the labelled texts only); all others are
-        those of `textodds.train` that make a recipe, such as ``min_df`` and ``ngrams``.
+        Options of ``read``, for both (``label``, ``weight``, ``query`` and ``rejects_path`` for the labelled
+        texts only); all others are those of `textodds.train` that make a recipe, such as ``min_df``.
 
     Examples
     --------
@@ -322,12 +325,12 @@ def train_semisupervised(
     >>> model("inside").label  # a word that no labelled text has
     'spam'
     """
-    reading = {name: options.pop(name) for name in READING if name in options}
+    both = {name: options.pop(name) for name in READING if name in options}
+    own = {name: options.pop(name) for name in LABELLED_READING if name in options}
     recipe = recipe_of(learner or SemiSupervisedNB(), **options)
-    bare = {name: value for name, value in reading.items() if name not in ("label", "weight")}
     return train_semisupervised_on(
-        read(labelled, labels, weights, **reading),
-        read(unlabelled, labelled=False, **bare),
+        read(labelled, labels, weights, **both, **own),
+        read(unlabelled, labelled=False, **both),
         recipe,
         threads=threads,
     )

@@ -115,7 +115,7 @@ def test_a_text_that_nothing_flips_is_told_so(capsys):
     Path("one.csv").write_text("text,label\na,x\na,x\na,x\nb,y\n")
     assert main(["train", "one.csv", "--quiet"]) == 0
     assert main(["explain", "one.textodds", "zzz"]) == 0
-    assert capsys.readouterr().out.endswith("no word could be left out that would change the answer from x\n")
+    assert capsys.readouterr().out.endswith("no words were found without which the answer would not be x\n")
 
 
 def test_the_explanation_is_of_the_calibrated_answer(mail, capsys):

@@ -693,7 +693,7 @@ def test_edges_ascend_and_every_number_lands_in_exactly_one_interval(values):
     known = ~np.isnan(values)
     if known.any():
         assert (inside[known].sum(axis=1) == 1).all()
-        block = Bins(("x",), (tuple(edges.tolist()),), MixedNB().categorical)
+        block = Bins(("x",), MixedNB().categorical, (tuple(edges.tolist()),))
         coded = block.coded(batch_of(values))["x"]
         assert coded.codes[known].tolist() == inside[known].argmax(axis=1).tolist()
         assert (coded.codes[~known] == -1).all()

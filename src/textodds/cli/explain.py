@@ -119,7 +119,7 @@ def _told(found: Explanation, text: str, flip: Flip | None, top: int) -> Iterato
 
 def _flip_line(flip: Flip | None, found: Explanation) -> str:
     if flip is None:
-        return f"no word could be left out that would change the answer from {one_line(found.label)}"
+        return f"no words were found without which the answer would not be {one_line(found.label)}"
     words = ", ".join(f"“{one_line(word)}”" for word in flip.words)
     fewest = "" if flip.exact else " (fewer might do)"
     return f"without {words}: {strong(one_line(flip.label_after))} {flip.probability_after:.4f}{fewest}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,17 +120,82 @@ def _refuse_missing(values: Floats, columns: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Bins:
+class Categories:
+    """Columns of categories, each by itself."""
+
+    columns: tuple[str, ...]
+    conditional: Any  # Categorical
+    kind: ClassVar[str] = "categories"
+    means: ClassVar[str] = "categorical"
+    choices: ClassVar[Any] = Categorical
+    tallies: ClassVar[Any] = CategoryTally
+
+    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally | CellTally:
+        """Rows by class and category."""
+        found: CategoryTally | CellTally = self.tallies.of(self.coded(batch), batch.labels, batch.weights)
+        return found
+
+    def fit(self, tally: Any) -> Likelihood:
+        """The distributions over categories."""
+        return _Categorical(self, self.conditional.fit(tally))
+
+    def coded(self, batch: TableBatch) -> dict[str, Any]:
+        """The columns of the block."""
+        return {name: batch.columns[name] for name in self.columns}
+
+    def by_column(self, estimate: Any, columns: dict[str, Any]) -> dict[str, Floats]:
+        """What each column contributes, (N, K) by name."""
+        each = estimate.by_column(columns)
+        return {name: each[:, j] for j, name in enumerate(estimate.columns)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as plain data."""
+        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        return cls(tuple(plain.pop("columns")), cls.choices(**plain))
+
+    def arrays(self, tally: CategoryTally | CellTally) -> Arrays:
+        """The counts as arrays, for a file."""
+        return tally.arrays()
+
+    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CategoryTally | CellTally:
+        """The counts that `arrays` made."""
+        tally: CategoryTally | CellTally = self.tallies.of_arrays(arrays)
+        if tuple(tally.columns) != tuple(sorted(self.columns)):
+            raise InputError("its counts are not those of its columns")
+        return tally
+
+
+@dataclass(frozen=True, eq=False)
+class _Categorical:
+    block: Categories
+    estimate: CategoricalEstimate | TableEstimate
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.estimate.classes
+
+    def log_likelihood(self, batch: TableBatch) -> Floats:
+        return self.estimate.log_likelihood(self.block.coded(batch))
+
+    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+        return self.block.by_column(self.estimate, self.block.coded(batch))
+
+
+@dataclass(frozen=True)
+class Bins(Categories):
     """Columns of numbers, each cut into intervals that are categories.
 
     For numbers that are not at all Gaussian: many zeros and a long tail, or a few values that come again
     and again. ``edges`` are upper ends, inclusive; the last interval has none.
     """
 
-    columns: tuple[str, ...]
-    edges: tuple[tuple[float, ...], ...]  # one for each column, ascending
-    conditional: Categorical
+    edges: tuple[tuple[float, ...], ...] = ()  # one for each column, ascending
     kind: ClassVar[str] = "bins"
+    means: ClassVar[str] = "intervals"
 
     def __post_init__(self) -> None:
         if len(self.edges) != len(self.columns):
@@ -138,19 +203,6 @@ class Bins:
         for edges in self.edges:
             if not all(np.isfinite(edges)) or not all(a < b for a, b in itertools.pairwise(edges)):
                 raise InputError("the edges of bins must be numbers in ascending order")
-
-    @property
-    def means(self) -> str:
-        """What is assumed, in a word or two."""
-        return f"{', '.join(str(len(edges) + 1) for edges in self.edges)} intervals"
-
-    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally:
-        """Rows by class and interval."""
-        return CategoryTally.of(self.coded(batch), batch.labels, batch.weights)
-
-    def fit(self, tally: CategoryTally) -> Likelihood:
-        """The distributions over intervals."""
-        return _Categorical(self, self.conditional.fit(tally))
 
     def coded(self, batch: TableBatch) -> dict[str, Coded]:
         """The number of the interval of each value."""
@@ -166,145 +218,27 @@ class Bins:
 
     def as_dict(self) -> dict[str, Any]:
         """The block as plain data."""
-        plain = {
-            "kind": self.kind,
-            "columns": list(self.columns),
-            "edges": [list(each) for each in self.edges],
-        }
-        return {**plain, **asdict(self.conditional)}
+        return {**super().as_dict(), "edges": [list(each) for each in self.edges]}
 
     @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Bins:
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
         """The block that `as_dict` made plain data of."""
         edges = tuple(tuple(float(edge) for edge in each) for each in plain.pop("edges"))
-        return cls(tuple(plain.pop("columns")), edges, Categorical(**plain))
-
-    def arrays(self, tally: CategoryTally) -> Arrays:
-        """The counts as arrays, for a file."""
-        return tally.arrays()
-
-    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CategoryTally:
-        """The counts that `arrays` made."""
-        return _checked_tally(CategoryTally.of_arrays(arrays), self.columns)
+        return cls(tuple(plain.pop("columns")), cls.choices(**plain), edges)
 
 
 @dataclass(frozen=True)
-class Categories:
-    """Columns of categories, each by itself."""
-
-    columns: tuple[str, ...]
-    conditional: Categorical
-    kind: ClassVar[str] = "categories"
-
-    @property
-    def means(self) -> str:
-        """What is assumed, in a word or two."""
-        return "categorical"
-
-    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally:
-        """Rows by class and category."""
-        return CategoryTally.of(self.coded(batch), batch.labels, batch.weights)
-
-    def fit(self, tally: CategoryTally) -> Likelihood:
-        """The distributions over categories."""
-        return _Categorical(self, self.conditional.fit(tally))
-
-    def coded(self, batch: TableBatch) -> dict[str, Any]:
-        """The columns of the block."""
-        return {name: batch.columns[name] for name in self.columns}
-
-    def as_dict(self) -> dict[str, Any]:
-        """The block as plain data."""
-        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
-
-    @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Categories:
-        """The block that `as_dict` made plain data of."""
-        return cls(tuple(plain.pop("columns")), Categorical(**plain))
-
-    def arrays(self, tally: CategoryTally) -> Arrays:
-        """The counts as arrays, for a file."""
-        return tally.arrays()
-
-    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CategoryTally:
-        """The counts that `arrays` made."""
-        return _checked_tally(CategoryTally.of_arrays(arrays), self.columns)
-
-
-@dataclass(frozen=True, eq=False)
-class _Categorical:
-    block: Bins | Categories
-    estimate: CategoricalEstimate
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.estimate.classes
-
-    def log_likelihood(self, batch: TableBatch) -> Floats:
-        return self.estimate.log_likelihood(self.block.coded(batch))
-
-    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
-        each = self.estimate.by_column(self.block.coded(batch))
-        return {name: each[:, j] for j, name in enumerate(self.estimate.columns)}
-
-
-@dataclass(frozen=True)
-class Cells:
+class Cells(Categories):
     """Columns of categories, all together."""
 
-    columns: tuple[str, ...]
-    conditional: FullTable
     kind: ClassVar[str] = "cells"
+    means: ClassVar[str] = "full table"
+    choices: ClassVar[Any] = FullTable
+    tallies: ClassVar[Any] = CellTally
 
-    @property
-    def means(self) -> str:
-        """What is assumed, in a word or two."""
-        return "full table"
-
-    def count(self, batch: TableBatch, first: int = 1) -> CellTally:
-        """Rows by class and combination."""
-        return CellTally.of(self.coded(batch), batch.labels, batch.weights)
-
-    def fit(self, tally: CellTally) -> Likelihood:
-        """The distributions over combinations."""
-        return _Cells(self, self.conditional.fit(tally))
-
-    def coded(self, batch: TableBatch) -> dict[str, Any]:
-        """The columns of the block."""
-        return {name: batch.columns[name] for name in self.columns}
-
-    def as_dict(self) -> dict[str, Any]:
-        """The block as plain data."""
-        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
-
-    @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Cells:
-        """The block that `as_dict` made plain data of."""
-        return cls(tuple(plain.pop("columns")), FullTable(**plain))
-
-    def arrays(self, tally: CellTally) -> Arrays:
-        """The counts as arrays, for a file."""
-        return tally.arrays()
-
-    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CellTally:
-        """The counts that `arrays` made."""
-        return _checked_tally(CellTally.of_arrays(arrays), self.columns)
-
-
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    block: Cells
-    estimate: TableEstimate
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        return self.estimate.classes
-
-    def log_likelihood(self, batch: TableBatch) -> Floats:
-        return self.estimate.log_likelihood(self.block.coded(batch))
-
-    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
-        return {joined(self.block.columns): self.log_likelihood(batch)}
+    def by_column(self, estimate: Any, columns: dict[str, Any]) -> dict[str, Floats]:
+        """What all columns together contribute, (N, K), under one name."""
+        return {joined(self.columns): estimate.log_likelihood(columns)}
 
 
 @dataclass(frozen=True)
@@ -392,15 +326,6 @@ def class_codes(batch: TableBatch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return tuple(labels.names[at] for at in order), place[labels.codes]
-
-
-T = TypeVar("T", CategoryTally, CellTally)
-
-
-def _checked_tally(tally: T, columns: tuple[str, ...]) -> T:
-    if tuple(tally.columns) != tuple(sorted(columns)):
-        raise InputError("its counts are not those of its columns")
-    return tally
 
 
 __all__ = ["BLOCKS", "Bins", "Block", "Categories", "Cells", "Numbers", "Statistic", "Words", "block_of_dict"]

@@ -149,7 +149,7 @@ def _mixed(
         blocks.append(Numbers(tuple(numbers), learner.gaussian))
     if cut:
         blocks.append(
-            Bins(tuple(cut), tuple(tuple(edges.tolist()) for edges in cut.values()), learner.categorical)
+            Bins(tuple(cut), learner.categorical, tuple(tuple(edges.tolist()) for edges in cut.values()))
         )
     if categories := schema.names("category"):
         blocks.append(Categories(tuple(categories), learner.categorical))
