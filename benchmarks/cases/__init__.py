@@ -6,6 +6,7 @@ from bench import Bench
 from cases.discriminant import discriminant
 from cases.files import train_csv
 from cases.gaussian import gaussian
+from cases.left_out import left_out
 from cases.memory import memory
 from cases.optimum import optimum
 from cases.prediction import predict, predict_one
@@ -29,4 +30,5 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "gaussian": gaussian,
     "discriminant": discriminant,
     "tables": tables,
+    "left-out": left_out,
 }

@@ -92,44 +92,49 @@ class Ledger:
 
     def label_of(self, name: str) -> str | None:
         """The label under which a document was learned; None if it was not."""
-        return self._label(hash_of(name))
+        return self._labels([hash_of(name)])[0]
 
-    def _label(self, number: int) -> str | None:
-        at = int(np.searchsorted(self.ids, np.uint64(number)))
-        is_there = at < len(self.ids) and int(self.ids[at]) == number
-        return self.classes[int(self.class_of[at])] if is_there else None
+    def _labels(self, numbers: Sequence[int]) -> list[str | None]:
+        """The label of each hash, None where it is not there."""
+        if not len(self.ids):
+            return [None] * len(numbers)
+        wanted = np.array(numbers, dtype=np.uint64)
+        at = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
+        codes = np.where(self.ids[at] == wanted, self.class_of[at].astype(np.int64), -1)
+        return [self.classes[k] if k >= 0 else None for k in codes.tolist()]
 
     def learn(self, names: Sequence[str], labels: Sequence[str]) -> tuple[Ledger, NDArray[np.bool_]]:
         """The ledger with some more documents, and which of them are new and are to be counted.
 
         `InputError`, if a document was learned under another label, or comes twice with two.
         """
+        numbers = _hashes(names, labels)
         fresh, new = np.zeros(len(names), dtype=bool), dict[int, str]()
-        for row, (name, number, label) in enumerate(_rows(names, labels)):
-            before = new.get(number) or self._label(number)
-            if before is not None and before != label:
+        known = self._labels(numbers)
+        for row, (number, label) in enumerate(zip(numbers, labels, strict=True)):
+            before = known[row] or new.get(number)
+            if before is None:
+                fresh[row], new[number] = True, label
+            elif before != label:
                 raise InputError(
-                    f"document `{name}` was learned as `{before}`, and now comes as `{label}`",
+                    f"document `{names[row]}` was learned as `{before}`, and now comes as `{label}`",
                     hint=FORGET_FIRST,
                 )
-            fresh[row] = before is None
-            new[number] = label
-        if not fresh.any():
-            return self, fresh
-        added = {number: label for number, label in new.items() if self._label(number) is None}
-        return self._with(np.array(list(added), dtype=np.uint64), list(added.values())), fresh
+        return (self._with(np.array(list(new), dtype=np.uint64), list(new.values())) if new else self), fresh
 
     def forget(self, names: Sequence[str], labels: Sequence[str]) -> tuple[Ledger, NDArray[np.bool_]]:
         """The ledger without some documents, and which of them were there and are to be taken away.
 
         `InputError`, if a document was learned under another label.
         """
+        numbers = _hashes(names, labels)
         there, gone = np.zeros(len(names), dtype=bool), set[int]()
-        for row, (name, number, label) in enumerate(_rows(names, labels)):
-            before = self._label(number)
+        known = self._labels(numbers)
+        for row, (number, label) in enumerate(zip(numbers, labels, strict=True)):
+            before = known[row]
             if before is not None and before != label:
                 raise InputError(
-                    f"document `{name}` was learned as `{before}`, and is to be forgotten as `{label}`",
+                    f"document `{names[row]}` was learned as `{before}`, and is to be forgotten as `{label}`",
                     hint="give the label under which it was learned",
                 )
             there[row] = before is not None and number not in gone
@@ -152,8 +157,9 @@ class Ledger:
         return self._with(other.ids, [other.classes[k] for k in other.class_of.tolist()])
 
     def __sub__(self, other: Ledger) -> Ledger:
-        pairs = zip(other.ids.tolist(), other.class_of.tolist(), strict=True)
-        strangers = sum(self._label(number) != other.classes[k] for number, k in pairs)
+        theirs = [other.classes[k] for k in other.class_of.tolist()]
+        pairs = zip(self._labels(other.ids.tolist()), theirs, strict=True)
+        strangers = sum(before != label for before, label in pairs)
         if strangers:
             raise InputError(
                 f"{strangers:,} documents of the second model are not in the first, or under another label",
@@ -192,13 +198,14 @@ def hash_of(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[:8], "little")
 
 
-def _rows(names: Sequence[str], labels: Sequence[str]) -> Iterable[tuple[str, int, str]]:
+def _hashes(names: Sequence[str], labels: Sequence[str]) -> list[int]:
+    """The hash of each id, all of which must be texts, and as many as there are labels."""
     if len(names) != len(labels):
         raise LengthMismatch(len(labels), len(names), "ids")
-    for row, (name, label) in enumerate(zip(names, labels, strict=True)):
+    for row, name in enumerate(names):
         if not isinstance(name, str) or not name:
             raise InputError(
                 f"row {row} has the id {name!r}; an id is a text that is not empty",
                 hint="give every document an id, or none of them",
             )
-        yield name, hash_of(name), label
+    return [hash_of(name) for name in names]

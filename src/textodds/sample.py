@@ -222,8 +222,6 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
         tally: Any = statistic
         if isinstance(block, Numbers):
             drawn |= _numbers(block.columns, fitted.gaussians, codes, random)
-        elif isinstance(block, Categories):
-            drawn |= _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
         elif isinstance(block, Bins):
             found = _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
             # The names of intervals are the block's own affair: it is asked for them, in their order.
@@ -232,6 +230,8 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
                 drawn[name] = _within(found[name], named[name].names, np.array(edges), random)
         elif isinstance(block, Cells):
             drawn |= _cells(fitted.estimate, codes, random)
+        elif isinstance(block, Categories):
+            drawn |= _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
         else:
             _must_be_drawn(fitted.model)
             drawn[block.columns[0]] = _texts(fitted.model, codes, random)

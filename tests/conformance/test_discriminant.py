@@ -259,13 +259,12 @@ def test_top_words_and_hyperplane_name_the_words_of_a_class(learner):
 @pytest.mark.parametrize(
     "asked",
     [
-        lambda model: model.explain("own0x0 shared0"),
         lambda model: model.hyperplane("class 00", "class 01"),
         lambda model: model.linear,
         to_sklearn,
         to_onnx,
     ],
-    ids=["explain", "hyperplane", "linear", "to_sklearn", "to_onnx"],
+    ids=["hyperplane", "linear", "to_sklearn", "to_onnx"],
 )
 def test_what_needs_weights_of_words_is_refused_of_quadratic_models(learner, asked):
     with pytest.raises(Unsupported, match="weighs words together, not one by one") as caught:

@@ -1,6 +1,7 @@
 """The fewest words that flip the label: against all subsets, of every learner."""
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,6 +143,42 @@ def test_bounds_for_rows_of_length_one_agree_with_all_subsets(seed, n, beta):
     if got is not None:
         assert got[1]
         assert margin(np.setdiff1d(np.arange(n), got[0])) < 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 9),
+    beta=st.sampled_from([-3.0, -0.5, 0.0, 0.5, 3.0]),
+    data=st.data(),
+)
+def test_the_bound_is_below_all_sets_of_its_size_and_trying_finds_the_least(seed, n, beta, data):
+    rng = np.random.default_rng(seed)
+    q = rng.exponential(1.0, n)
+    t = np.sqrt(q) * rng.normal(0.0, 1.0, n)
+    m = data.draw(st.integers(1, n - 1))
+    every = {
+        some: t[list(some)].sum() + beta * np.sqrt(q[list(some)].sum()) for some in combinations(range(n), m)
+    }
+    least = min(every.values())
+    kept, found, below = unit.bounds(t, q, beta, m)
+    assert found == pytest.approx(every[tuple(sorted(kept.tolist()))], abs=1e-9)
+    assert below <= least + 1e-9
+    if beta >= 0:  # nearly exact; for a bias the other way a gap can stay
+        assert below >= least - 0.02 * beta - 1e-9
+    if abs(least) > NEAR:
+        tried = unit.by_trying(t, q, beta, n - m)
+        assert (tried is not None) == (least < 0)
+        assert tried is None or every[tuple(v for v in range(n) if v not in tried)] < 0
+
+
+@pytest.mark.parametrize(("holder", "meets"), [(1, True), (0, False)])
+def test_equal_scores_go_to_the_class_that_comes_first(holder, meets):
+    contributions = np.zeros((1, 2))
+    contributions[0, holder] = 1.0
+    contest = SimpleNamespace(scores=contributions[0], holder=holder, rivals=np.array([1 - holder]))
+    got = flip_module._fewest(contributions, contest)
+    assert got == (([0], True) if meets else None)
 
 
 def test_bounds_prove_what_no_trying_could(monkeypatch):

@@ -68,6 +68,7 @@ def test_what_stands_in_the_place_of_a_word_holds_the_word(settings, text):
         ({"ngrams": (2, 2), "stop_words": ["the"]}, "see the cat", {"see cat": ["see", "cat"]}),
         ({"unit": "sklearn"}, "c cc ccc", {"cc": ["cc"], "ccc": ["ccc"]}),
         ({"unit": "characters", "ngrams": (3, 3)}, "a  b", {"a b": ["a  b"]}),
+        ({"unit": "characters", "ngrams": (1, 1)}, "a  b", {"a": ["a"], " ": ["  "], "b": ["b"]}),
         (
             {"unit": "characters-in-words", "ngrams": (3, 3)},
             "Ab!",

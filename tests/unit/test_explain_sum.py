@@ -24,9 +24,9 @@ LABELS = (["spam"] * 3 + ["ham"] * 3 + ["work"] * 3) * 3
 WORDS = sorted({word for text in TEXTS for word in text.replace(",", "").replace("!", "").split()})
 
 
-def calibrated():
+def calibrated(slope):
     model = textodds.train(TEXTS, LABELS)
-    model.calibration = Calibration(np.array([0.4]), np.array([0.3, -0.5, 0.2]))
+    model.calibration = Calibration(np.array([slope]), np.array([0.3, -0.5, 0.2]))
     return model
 
 
@@ -46,7 +46,9 @@ MODELS = {
         TEXTS, LABELS, learner="softmax", ngrams=(1, 1), weighting=Weighting(unit=False)
     ),
     "lda": textodds.train(TEXTS, LABELS, learner="lda"),
-    "calibrated": calibrated(),
+    "calibrated": calibrated(0.4),
+    "sharpened": calibrated(2.5),
+    "hashed presence": textodds.train(TEXTS, LABELS, hash_bits=3, learner=MultinomialNB(binary=True)),
     "two classes": textodds.train(TEXTS[:6], LABELS[:6]),
 }
 QUADRATIC = textodds.train(TEXTS, LABELS, learner="qda")

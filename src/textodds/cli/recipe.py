@@ -35,7 +35,7 @@ def _learner_options() -> list[Callable[[F], F]]:
         option(
             section,
             "--learner",
-            type=OneOf(LEARNERS),
+            type=OneOf([name for name in LEARNERS if name != "semisupervised"]),  # `--unlabelled` makes it
             metavar="NAME",
             help="Of texts: naive Bayes (multinomial, bernoulli, complement), softmax regression (softmax, "
             "or nb-softmax, with naive Bayes behind it). Of tables: naive Bayes (mixed, gaussian, "

@@ -47,6 +47,20 @@ class Explanation:
     to no word: it is what many rivals have over one.
 
     Parts that take work (`stretches`, `flip`, `html`, `unknown_words`) are made when asked for.
+
+    Examples
+    --------
+    >>> import textodds
+    >>> model = textodds.train(["free phone", "free prize", "see you", "at six"], ["spam"] * 2 + ["ham"] * 2)
+    >>> why = model.explain("Free at noon?")
+    >>> print(why)
+    spam rather than ham: log-odds +0.41
+         +0.00  before reading
+         +1.10  free
+         -0.69  at
+                (1 unknown)
+    >>> why.flip().words, why.flip().label_after, why.unknown_words
+    (('free',), 'ham', ('noon',))
     """
 
     label: str

@@ -38,7 +38,7 @@ def fragment(explanation: Explanation) -> str:
             *_text(explanation),
             "</p>",
             f'<p style="margin:.5rem 0;font-size:.85em">{_mark("solid", FOR, "for " + label)} '
-            f"{_mark('dashed', AGAINST, 'for ' + rival)}; a darker word says more; dotted is unknown</p>",
+            f"{_mark('dashed', AGAINST, 'for ' + rival)}; a stronger tint says more; dotted is unknown</p>",
             f'<table style="{table}"><thead><tr><th scope="col" style="text-align:left">word</th>'
             '<th scope="col" style="text-align:right">log-odds</th><th aria-hidden="true"></th></tr></thead>',
             "<tbody>",

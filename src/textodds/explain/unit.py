@@ -68,7 +68,7 @@ def _against(t: Floats, q: Floats, beta: float, most: int) -> tuple[list[int] | 
         found, impossible = _of_size(t, q, beta, len(t) - n)
         if found is None and not impossible:
             if comb(len(t), n) <= MOST_SETS:
-                found = _by_trying(t, q, beta, n)
+                found = by_trying(t, q, beta, n)
             else:
                 exact = False
         if found is not None:
@@ -78,6 +78,14 @@ def _against(t: Floats, q: Floats, beta: float, most: int) -> tuple[list[int] | 
 
 def _of_size(t: Floats, q: Floats, beta: float, m: int) -> tuple[list[int] | None, bool]:
     """Words to remove so that m are kept and (1) holds, if bounds show some; and whether there are none."""
+    kept, least, bound = bounds(t, q, beta, m)
+    if least < -ROUNDING:
+        return np.setdiff1d(np.arange(len(t)), kept).tolist(), False
+    return None, bound >= -ROUNDING
+
+
+def bounds(t: Floats, q: Floats, beta: float, m: int) -> tuple[NDArray[np.intp], float, float]:
+    """A set of m words with a small F, that F, and what F is not below for any m words."""
     ordered = np.sort(q)
     s = np.linspace(np.sqrt(ordered[:m].sum()), np.sqrt(ordered[-m:].sum()), GRID + 1)
     if beta > 0:
@@ -87,16 +95,13 @@ def _of_size(t: Floats, q: Floats, beta: float, m: int) -> tuple[list[int] | Non
         slope, constant = beta / (2 * s), beta * s / 2
     terms = t + slope[:, None] * q  # (GRID, n)
     kept = np.argpartition(terms, m - 1, axis=1)[:, :m]
-    bounds = np.take_along_axis(terms, kept, axis=1).sum(axis=1) + constant
+    below = np.take_along_axis(terms, kept, axis=1).sum(axis=1) + constant
     F = t[kept].sum(axis=1) + beta * np.sqrt(q[kept].sum(axis=1))
     at = int(F.argmin())
-    if F[at] < -ROUNDING:
-        return np.setdiff1d(np.arange(len(t)), kept[at]).tolist(), False
-    bound = bounds.min() if beta > 0 else bounds.max()
-    return None, bool(bound >= -ROUNDING)
+    return kept[at], float(F[at]), float(below.min() if beta > 0 else below.max())
 
 
-def _by_trying(t: Floats, q: Floats, beta: float, n: int) -> list[int] | None:
+def by_trying(t: Floats, q: Floats, beta: float, n: int) -> list[int] | None:
     """Of all sets of n words one without which (1) holds, by the most."""
     sets = np.array(list(combinations(range(len(t)), n)))
     Q = np.maximum(q.sum() - q[sets].sum(axis=1), 0.0)
