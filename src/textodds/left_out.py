@@ -94,8 +94,8 @@ class LeaveOneOut:
         cells, totals, absent, name = self._of(conditional, codes, weights, alpha)
         least = self.recipe.selection.min_df
         limit = least * (n - weights) if isinstance(least, float) else np.full(len(codes), float(least))
-        if isinstance(least, int) and least <= 1:
-            limit[:] = 0.0
+        if self.recipe.selection.keeps_all:
+            limit[:] = 0.0  # a word in less than one document, by weight, is one all the same
         found = _kernels.left_out(
             name,
             (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float64)),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from textodds.calibrate import Calibration
     from textodds.density import Familiarity, Typical
     from textodds.honest import Honest
+    from textodds.ledger import Ledger
     from textodds.left_out import LeftOut
     from textodds.odds import OddsRatio
     from textodds.quadratic import QuadraticModel
@@ -71,6 +72,8 @@ class TextModel:
         What makes probabilities of scores; found by leaving out one text at a time.
     honest : Honest or None
         What the model said of texts it had not learned: a sample of those of training, each left out.
+    ledger : Ledger or None
+        The ids of the texts that were learned with one.
     typical : Typical or None
         How surprising typical texts are, to compare with.
     info : dict
@@ -91,10 +94,11 @@ class TextModel:
         typical: Typical | None = None,
         calibration: Calibration | None = None,
         honest: Honest | None = None,
+        ledger: Ledger | None = None,
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
-        self.typical, self.calibration, self.honest = typical, calibration, honest
+        self.typical, self.calibration, self.honest, self.ledger = typical, calibration, honest, ledger
         self._install(recipe, vocabulary, form, tally, info, scale)
 
     def _install(
@@ -502,19 +506,64 @@ class TextModel:
         return np.array(codes, dtype=np.int64), np.concatenate(weights), sparse.vstack(rows, format="csr")
 
     def learn(
-        self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
-    ) -> None:
-        """Learn more documents: afterwards the model is as if trained on them too."""
-        self.change(_tally_of(texts, labels, weights, self), 1)
+        self,
+        texts: str | Sequence[str],
+        labels: str | Sequence[str],
+        weights: ArrayLike | None = None,
+        *,
+        ids: str | Sequence[str] | None = None,
+    ) -> int:
+        """Learn more documents: afterwards the model is as if trained on them too. How many were new.
+
+        With ``ids``, documents whose id was learned before are left out; `InputError`, and nothing is
+        changed, if one was learned under another label.
+        """
+        return self._change(texts, labels, weights, ids, 1)
 
     def forget(
-        self, texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None = None
-    ) -> None:
-        """Forget documents: afterwards the model is as if it had never seen them.
+        self,
+        texts: str | Sequence[str],
+        labels: str | Sequence[str],
+        weights: ArrayLike | None = None,
+        *,
+        ids: str | Sequence[str] | None = None,
+    ) -> int:
+        """Forget documents: afterwards the model is as if it had never seen them. How many it had.
 
-        Raises `NegativeCount`, and changes nothing, if they were not learned before.
+        Raises `NegativeCount`, and changes nothing, if they were not learned before; with ``ids``,
+        documents whose id is not there are left out.
         """
-        self.change(_tally_of(texts, labels, weights, self), -1)
+        return self._change(texts, labels, weights, ids, -1)
+
+    def _change(self, texts: Any, labels: Any, weights: Any, ids: Any, sign: int) -> int:
+        if isinstance(texts, str):
+            texts, labels, ids = [texts], [labels], None if ids is None else [ids]
+        if isinstance(labels, str):
+            labels = [labels] * len(texts)
+        batches = list(read(list(texts), list(labels), weights))  # labels of any type become text there
+        if ids is None:
+            self.change(self.count(batches), sign)
+            return sum(map(len, batches))
+        names = [label for batch in batches for label in batch.label_list()]
+        ledger, taken = self.ledger_for(sign).changed(list(ids), names, sign)
+        if taken.any():
+            rows = np.flatnonzero(taken).tolist()
+            mass = None if weights is None else np.asarray(weights, dtype=np.float64)[rows]
+            chosen = Batch([texts[i] for i in rows], [names[i] for i in rows], mass)
+            self.change(self.count([chosen]), sign)
+            self.ledger = ledger
+        return int(taken.sum())
+
+    def ledger_for(self, sign: int) -> Ledger:
+        """The ledger to learn (``sign`` 1) or to forget (-1) by."""
+        from textodds.ledger import Ledger
+
+        if self.ledger is None and sign < 0:
+            raise Unsupported(
+                "the model has learned no text by an id, and cannot forget by one",
+                hint="forget the texts without ids; or learn with ids from the start",
+            )
+        return self.ledger or Ledger.none()
 
     def change(self, tally: Tally, sign: int) -> None:
         """Add counts (``sign`` 1) or take them away (-1); on an error nothing is changed."""
@@ -524,7 +573,7 @@ class TextModel:
             raise InputError("that would forget every document", hint="delete the model instead")
         vocabulary, linear = fitted(changed, self.recipe)
         info = {**self.info, "documents": changed.n_documents}
-        for part in ("quality", "fingerprint"):
+        for part in ("quality", "fingerprint", "left_out"):
             info.pop(part, None)  # it was that of another model
         if linear.classes != self.classes_:
             if self.calibration is not None:
@@ -537,6 +586,11 @@ class TextModel:
         if needs_documents(self.recipe.learner):
             raise Unsupported(
                 "this model rests on all of its documents at once, not on counts",
+                hint="train it again on the data wanted; or train multinomial, which learns and forgets",
+            )
+        if self._tally is None and not getattr(self.recipe.learner, "is_counted", True):
+            raise Unsupported(
+                "this model was learned from unlabelled texts too, whose classes it has guessed",
                 hint="train it again on the data wanted; or train multinomial, which learns and forgets",
             )
         if getattr(self.recipe.learner, "transform", False):
@@ -574,6 +628,9 @@ class TextModel:
                 ],
                 shares,
             )
+        if self.ledger is not None or other.ledger is not None:
+            first, second = self.ledger_for(1), other.ledger_for(1)
+            model.ledger = first + second if sign > 0 else first - second
         return model
 
     def with_prior(self, prior: Prior) -> TextModel:
@@ -596,6 +653,7 @@ class TextModel:
             scale=self.scale,
             typical=self.typical,
             calibration=self.calibration,
+            ledger=self.ledger,
             threads=self.threads,
         )
 
@@ -619,7 +677,8 @@ class TextModel:
         store.save(path, self._stored(tally, info))
 
     def _stored(self, tally: Callable[[], Tally] | None, info: dict[str, Any]) -> Stored:
-        kept = (self.scale, self.typical, self.calibration, self.honest)
+        ledger = None if tally is None else self.ledger  # of use only where more can be learned
+        kept = (self.scale, self.typical, self.calibration, self.honest, ledger)
         return Stored(self.recipe, self.vocabulary, self.form, tally, info, *kept)
 
     def rows(self, texts: Any) -> Any:
@@ -672,17 +731,6 @@ def _texts(texts: Any) -> Iterable[Batch]:
     return read(texts, labelled=False)
 
 
-def _tally_of(
-    texts: str | Sequence[str], labels: str | Sequence[str], weights: ArrayLike | None, model: TextModel
-) -> Tally:
-    if isinstance(texts, str):
-        texts, labels = [texts], [labels]  # type: ignore[list-item]
-    elif isinstance(labels, str):
-        labels = [labels] * len(texts)
-    batches = read(list(texts), list(labels), weights)  # labels of any type become text there
-    return Tally.count(batches, settings=model.recipe.settings, threads=model.threads)
-
-
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:
     """The model in a file."""
     stored = store.load(path)
@@ -697,6 +745,7 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> TextMod
             typical=stored.typical,
             calibration=stored.calibration,
             honest=stored.honest,
+            ledger=stored.ledger,
             threads=threads,
         )
     except InputError as error:  # arrays that do not fit together

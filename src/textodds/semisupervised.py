@@ -75,7 +75,7 @@ class SemiSupervisedNB:
 
     Parameters
     ----------
-    alpha : float, default 1.0
+    alpha : float, default 0.01
         :math:`\alpha`, above 0: at 0 no text could ever change its class. Unlabelled texts bring many
         rare words, of which each class gets so many pseudo-counts: with few labels 1 drowns them, and
         0.01 does far better (see ``benchmarks/semisupervised.py``).
@@ -105,7 +105,7 @@ class SemiSupervisedNB:
     Nigam et al. smooth the prior by one text a class; here it is not smoothed, as everywhere else.
     """
 
-    alpha: float = 1.0
+    alpha: float = 0.01
     weight: float = 1.0
     prior: Prior = "data"
     binary: bool = False
@@ -171,8 +171,9 @@ def fit_rows(
 
     >>> from scipy import sparse
     >>> rows = sparse.csr_array([[1, 0, 0], [0, 1, 0], [2, 0, 3], [0, 2, 0]])
-    >>> fit = fit_rows(SemiSupervisedNB(), rows, np.array([0, 1, -1, -1]), ("ham", "spam"))
-    >>> np.exp(generative.fit(SemiSupervisedNB(), fit.counts).log_posterior(np.array([[0, 0, 1]]))).round(2)
+    >>> learner = SemiSupervisedNB(alpha=1.0)
+    >>> fit = fit_rows(learner, rows, np.array([0, 1, -1, -1]), ("ham", "spam"))
+    >>> np.exp(generative.fit(learner, fit.counts).log_posterior(np.array([[0, 0, 1]]))).round(2)
     array([[0.72, 0.28]])
     """
     V, K = rows.shape[1], len(classes)

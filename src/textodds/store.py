@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from textodds.calibrate import Calibration
     from textodds.density import Typical
     from textodds.honest import Honest
+    from textodds.ledger import Ledger
     from textodds.quadratic import QuadraticModel
 
 FORMAT = 3
@@ -56,6 +57,7 @@ class Stored:
     typical: Typical | None = None
     calibration: Calibration | None = None
     honest: Honest | None = None
+    ledger: Ledger | None = None
 
 
 def save(path: str | os.PathLike[str], stored: Stored) -> None:
@@ -69,6 +71,7 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         "recipe": stored.recipe.as_dict(),
         "info": stored.info,
         "tally": None,
+        "ledger": None if stored.ledger is None else stored.ledger.classes,
         "calibration": None if stored.calibration is None else stored.calibration.as_dict(),
     }
     arrays: Arrays = {
@@ -88,6 +91,8 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
         arrays |= {f"typical.{name}": array for name, array in stored.typical.arrays().items()}
     if stored.honest is not None:
         arrays |= {f"honest.{name}": array for name, array in stored.honest.arrays().items()}
+    if stored.ledger is not None:
+        arrays |= {f"ledger.{name}": array for name, array in stored.ledger.arrays().items()}
     if stored.tally is not None:
         tally = stored.tally()
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
@@ -300,7 +305,7 @@ def _load(path: Path) -> Stored:
         from textodds.density import Typical
 
         typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
-    calibration = honest = None
+    calibration = honest = ledger = None
     if (found := header.get("calibration")) is not None:
         from textodds.calibrate import Calibration
 
@@ -312,8 +317,13 @@ def _load(path: Path) -> Stored:
 
         parts = {name.removeprefix("honest."): array for name, array in arrays.items()}
         honest = Honest.of_arrays(parts, K)
+    if (names := header.get("ledger")) is not None:
+        from textodds.ledger import Ledger
+
+        parts = {part: arrays[f"ledger.{part}"] for part in ("ids", "class_of")}
+        ledger = Ledger.of_arrays(parts, names)
     info = dict(header["info"])
-    return Stored(recipe, vocabulary, form, read, info, scale, typical, calibration, honest)
+    return Stored(recipe, vocabulary, form, read, info, scale, typical, calibration, honest, ledger)
 
 
 def _linear(

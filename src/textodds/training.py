@@ -41,6 +41,7 @@ def train(
     learner: Learner | TableLearner | str | None = None,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
+    unlabelled: Any = None,
     text: str | None = None,
     label: str | None = None,
     weight: str | None = None,
@@ -69,6 +70,8 @@ def train(
         `QuadraticDiscriminantAnalysis`. Or a name: one of `textodds.learners.LEARNERS`.
     columns : dict, optional
         What the columns of a table are; see `textodds.tables.train_table`, as for ``like``.
+    unlabelled : source, optional
+        Texts without labels to learn from too; see `textodds.semisupervised.SemiSupervisedNB`.
     typical : bool, default False
         Whether to keep how surprising typical texts are, so that the model can tell what is unlike them
         (`TextModel.familiarity`).
@@ -108,6 +111,12 @@ def train(
         "bad_rows": bad_rows,
         "rejects_path": rejects_path,
     }
+
+    if unlabelled is not None:
+        from textodds.semisupervised import train_semisupervised
+
+        given: dict[str, Any] = {"labels": labels, "weights": weights, "threads": threads, "text": text}
+        return train_semisupervised(source, unlabelled, found, **given, **reading, **recipe)
 
     def of_rows() -> TableModel:
         from textodds.tables import MixedNB, train_table

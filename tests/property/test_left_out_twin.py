@@ -115,7 +115,9 @@ PARTS = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (3, 0),
 def test_an_array_too_short_or_too_long_is_refused(model, place, part):
     arguments = sound(model)
     array = arguments[place][part]
-    longer = [] if (place, part) == (2, 4) else [np.concatenate([array, array[-1:]])]  # a class of no document
+    longer = (
+        [] if (place, part) == (2, 4) else [np.concatenate([array, array[-1:]])]
+    )  # a class of no document
     for other in (array[:-1], array[:0], *longer):
         with pytest.raises(TextoddsError):
             _kernels.left_out(*replaced(arguments, place, part, other))
@@ -189,7 +191,9 @@ def test_arrays_of_anything_give_an_error_or_scores(model, numbers):
     assert found.shape == (N, K)
 
 
-@pytest.mark.parametrize(("model", "absent"), [("bernoulli", False), ("multinomial", True), ("softmax", False)])
+@pytest.mark.parametrize(
+    ("model", "absent"), [("bernoulli", False), ("multinomial", True), ("softmax", False)]
+)
 def test_a_model_that_is_not_there_or_not_as_it_must_be_is_refused(model, absent):
     arguments = sound("bernoulli" if absent else "multinomial")
     arguments[0] = model

@@ -1,5 +1,6 @@
 """Leaving out a text is, to the last digits, training without it."""
 
+import itertools
 import math
 
 import numpy as np
@@ -166,7 +167,11 @@ def test_a_share_as_min_df_moves_with_the_number_of_texts_but_lets_no_word_in():
     expected = left_one_by_one(texts, labels, min_df=0.3)
     np.testing.assert_allclose(found, [row for _, row in expected], rtol=1e-12)
 
-    texts, labels, weights = ["all light", "all light", "all", "all heavy"], list("xyxy"), [1.0, 1.0, 2.0, 2.0]
+    texts, labels, weights = (
+        ["all light", "all light", "all", "all heavy"],
+        list("xyxy"),
+        [1.0, 1.0, 2.0, 2.0],
+    )
     model = textodds.train(texts, labels, weights, min_df=0.5)
     assert model.vocabulary.words() == ["all"]
     joined = left_one_by_one(texts, labels, weights, min_df=0.5)[2][1]
@@ -183,9 +188,7 @@ def test_pieces_and_batches_do_not_matter(N):
     model = textodds.train(texts, labels, weights)
     whole = model.leave_one_out(texts, labels, weights)
     cuts = [0, 1, N // 3, N // 3, N]
-    batches = [
-        Batch(texts[a:b], labels[a:b], weights[a:b]) for a, b in zip(cuts, cuts[1:], strict=False) if a < b
-    ]
+    batches = [Batch(texts[a:b], labels[a:b], weights[a:b]) for a, b in itertools.pairwise(cuts) if a < b]
     parts = left_out(model, batches)
     np.testing.assert_array_equal(whole.scores, parts.scores)
     np.testing.assert_array_equal(whole.truth, parts.truth)

@@ -122,14 +122,16 @@ def test_without_weight_it_is_the_supervised_model_to_the_last_bit(settings, bin
 
 def test_fractional_weights_without_unlabelled_weight_are_those_of_the_supervised_model():
     weights = [0.1, 1.7, 3.0, 0.25]
-    ours = train_semisupervised(TEXTS, UNLABELLED, SemiSupervisedNB(weight=0), labels=LABELS, weights=weights)
+    ours = train_semisupervised(
+        TEXTS, UNLABELLED, SemiSupervisedNB(1.0, weight=0), labels=LABELS, weights=weights
+    )
     theirs = textodds.train(TEXTS, LABELS, weights)
     np.testing.assert_array_equal(ours.score(UNLABELLED)[0], theirs.score(UNLABELLED)[0])
 
 
 def test_unlabelled_texts_that_are_certain_count_as_if_labelled():
     """At a low temperature posteriors are 0 or 1: the model is that of the guessed labels."""
-    learner = SemiSupervisedNB(temperature=1e-3)
+    learner = SemiSupervisedNB(1.0, temperature=1e-3)
     ours = train_semisupervised(TEXTS, ["free free phone", "see you"], learner, labels=LABELS)
     theirs = textodds.train([*TEXTS, "free free phone", "see you"], [*LABELS, "spam", "ham"])
     np.testing.assert_allclose(ours.score(UNLABELLED)[0], theirs.score(UNLABELLED)[0], rtol=1e-12)

@@ -202,9 +202,7 @@ def test_unaligned_tensors_of_another_writer_are_read(tmp_path):
 def test_entries_of_later_minor_versions_are_passed_over(tmp_path):
     small_model().save(tmp_path / "m")
     arrays, header = parts(tmp_path / "m")
-    put_together(
-        tmp_path / "more", {**arrays, "later": np.ones(3)}, {**header, "later": {"t": 1}}
-    )
+    put_together(tmp_path / "more", {**arrays, "later": np.ones(3)}, {**header, "later": {"t": 1}})
     assert textodds.load(tmp_path / "more")("a b").label == "c00"
 
 

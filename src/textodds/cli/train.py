@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,14 @@ from textodds.cli.talk import (
     warn,
     weight,
 )
-from textodds.cli.values import Value, in_bytes
+from textodds.cli.values import Value, in_bytes, share
 from textodds.data import Source
 from textodds.errors import InputError, MissingColumn
 from textodds.evaluate import Evaluation
 from textodds.learners import TABLES
 from textodds.model import TextModel
 from textodds.opening import load
+from textodds.recipe import recipe_of
 from textodds.tally import MEMORY
 from textodds.training import may_be_table, must_be_of_tables, train_on, train_stream
 
@@ -99,7 +100,27 @@ class Summary:
 )
 @option("Output", "--test", metavar="DATA", help="Measure the model on this data, and keep the result in it.")
 @reading_options(labelled=True, weighted=True)
+@option(
+    "Data",
+    "--unlabelled",
+    metavar="DATA",
+    help="Learn from these texts too, whose labels are guessed (EM); for naive Bayes.",
+)
 @recipe_options()
+@option(
+    "Learner",
+    "--unlabelled-weight",
+    type=Value(share, "a number from 0 to 1"),
+    metavar="W",
+    help="What an unlabelled text counts, from 0 to 1.  [default: 1]",
+)
+@option(
+    "Learner",
+    "--temperature",
+    type=Value(float, "a number such as 10"),
+    metavar="T",
+    help="Above 1, be less sure of the labels of unlabelled texts; 10 for long ones.  [default: 1]",
+)
 @option(
     "Running",
     "--memory",
@@ -127,10 +148,12 @@ def train(
     """
     path = models.default_path(data) if output is None else Path(output)
     of_tables = ("columns", "like", "missing", "max_cells")
+    if not options["unlabelled"]:
+        _refuse_unlabelled(options)
     is_table = options["learner"] in TABLES or any(options[name] for name in of_tables)
     source: Any = None if is_table else opened(data, options)
     if not is_table:
-        recipe = recipe_from(options)
+        recipe = _semisupervised(options) if options["unlabelled"] else recipe_from(options)
     models.must_be_writable(path, [*data, *([test] if test else [])])
     started = time.perf_counter()
     model: Model | None = None
@@ -138,7 +161,7 @@ def train(
         try:
             model, watch = _of_texts(source, recipe, options, threads=threads, memory=memory, quiet=quiet)
         except MissingColumn as error:
-            usual = options["learner"] is None
+            usual = options["learner"] is None and not options["unlabelled"]
             if not may_be_table(error, None if usual else recipe.learner, source):
                 if source.description == "stdin" and error.wanted == "text":
                     hint = f"{error.hint}; or say that it is a table: `--learner mixed`"
@@ -167,10 +190,42 @@ def train(
         _tell(summary)
 
 
+def _refuse_unlabelled(options: dict[str, Any]) -> None:
+    """Fail for an option that is about unlabelled texts where there are none."""
+    for name in ("unlabelled_weight", "temperature"):
+        if options[name] is not None:
+            raise InputError(
+                f"`--{name.replace('_', '-')}` is about unlabelled texts",
+                hint="give them: `--unlabelled DATA`",
+            )
+
+
+def _semisupervised(options: dict[str, Any]) -> Recipe:
+    """The recipe for labelled and unlabelled texts."""
+    if options["learner"] not in (None, "multinomial", "semisupervised"):
+        raise InputError(
+            f"{options['learner']} does not learn from unlabelled texts",
+            hint="leave out `--learner`, or `--unlabelled`",
+        )
+    for name in ("stream", "typical"):
+        if options[name]:
+            raise InputError(f"`--{name}` needs labelled texts only", hint="leave out one of the two")
+    learner = learner_from({**options, "learner": "semisupervised"}, "semisupervised")
+    given = {"weight": options["unlabelled_weight"], "temperature": options["temperature"]}
+    learner = replace(learner, **{name: value for name, value in given.items() if value is not None})
+    return recipe_of(learner, **text_choices(options))
+
+
 def _of_texts(
     source: Source, recipe: Recipe, options: dict[str, Any], *, threads: int | None, memory: int, quiet: bool
 ) -> tuple[TextModel, Watch]:
     with watched(source, "learning", quiet=quiet) as watch:
+        if options["unlabelled"]:
+            from textodds.semisupervised import train_semisupervised_on
+
+            reading = {**options, "label": None, "weight": None, "query": None, "rejects": None}
+            others = opened([options["unlabelled"]], reading, labelled=False)
+            return train_semisupervised_on(source, others, recipe, threads=threads, watch=watch), watch
         if options["stream"]:
             return train_stream(source, recipe, threads=threads, watch=watch), watch
         with fitting(quiet=quiet) as told:
@@ -248,6 +303,11 @@ def _tell(summary: Summary) -> None:
     if len(documents) > LARGEST:
         say(faint(f"  and {counted(len(documents) - LARGEST, 'smaller class')}"))
     say()
+    if found := model.info.get("unlabelled"):
+        settled = "settled after" if found["converged"] else "had not settled after"
+        about = f"{weight(found['documents'])} unlabelled texts of {found['source']}"
+        say(f"  {about} count by the labels guessed for them: EM {settled} {found['iterations']} steps")
+        say()
     if isinstance(model, TextModel):
         for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
             say(line)
