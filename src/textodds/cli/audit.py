@@ -12,6 +12,7 @@ from textodds.cli.running import running_options
 from textodds.cli.source import opened, reading_options
 from textodds.cli.talk import aligned, as_json, counted, echo, faint, one_line, say
 from textodds.cli.values import Value, above_zero
+from textodds.errors import InputError
 
 SHOWN = 60  # characters of a text
 
@@ -45,6 +46,11 @@ def audit(
     Learns from the data and leaves out each text in turn, exactly: a label that the others do not
     believe is suspicious. Rows are counted from 1, without the header.
     """
+    for name in ("stream", "columns", "like", "missing", "max_cells"):
+        if options[name]:
+            raise InputError(
+                f"`--{name.replace('_', '-')}` is not for models of counts of words", hint="leave it out"
+            )
     source = opened(data, options)
     if options["learner"] is None and options["alpha"] is None:
         options = {**options, "alpha": "auto"}
