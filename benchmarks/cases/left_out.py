@@ -108,9 +108,9 @@ def _audits(bench: Bench, result: Result) -> None:
         "there are such labels, the least believed first. scikit-learn's texts are ranked by the logarithm "
         "of the probability, which tells apart those that are 0 to the last bit; ranked by the probability "
         "itself, the average precision is that in brackets. `alpha=0.01` stands for a usual search, whose "
-        "cost is not counted; textodds chooses its smoothing within the time shown, and “told” has its choice "
-        "for nothing. Labels that are wrong in the "
-        "data as they come are counted as right, for all. scikit-learn is run once."
+        "cost is not counted; textodds chooses its smoothing within the time shown, and “told” has its "
+        "choice for nothing. Labels that are wrong in the data as they come are counted as right, for all. "
+        "scikit-learn is run once."
     )
 
 

@@ -23,8 +23,8 @@ Watch = Callable[[Iterable[Batch]], Iterable[Batch]]
 class Suspect:
     """A document whose label is not believed.
 
-    ``row`` counts from 1, in the order of the data; ``p_label`` is the probability of the label it has, and
-    ``suggested`` the label that is the most probable without it.
+    ``row`` counts from 1, in the order of the data, without rows that were skipped as bad; ``p_label`` is the
+    probability of the label it has, and ``suggested`` the label that is the most probable without it.
     """
 
     row: int
@@ -74,17 +74,17 @@ def audit(
     model = train_on(data, recipe, threads=threads, watch=watch)
     found = left_out(model, watch(data))
     chosen = found.suspects()[:most]
-    texts = _texts_at(data, set(chosen.tolist()))
+    texts = _texts_at(data, {int(found.rows[i]) for i in chosen})
     best = found.log_posterior.argmax(axis=1)
     p = np.exp(found.log_posterior)
     suspects = tuple(
         Suspect(
-            i + 1,
+            int(found.rows[i]) + 1,
             found.classes[found.truth[i]],
             found.classes[best[i]],
             float(p[i, found.truth[i]]),
             float(p[i, best[i]]),
-            texts[i],
+            texts[int(found.rows[i])],
         )
         for i in chosen.tolist()
     )

@@ -147,7 +147,7 @@ class Calibration:
     def of_dict(cls, plain: dict[str, Any]) -> Calibration:
         """The calibration that `as_dict` made plain data of."""
         slopes, bias = np.array(plain["slopes"], np.float64), np.array(plain["bias"], np.float64)
-        sound = slopes.ndim == 1 and ((slopes > 1e-12) & (slopes < 1e12)).all()
+        sound = slopes.ndim == 1 and bias.ndim <= 1 and ((slopes > 1e-12) & (slopes < 1e12)).all()
         if not sound or not (np.abs(bias) < 1e9).all():
             raise InputError("its calibration is damaged")
         return cls(slopes, bias)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-PIECE = 2000
+PIECE = 4000
 """Documents that are looked at together."""
 
 FEWEST = 100
@@ -73,6 +73,20 @@ class LeaveOneOut:
         if self.recipe.unknown != "ignore":
             raise Unsupported("leave-one-out takes unknown='ignore'")
 
+    @property
+    def _conditional(self) -> Any:
+        return self.recipe.learner.conditional  # type: ignore[union-attr]
+
+    @cached_property
+    def documents(self) -> Floats:
+        """Documents that hold each word, (V,)."""
+        return self.counts.by_feature(self.counts.documents)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Occurrences of words in each class, (K,)."""
+        return self.counts.by_class(self.counts.occurrences)
+
     @cached_property
     def counts(self) -> Counts:
         """The counts of the words that the model uses."""
@@ -86,11 +100,10 @@ class LeaveOneOut:
         ``rows`` are the counts of words (N, V), SciPy sparse; ``codes`` the classes, all of which are among
         those of the tally.
         """
-        conditional: Any = self.recipe.learner.conditional  # type: ignore[union-attr]
+        conditional = self._conditional
         alpha = float(conditional.alpha) if alpha is None else alpha
         counts, n = self.counts, self.tally.n_documents
         weights = np.round(weights / UNIT) * UNIT  # as they were counted
-        documents = counts.by_feature(counts.documents)
         cells, totals, absent, name = self._of(conditional, codes, weights, alpha)
         least = self.recipe.selection.min_df
         limit = least * (n - weights) if isinstance(least, float) else np.full(len(codes), float(least))
@@ -99,13 +112,13 @@ class LeaveOneOut:
         found = _kernels.left_out(
             name,
             (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float64)),
-            (counts.starts, counts.class_of, cells, documents, totals),
+            (counts.starts, counts.class_of, cells, self.documents, totals),
             (codes.astype(np.uint32), weights, np.maximum(limit, UNIT / 2)),
             alpha,
             LOG_ZERO,
             absent,
         )
-        return found + self._log_prior(codes, weights) if conditional.is_likelihood else found
+        return found + self.log_prior(codes, weights)
 
     def _of(
         self, conditional: Any, codes: NDArray[np.int64], weights: Floats, alpha: float
@@ -116,10 +129,11 @@ class LeaveOneOut:
             absent = self._absent(codes, weights, alpha)
             return counts.documents, counts.class_documents, absent, "bernoulli"
         if isinstance(conditional, Complement):
-            return counts.occurrences, counts.by_class(counts.occurrences), None, "complement"
+            return counts.occurrences, self.totals, None, "complement"
         assert isinstance(conditional, Multinomial)
-        cells = counts.documents if conditional.binary else counts.occurrences
-        return cells, counts.by_class(cells), None, "binary" if conditional.binary else "multinomial"
+        if conditional.binary:
+            return counts.documents, counts.by_class(counts.documents), None, "binary"
+        return counts.occurrences, self.totals, None, "multinomial"
 
     def _absent(self, codes: NDArray[np.int64], weights: Floats, alpha: float) -> tuple[Floats, Floats]:
         """``Σ_v log(1 - p_kv)`` by class (K,), and of each document's class with so much less weight (N,)."""
@@ -136,9 +150,11 @@ class LeaveOneOut:
             own[rows] = summed(np.maximum(n - weight, 0.0))[codes[rows]]
         return summed(n), own
 
-    def _log_prior(self, codes: NDArray[np.int64], weights: Floats) -> Floats:
-        """The prior without each document, (N, K)."""
-        prior: Any = getattr(self.recipe.learner, "prior", "data")
+    def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Any = None) -> Floats:
+        """The prior without each document, (N, K), the model's unless given; zero for one that has none."""
+        if not self._conditional.is_likelihood:
+            return np.zeros((len(codes), len(self.counts.classes)))
+        prior = getattr(self.recipe.learner, "prior", "data") if prior is None else prior
         classes, mass = self.counts.classes, self.counts.class_documents
         if prior == "data":
             left = np.tile(mass, (len(codes), 1))
@@ -163,12 +179,15 @@ class LeftOut:
         Joint log-probabilities.
     log_posterior : array (N, K)
         ``log p(class | text)``, calibrated if the model is.
+    rows : array (N,)
+        Where each document stands in the data, from 0; those without weight are passed over.
     """
 
     classes: tuple[str, ...]
     truth: NDArray[np.int64]
     scores: Floats
     log_posterior: Floats
+    rows: NDArray[np.int64]
 
     @property
     def accuracy(self) -> float:
@@ -193,17 +212,28 @@ class LeftOut:
 def left_out(model: TextModel, batches: Iterable[Batch]) -> LeftOut:
     """Documents that a model has learned, each under the model of all others, in one pass."""
     without = LeaveOneOut(model.tally, model.recipe)
-    scores, truth = [], []
+    scores, calibrated, truth, rows = [], [], [], []
+    first = 0
     for batch in batches:
         for part in _pieces(batch):
-            codes = class_numbers(part.label_list(), model.classes_)
             weights = np.ones(len(part)) if part.weights is None else part.weights
-            scores.append(without.scores(model.rows_of(part), codes, weights))
+            here = np.flatnonzero(weights >= UNIT)
+            rows.append(first + here)
+            first += len(part)
+            if len(here) < len(part):
+                part = _rows_of(part, here.tolist())
+            codes = class_numbers(part.label_list(), model.classes_)
+            joint = without.scores(model.rows_of(part), codes, weights[here])
+            scores.append(joint)
+            prior = without.log_prior(codes, weights[here])
+            found = joint if model.calibration is None else model.calibration.applied(joint - prior) + prior
+            calibrated.append(log_softmax(found))
             truth.append(codes)
     if not scores:
         raise NoData("there are no documents to leave out")
     joint = np.concatenate(scores)
-    return LeftOut(model.classes_, np.concatenate(truth), joint, log_softmax(model.calibrated(joint)))
+    posterior = np.concatenate(calibrated)
+    return LeftOut(model.classes_, np.concatenate(truth), joint, posterior, np.concatenate(rows))
 
 
 def _pieces(batch: Batch) -> Iterator[Batch]:
@@ -212,9 +242,12 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
         yield batch
         return
     for start in range(0, len(batch), PIECE):
-        rows = list(range(start, min(start + PIECE, len(batch))))
-        texts, labels = taken(batch.texts, rows), taken(batch.labels, rows)
-        yield Batch(texts or [], labels, None if batch.weights is None else batch.weights[rows])
+        yield _rows_of(batch, list(range(start, min(start + PIECE, len(batch)))))
+
+
+def _rows_of(batch: Batch, rows: list[int]) -> Batch:
+    weights = None if batch.weights is None else batch.weights[rows]
+    return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), weights)
 
 
 Sample = list[tuple[str, str | None, float]]
@@ -239,28 +272,33 @@ def lesson(model: TextModel, sample: Sample, *, choose: bool = False) -> Lesson 
     if len(sample) < FEWEST or len(model.classes_) < 2 or not supports(model.recipe):
         return None
     without = LeaveOneOut(model.tally, model.recipe)
+    mass = dict(zip(without.counts.classes, without.counts.class_documents, strict=True))
+    # The only text of a class cannot be left out: nothing would be known of the class.
+    sample = [row for row in sample if UNIT <= row[2] < mass.get(str(row[1]), 0.0)]
+    if len(sample) < FEWEST:
+        return None
     codes = class_numbers([str(label) for _, label, _ in sample], model.classes_)
     weights = np.array([weight for _, _, weight in sample])
     rows = model.rows([text for text, _, _ in sample])
-    prior = model.form.log_prior
+    data = without.log_prior(codes, weights, "data")  # whatever the model's own: texts come as they did then
 
     def at(alpha: float) -> tuple[float, Calibration, Floats]:
         scores = without.scores(rows, codes, weights, alpha)
+        scores = scores - without.log_prior(codes, weights)
         found = Calibration.of_parts(
-            (scores - prior)[None], codes, weights, offset=prior, start=np.array([_slope(scores)])
+            scores[None], codes, weights, offset=data, start=np.array([_slope(scores + data)])
         )
-        loss = log_loss(found.applied(scores - prior) + prior, codes, weights)
-        return loss, found, scores
+        return log_loss(found.applied(scores) + data, codes, weights), found, scores
 
     learner: Any = model.recipe.learner
     alpha = _best_alpha(lambda alpha: at(alpha)[0]) if choose else float(learner.conditional.alpha)
     loss, calibration, scores = at(alpha)
-    posterior = log_softmax(calibration.applied(scores - prior) + prior)
+    posterior = log_softmax(calibration.applied(scores) + data)
     about = {
         "n": len(codes),
         "accuracy": float((posterior.argmax(axis=1) == codes).mean()),
         "log_loss": loss,
-        "log_loss_before": log_loss(scores, codes, weights),
+        "log_loss_before": log_loss(scores + data, codes, weights),
         "temperature": calibration.temperature,
     }
     return Lesson(alpha, calibration, Honest.of(posterior, codes), about)

@@ -223,7 +223,15 @@ def train_on(
         batches = list(data)  # a second pass is needed, and the stream can be read but once
     first = prefetched(iter(batches)) if data.size is not None else batches
     passing, sample = watch(first), None
-    is_open = getattr(recipe.learner, "alpha", 1.0) is None
+    is_open = not needs_documents(recipe.learner) and getattr(recipe.learner, "alpha", 1.0) is None
+    if is_open:
+        from textodds.left_out import supports
+
+        if not supports(recipe):
+            raise InputError(
+                "the smoothing of this model cannot be chosen by leaving out one text at a time",
+                hint="give a number, such as alpha=1.0",
+            )
     if typical or calibrate or is_open:
         from textodds.density import Reservoir
 

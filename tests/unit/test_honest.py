@@ -106,8 +106,6 @@ def test_a_model_of_a_chosen_smoothing_is_that_of_the_number():
     "recipe", [{"unknown": "smooth"}, {"learner": ComplementNB(alpha=None, transform=True)}], ids=str
 )
 def test_a_smoothing_that_cannot_be_chosen_is_refused_rather_than_ignored(recipe):
-    # fails: train_on takes 1.0 without a word where left_out.supports() is false, and a transformed
-    # complement model keeps alpha=None in its recipe; an option must never be ignored (STYLE.md, errors)
     with pytest.raises(InputError):
         textodds.train(*zipfian(), **{"learner": MultinomialNB(alpha=None), **recipe})
 
@@ -174,9 +172,6 @@ def test_the_temperature_is_how_many_words_say_the_same(repeats):
 
 
 def test_one_class_of_a_single_text_leaves_the_others_calibrated():
-    # fails: without its only text a class has the prior LOG_ZERO, so that text has a loss of 4e6 times the
-    # slope, and lesson() fits a slope of 1e-6: the answers of all texts become the prior's. Leave texts
-    # whose class is gone without them out of the lesson
     texts, labels = drawn(1000)
     usual = textodds.train(texts, labels)
     single = textodds.train([*texts, "w1 w2"], [*labels, "single"])
@@ -185,9 +180,6 @@ def test_one_class_of_a_single_text_leaves_the_others_calibrated():
 
 
 def test_a_text_without_weight_teaches_nothing_and_its_class_is_not_asked_for():
-    # fails: the sample holds texts of no weight, whose label the tally does not have: class_numbers in
-    # lesson() says "there is no class `other`", and training ends. Leave them out of the sample, as
-    # tables.model.offer does
     texts, labels = drawn(500)
     model = textodds.train([*texts, "w1"], [*labels, "other"], [1.0] * 500 + [0.0])
     np.testing.assert_allclose(model.predict_proba(texts), textodds.train(texts, labels).predict_proba(texts))
@@ -227,9 +219,6 @@ def test_another_prior_shifts_log_odds_by_its_change_exactly():
 
 
 def test_a_prior_given_in_training_is_that_given_later():
-    # fails: lesson() calibrates beside the prior that was asked for on texts that come as in the data, so the
-    # bias undoes that prior: with prior="uniform" answers are those of prior="data". Calibrate beside the
-    # data's prior, as tables and lda do, and add the prior that was asked for
     texts, labels = drawn(2000, (0.9, 0.1))
     given = textodds.train(texts, labels, learner=MultinomialNB(prior="uniform"))
     later = textodds.train(texts, labels).with_prior("uniform")
@@ -430,8 +419,6 @@ SLOPES, BIAS = [0.5], [0.0, 0.1, -0.1]
             for bias in ([], [0.0, 0.0], [0.0] * 4, [1e300] * 3, ["x"] * 3, None)
         ),
         {"slopes": SLOPES, "bias": [0.0, float("nan"), 0.0]},
-        # fails: of_dict and _load look at the size of the bias, not at its shape: these three are opened, and
-        # then predict_proba or model(text) raises a ValueError or IndexError of NumPy. Ask for bias.ndim <= 1
         {"slopes": SLOPES, "bias": [[0.0], [0.0], [0.0]]},
         {"slopes": SLOPES, "bias": [[0.0, 0.0, 0.0]]},
         {"slopes": SLOPES, "bias": [[[0.0, 0.0, 0.0]]]},

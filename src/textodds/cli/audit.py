@@ -44,7 +44,7 @@ def audit(
     """Find labels that look wrong.
 
     Learns from the data and leaves out each text in turn, exactly: a label that the others do not
-    believe is suspicious. Rows are counted from 1, without the header.
+    believe is suspicious. Rows are counted from 1, without the header and without skipped ones.
     """
     for name in ("stream", "columns", "like", "missing", "max_cells"):
         if options[name]:
