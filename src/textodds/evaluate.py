@@ -16,6 +16,7 @@ Interval = tuple[float, float]
 
 Z = 1.959963984540054  # the normal quantile of a 95 % interval
 RESAMPLES = 1000
+BINS = 15
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,17 @@ class Evaluation:
     confusion: dict[tuple[str, str], int]
     unknown_labels: dict[str, int] = field(default_factory=dict)
     no_evidence: int = 0  # rows without a known word
+    reliability: tuple[tuple[int, float, float], ...] = ()  # rows, mean probability and accuracy, bin by bin
+
+    @property
+    def calibration_error(self) -> float:
+        """Expected calibration error: how far probabilities of answers are from how often they are right.
+
+        The mean over rows of the difference between the two, in 15 bins of probability (Naeini et al. 2015).
+        """
+        total = sum(rows for rows, _, _ in self.reliability)
+        away = sum(rows * abs(said - right) for rows, said, right in self.reliability)
+        return away / total if total else math.nan
 
     @property
     def labels(self) -> list[str]:
@@ -73,6 +85,11 @@ class Evaluation:
             "confusion": [
                 {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
             ],
+            "calibration_error": self.calibration_error,
+            "reliability": [
+                {"rows": rows, "probability": said, "accuracy": right}
+                for rows, said, right in self.reliability
+            ],
             "unknown_labels": self.unknown_labels,
             "no_evidence": self.no_evidence,
         }
@@ -88,10 +105,16 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     confusion: dict[tuple[str, str], int] = {}
     n = no_evidence = known = 0
     total = squares = 0.0
+    bins = np.zeros((BINS, 3))  # rows, sum of probabilities, right answers
     for labels, log_posterior, evidence in scored:
         n += len(labels)
         no_evidence += int((evidence[:, 0] == 0).sum())
         predicted = log_posterior.argmax(axis=1)
+        said = np.exp(log_posterior.max(axis=1))
+        right_ones = [classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
+        place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
+        for column, values in enumerate((np.ones(len(said)), said, np.array(right_ones, dtype=np.float64))):
+            bins[:, column] += np.bincount(place, values, BINS)
         for pair in zip(labels, predicted, strict=True):
             named = (pair[0], classes[pair[1]])
             confusion[named] = confusion.get(named, 0) + 1
@@ -122,6 +145,7 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
         confusion,
         unknown,
         no_evidence,
+        tuple((int(rows), said / rows, ok / rows) for rows, said, ok in bins.tolist() if rows),
     )
 
 

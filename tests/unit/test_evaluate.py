@@ -168,3 +168,26 @@ def test_an_impossible_truth_has_a_finite_loss():
     got = model.evaluate(["a"], ["y"])
     assert math.isfinite(got.log_loss)
     assert got.log_loss > 100
+
+
+def test_the_calibration_error_is_the_mean_distance_between_what_was_said_and_what_was_right():
+    said = np.array([0.99, 0.99, 0.6, 0.6])
+    log_posterior = np.log(np.stack([said, 1 - said], axis=1))
+    found = evaluate([(["a", "a", "a", "b"], log_posterior, np.ones((4, 2), np.uint32))], ("a", "b"))
+    assert found.reliability == ((2, pytest.approx(0.6), 0.5), (2, pytest.approx(0.99), 1.0))
+    assert found.calibration_error == pytest.approx((2 * 0.1 + 2 * 0.01) / 4)
+    assert found.as_dict()["calibration_error"] == found.calibration_error
+
+
+def test_bins_of_batches_are_those_of_all_rows():
+    random = np.random.default_rng(0)
+    log_posterior = log_softmax(random.normal(size=(200, 3)))
+    labels = [f"c{k}" for k in random.integers(0, 3, 200)]
+    classes, evidence = ("c0", "c1", "c2"), np.ones((200, 2), np.uint32)
+    whole = evaluate([(labels, log_posterior, evidence)], classes)
+    parts = evaluate(
+        [(labels[i : i + 7], log_posterior[i : i + 7], evidence[i : i + 7]) for i in range(0, 200, 7)],
+        classes,
+    )
+    assert sum(rows for rows, _, _ in whole.reliability) == 200
+    np.testing.assert_allclose(np.array(whole.reliability), np.array(parts.reliability), rtol=1e-12)

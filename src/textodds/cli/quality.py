@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from textodds.cli.talk import aligned, counted, faint, one_line, strong, styled
@@ -31,6 +32,10 @@ def report(evaluation: Evaluation) -> Iterator[str]:
     """Lines that say it all."""
     yield from headline(evaluation)
     yield faint(f"  on {counted(evaluation.n, 'row')}; ranges are 95 % intervals")
+    if not math.isnan(evaluation.calibration_error):
+        yield faint(
+            f"  calibration error {evaluation.calibration_error:.4f}: probabilities are off by so much"
+        )
     yield ""
     yield from _by_class(evaluation)
     yield ""
