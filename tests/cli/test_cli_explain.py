@@ -128,14 +128,20 @@ def test_the_explanation_is_of_the_calibrated_answer(mail, capsys):
     assert f"\n{label} {probability}, rather than " in capsys.readouterr().out
 
 
-def test_a_model_of_tables_is_referred_to_python(capsys):
+def test_the_columns_of_a_row_add_up(capsys):
     Path("rows.csv").write_text("size,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(20)))
     assert main(["train", "rows.csv", "--quiet"]) == 0
     capsys.readouterr()
+    assert main(["explain", "rows.textodds", '{"size": 4}', "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [column["column"] for column in told["columns"]] == ["size"]
+    assert told["prior"] + told["columns"][0]["log_odds"] == pytest.approx(told["log_odds"], abs=1e-12)
+    assert main(["explain", "rows.textodds", '{"size": 4}', "--why-not", told["rival"]]) == 0
+    assert capsys.readouterr().out.startswith(f"{told['label']} rather than {told['rival']}\n")
     assert main(["explain", "rows.textodds", "1"]) == 2
-    err = capsys.readouterr().err
-    assert "error: a model of tables has columns, not words" in err
-    assert ".explain(row)" in err
+    assert "`1` is no row of a table" in capsys.readouterr().err
+    assert main(["explain", "rows.textodds", '{"size": 4}', "--others"]) == 2
+    assert "are for texts" in capsys.readouterr().err
 
 
 def test_between_two_classes_a_model_of_counts_shows_intervals(model, capsys):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command, option
+from textodds.cli.tables import said_row
 from textodds.cli.talk import aligned, as_json, echo, faint, harmless, one_line, say, strong, styled
 from textodds.cli.values import Value, above_zero
 from textodds.data.files import STDIN
@@ -16,6 +17,9 @@ from textodds.explain import OTHERS, Explanation, Flip
 from textodds.explain.markup import page
 from textodds.model import TextModel
 from textodds.opening import load
+
+if TYPE_CHECKING:
+    from textodds.tables import TableModel
 
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 
@@ -29,7 +33,7 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
     ],
 )
 @argument("model", "A model file made by `train`.")
-@argument("text", "The text; - reads it from stdin.")
+@argument("text", "The text, or for a table a row as JSON; - reads it from stdin.")
 @option("What to explain", "--label", metavar="LABEL", help="This class instead of the answer.")
 @option(
     "What to explain",
@@ -67,10 +71,12 @@ def explain(
         raise InputError("`--others` and `--why-not` name two rivals", hint="leave out one of the two")
     opened = load(model)
     if not isinstance(opened, TextModel):
-        raise Unsupported(
-            "a model of tables has columns, not words",
-            hint="in Python, `textodds.load(MODEL).explain(row)` says what each column adds",
-        )
+        if others or html is not None:
+            raise Unsupported(
+                "`--others` and `--html` are for texts", hint="leave them out; `--why-not` takes any class"
+            )
+        _explain_row(opened, text, label, why_not, as_json_)
+        return
     said = sys.stdin.read().removesuffix("\n") if text == STDIN else text
     found = opened.explain(said, label, OTHERS if others else why_not)
     flip = found.flip()
@@ -83,6 +89,27 @@ def explain(
         echo(line)
     if html is not None:
         say(f"\nwrote {html}")
+
+
+def _explain_row(model: TableModel, text: str, label: str | None, rival: str | None, is_json: bool) -> None:
+    """Show which columns of a row decided."""
+    row = said_row(model, sys.stdin.read() if text == STDIN else text)
+    found = model.explain(row, label, rival)
+    if is_json:
+        columns = [{"column": name, "value": value, "log_odds": odds} for name, value, odds in found.columns]
+        about = {"label": found.label, "rival": found.rival, "log_odds": found.log_odds, "prior": found.prior}
+        echo(as_json({**about, "columns": columns}))
+        return
+    echo(f"{strong(one_line(found.label))} rather than {one_line(found.rival)}")
+    echo()
+    rows = [[faint("before reading"), "", f"{found.prior:+.2f}"]]
+    rows += [
+        [one_line(name), faint("" if value is None else one_line(str(value))), _signed(odds)]
+        for name, value, odds in found.columns
+    ]
+    rows.append([strong("log-odds"), "", strong(f"{found.log_odds:+.2f}")])
+    for line in aligned(rows, left=2):
+        echo(line)
 
 
 def _plain(flip: Flip) -> dict[str, Any]:
