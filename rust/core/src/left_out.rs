@@ -173,7 +173,7 @@ pub fn bernoulli(
     }
 }
 
-/// `-Σ_v x_v log θ_k̄v` of each document, θ_k̄ being of all classes but k, under the counts of all others; (N, K).
+/// `-Σ_v x_v log θ_kv` of each document, θ being of all classes but k, under the counts of all others; (N, K).
 pub fn complement(
     rows: Rows<'_>,
     counts: Counts<'_>,

@@ -32,8 +32,7 @@ pub fn left_out<'py>(
     log_zero: f64,
     absent: Option<(Numbers<'py>, Numbers<'py>)>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let rows =
-        Rows { starts: rows.0.as_slice()?, features: rows.1.as_slice()?, values: rows.2.as_slice()? };
+    let rows = Rows { starts: rows.0.as_slice()?, features: rows.1.as_slice()?, values: rows.2.as_slice()? };
     let counts = Counts {
         starts: counts.0.as_slice()?,
         class_of: counts.1.as_slice()?,
@@ -41,8 +40,11 @@ pub fn left_out<'py>(
         documents: counts.3.as_slice()?,
         totals: counts.4.as_slice()?,
     };
-    let without =
-        Without { codes: without.0.as_slice()?, weights: without.1.as_slice()?, least: without.2.as_slice()? };
+    let without = Without {
+        codes: without.0.as_slice()?,
+        weights: without.1.as_slice()?,
+        least: without.2.as_slice()?,
+    };
     let shape = [without.codes.len(), counts.totals.len()];
     let absent = match &absent {
         None => None,
