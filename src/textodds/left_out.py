@@ -28,6 +28,7 @@ from textodds.errors import InputError, NoData, Unsupported
 from textodds.familiar import taken
 from textodds.honest import Honest
 from textodds.linear import LOG_ZERO, log, log_softmax
+from textodds.optimise.objective import raw
 from textodds.recipe import selected
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-PIECE = 4000
+PIECE = 2000
 """Documents that are looked at together."""
 
 FEWEST = 100
@@ -111,7 +112,7 @@ class LeaveOneOut:
             limit[:] = 0.0  # a word in less than one document, by weight, is one all the same
         found = _kernels.left_out(
             name,
-            (rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.float64)),
+            raw(rows),
             (counts.starts, counts.class_of, cells, self.documents, totals),
             (codes.astype(np.uint32), weights, np.maximum(limit, UNIT / 2)),
             alpha,
