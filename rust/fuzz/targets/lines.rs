@@ -1,4 +1,4 @@
-//! Any bytes as a file: every row is UTF-8 and has its label, and no cut between reads matters.
+//! Any bytes as a file: every row is UTF-8 and has its label or its cells, and no cut between reads matters.
 #![no_main]
 
 use std::io::{Cursor, Read};
@@ -34,6 +34,31 @@ fn rows(data: &[u8], kind: Kind, chop: usize, size: usize) -> Option<Rows> {
     Some(out)
 }
 
+type Cells = (Vec<Vec<u8>>, Vec<Vec<i64>>, Vec<u64>, Vec<(u64, String)>);
+
+/// All columns of a file that has some, the last first.
+fn cells(data: &[u8], kind: Kind, chop: usize, size: usize) -> Option<Cells> {
+    let mut reader = Reader::new(Chopped(Cursor::new(data.to_vec()), chop), kind, false).ok()?;
+    let columns: Vec<usize> = (0..reader.names().len()).rev().collect();
+    if columns.is_empty() {
+        return None;
+    }
+    reader.select_columns(&columns);
+    let (mut lines, mut rejects) = (Vec::new(), Vec::new());
+    let (mut bytes, mut lengths) = (vec![Vec::new(); columns.len()], vec![Vec::new(); columns.len()]);
+    while let Some(table) = reader.next_table(size, size, true).ok()? {
+        for (at, strings) in table.columns.iter().enumerate() {
+            assert!(std::str::from_utf8(&strings.bytes).is_ok());
+            assert_eq!(strings.len(), table.lines.len());
+            bytes[at].extend(&strings.bytes);
+            lengths[at].extend(strings.offsets.windows(2).map(|pair| pair[1] - pair[0]));
+        }
+        lines.extend(table.lines);
+        rejects.extend(table.rejects.into_iter().map(|bad| (bad.line, bad.reason)));
+    }
+    Some((bytes, lengths, lines, rejects))
+}
+
 fuzz_target!(|data: &[u8]| {
     let [choice, chop, data @ ..] = data else { return };
     let kind = match choice % 5 {
@@ -46,4 +71,6 @@ fuzz_target!(|data: &[u8]| {
     let whole = rows(data, kind, 1 << 20, 1 << 20);
     let chopped = rows(data, kind, 1 + usize::from(*chop), 1 + usize::from(*chop));
     assert_eq!(whole, chopped);
+    let whole = cells(data, kind, 1 << 20, 1 << 20);
+    assert_eq!(whole, cells(data, kind, 1 + usize::from(*chop), 1 + usize::from(*chop)));
 });
