@@ -139,6 +139,18 @@ class Calibration:
             total = total + slope * part
         return np.asarray(total + self.bias)
 
+    def told(
+        self, before: Floats, after: Floats, codes: NDArray[np.int64], weights: Floats
+    ) -> dict[str, Any]:
+        """How well scores (N, K) do before and after it, as plain data."""
+        return {
+            "n": len(codes),
+            "accuracy": float((after.argmax(axis=1) == codes).mean()),
+            "log_loss": log_loss(after, codes, weights),
+            "log_loss_before": log_loss(before, codes, weights),
+            "temperature": self.temperature,
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """The calibration as plain data."""
         return {"slopes": self.slopes.tolist(), "bias": np.ravel(self.bias).tolist()}

@@ -13,6 +13,9 @@ from textodds.errors import InputError, LengthMismatch
 
 Floats = NDArray[np.float64]
 
+FEWEST = 100
+"""Documents below which nothing is calibrated, chosen or promised by what was said of them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Honest:

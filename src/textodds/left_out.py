@@ -26,7 +26,7 @@ from textodds.conditionals.bernoulli import log_absent
 from textodds.data import Batch
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.familiar import taken
-from textodds.honest import Honest
+from textodds.honest import FEWEST, Honest
 from textodds.linear import LOG_ZERO, log, log_softmax
 from textodds.optimise.objective import raw
 from textodds.recipe import selected
@@ -40,9 +40,6 @@ Floats = NDArray[np.float64]
 
 PIECE = 2000
 """Documents that are looked at together."""
-
-FEWEST = 100
-"""Documents below which nothing is chosen or calibrated by leaving them out."""
 
 ALPHAS = (1e-5, 100.0)
 """Smoothings that are tried lie between these."""
@@ -293,15 +290,9 @@ def lesson(model: TextModel, sample: Sample, *, choose: bool = False) -> Lesson 
 
     learner: Any = model.recipe.learner
     alpha = _best_alpha(lambda alpha: at(alpha)[0]) if choose else float(learner.conditional.alpha)
-    loss, calibration, scores = at(alpha)
+    _, calibration, scores = at(alpha)
     posterior = log_softmax(calibration.applied(scores) + data)
-    about = {
-        "n": len(codes),
-        "accuracy": float((posterior.argmax(axis=1) == codes).mean()),
-        "log_loss": loss,
-        "log_loss_before": log_loss(scores + data, codes, weights),
-        "temperature": calibration.temperature,
-    }
+    about = calibration.told(scores + data, posterior, codes, weights)
     return Lesson(alpha, calibration, Honest.of(posterior, codes), about)
 
 

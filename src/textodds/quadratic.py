@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from textodds.calibrate import Calibration
 from textodds.errors import InputError
 from textodds.linear import log_softmax
+from textodds.moments import LARGEST
 
 Floats = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 19
 """Rows are scored in blocks that stay in the cache, with what is made of them."""
-
-LARGEST = 1e100
-"""No number is as large: squares, and sums of them, are still numbers."""
 
 LOG_2PI = float(np.log(2 * np.pi))
 

@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
+from textodds.moments import LARGEST
 from textodds.optimise.objective import raw
-
-LARGEST = 1e100
-"""No feature is as large: squares are still numbers."""
 
 
 @dataclass(frozen=True, eq=False)

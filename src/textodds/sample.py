@@ -328,7 +328,8 @@ def _within(
             found.append(None)
             continue
         a, b = float(low[number[name]]), float(high[number[name]])
-        found.append(max(b - share * (b - a), float(np.nextafter(a, np.inf))))  # a itself is outside
+        drawn = max(b - share * (b - a), float(np.nextafter(a, np.inf)))  # a itself is outside
+        found.append(drawn + 0.0)  # 0 rather than -0
     return found
 
 

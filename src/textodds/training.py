@@ -341,9 +341,6 @@ class _Weighted:
         return self.documents.gathered.by_class(codes, weights, n_classes)
 
 
-FEWEST = 100
-"""Held-out texts below which nothing is calibrated."""
-
 CLEARLY = 0.95
 """Share of the held-out loss that a calibration must get below to be worth having."""
 
@@ -408,29 +405,25 @@ def _calibrate_held_out(model: TextModel, fit: Any) -> None:
     """Calibrate a model by what was said of texts that were held out to choose its penalty, if any were."""
     model.honest = getattr(fit, "honest", None)  # discriminants calibrate themselves
     held = getattr(fit, "held", None)
-    if held is None or len(held.codes) < FEWEST:
+    if held is None:
         return
     from textodds.calibrate import Calibration, log_loss
-    from textodds.honest import Honest
+    from textodds.honest import FEWEST, Honest
     from textodds.linear import log_softmax
 
+    if len(held.codes) < FEWEST:
+        return
     some = held.weights > 0
     scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
     prior = model.form.log_prior
     found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
-    posterior, before = log_softmax(found.applied(scores - prior) + prior), log_loss(scores, codes, weights)
-    if log_loss(posterior, codes, weights) < CLEARLY * before:
+    posterior = log_softmax(found.applied(scores - prior) + prior)
+    if log_loss(posterior, codes, weights) < CLEARLY * log_loss(scores, codes, weights):
         model.calibration = found
     else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
         posterior, found = log_softmax(scores), Calibration.none()
     model.honest = Honest.of(posterior, codes)
-    model.info["left_out"] = {
-        "n": len(codes),
-        "accuracy": float((posterior.argmax(axis=1) == codes).mean()),
-        "log_loss": log_loss(posterior, codes, weights),
-        "log_loss_before": before,
-        "temperature": found.temperature,
-    }
+    model.info["left_out"] = found.told(scores, posterior, codes, weights)
 
 
 def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:

@@ -11,7 +11,8 @@ from textodds.errors import InputError, NoData
 from textodds.learners import name_of
 from textodds.tables.choosing import TableLearner, as_read, blocks_of, kinds_of
 from textodds.tables.learners import MixedNB
-from textodds.tables.model import TableModel, TableRecipe, joined_rows, offer
+from textodds.tables.model import TableModel, TableRecipe
+from textodds.tables.passing import joined_rows, offer
 from textodds.tables.tally import TableTally
 
 Watch = Callable[[Iterable[TableBatch]], Iterable[TableBatch]]
