@@ -1,7 +1,7 @@
 """What the Rust kernels offer Python; held equal to the binary by tests/test_stub.py."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ RawTally: TypeAlias = tuple[
 RawRows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 """Compressed sparse rows: starts, features, values."""
 
+RawCounts: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]
+"""Compressed sparse rows: starts, columns, counts as int64 or float64."""
+
 class Analyser:
     def __new__(
         cls,
@@ -32,7 +35,7 @@ class Analyser:
         unit: str,
         lower: bool,
         form: str | None,
-        strip_accents: bool,
+        strip_accents: str | None,
         ngrams: tuple[int, int],
         characters: tuple[int, int] | None,
         stop_words: Sequence[str],
@@ -97,6 +100,17 @@ class Strings:
     def take(self, rows: Sequence[int]) -> list[str]: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
 
+class Held:
+    def __new__(cls, texts: Texts) -> Held: ...
+    def __len__(self) -> int: ...
+    def is_ascii(self) -> bool: ...
+    def holds(self, characters: str) -> bool: ...
+
+class Vectoriser:
+    def __new__(cls, analyser: Analyser, threads: int, real: bool) -> Vectoriser: ...
+    def add(self, texts: Texts) -> None: ...
+    def finish(self) -> tuple[RawCounts, tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint32]]]: ...
+
 class LineReader:
     def __new__(
         cls,
@@ -120,6 +134,21 @@ class LineReader:
         self, most: int, skip_bad: bool
     ) -> tuple[list[Strings], NDArray[np.uint64], list[tuple[int, str, bytes]]] | None: ...
 
+def count_rows(
+    analyser: Analyser,
+    words: tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint32]],
+    columns: NDArray[np.uint32],
+    texts: Texts,
+    threads: int,
+    real: bool,
+) -> RawCounts: ...
+def hashed_rows(analyser: Analyser, size: int, signed: bool, texts: Texts, threads: int) -> RawCounts: ...
+def disputed(characters: str, words: bytes, spaces: bytes, lowered: str) -> str: ...
+def unicode_version() -> tuple[int, int, int]: ...
+def name_list(bytes: NDArray[np.uint8], ends: NDArray[np.int64]) -> list[str]: ...
+def index_names(
+    bytes: NDArray[np.uint8], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def add_rows(rows: RawRows, coefficients: NDArray[np.float64], weights: NDArray[np.float64]) -> None: ...
 def row_scores(
     rows: RawRows, weights: NDArray[np.float64], bias: NDArray[np.float64]

@@ -120,11 +120,17 @@ impl Analyser {
         self.analyse_to(text, row, scratch, self.ngrams)
     }
 
+    /// Whether terms are words or n-grams, any of them: neither hashed nor of a fixed vocabulary.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.hashing.is_none() && self.fixed.is_none()
+    }
+
     /// The n-grams that can be made of the terms of [`Self::analyse_single`]; none if they cannot.
     #[must_use]
     pub fn joinable(&self) -> Option<(usize, usize)> {
-        let plain = self.hashing.is_none() && self.fixed.is_none();
-        (plain && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1).then_some(self.ngrams)
+        (self.is_plain() && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1)
+            .then_some(self.ngrams)
     }
 
     /// [`Self::analyse`] without joining tokens to n-grams.
@@ -133,6 +139,65 @@ impl Analyser {
     /// [`Error::DocumentTooLong`] above 1 GiB.
     pub fn analyse_single(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
         self.analyse_to(text, row, scratch, (1, 1))
+    }
+
+    /// The n-grams of characters within words that terms of [`Self::analyse_words`] have; none if others.
+    #[must_use]
+    pub fn characters_in_words(&self) -> Option<(usize, usize)> {
+        (self.is_plain() && self.grams == Grams::CharactersInWords).then_some(self.ngrams)
+    }
+
+    /// Put the words of `text` into `scratch`, as [`Grams::CharactersInWords`] has them.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`] above 1 GiB.
+    pub fn analyse_words(&self, text: &str, row: usize, scratch: &mut Scratch) -> Result<(), Error> {
+        if text.len() > LONGEST {
+            return Err(Error::DocumentTooLong { row });
+        }
+        scratch.terms.clear();
+        self.cut(Unit::WHITESPACE, false, text, scratch);
+        self.push_tokens(scratch, (1, 1), None);
+        scratch.words = scratch.terms.len();
+        Ok(())
+    }
+
+    /// Append the signed hash of every term of `text` to `hashes`: `MurmurHash3`, seed 0.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`] above 1 GiB.
+    pub fn hash(
+        &self,
+        text: &str,
+        row: usize,
+        scratch: &mut Scratch,
+        hashes: &mut Vec<i32>,
+    ) -> Result<(), Error> {
+        if text.len() > LONGEST {
+            return Err(Error::DocumentTooLong { row });
+        }
+        match self.grams {
+            Grams::Tokens(unit) => {
+                self.cut(unit, false, text, scratch);
+                if self.ngrams.1 > 1 {
+                    join_edges(&mut scratch.text, &mut scratch.edges, self.ngrams);
+                }
+            }
+            Grams::Characters => {
+                self.prepare(text, scratch, folded);
+                scratch.character_grams(self.ngrams, false);
+            }
+            Grams::CharactersInWords => {
+                self.prepare(text, scratch, spaced);
+                scratch.character_grams(self.ngrams, true);
+            }
+        }
+        if scratch.text.len() > 2 * LONGEST {
+            return Err(Error::DocumentTooLong { row }); // long n-grams of a long document
+        }
+        let Scratch { text, edges, .. } = scratch;
+        hashes.extend(edges.pairs().map(|(start, end)| murmur::murmur3_32(&text[start..end], 0) as i32));
+        Ok(())
     }
 
     fn analyse_to(
@@ -148,8 +213,9 @@ impl Analyser {
         scratch.terms.clear();
         match self.grams {
             Grams::Tokens(unit) => {
-                self.tokens(unit, text, scratch);
-                self.push_tokens(scratch, ngrams);
+                let least = self.loosely(unit, ngrams);
+                self.cut(unit, least.is_some(), text, scratch);
+                self.push_tokens(scratch, ngrams, least);
             }
             Grams::Characters => {
                 self.prepare(text, scratch, folded);
@@ -195,10 +261,16 @@ impl Analyser {
         arranged(&scratch.prepared, &mut scratch.text);
     }
 
-    /// Tokens, less stop words.
-    fn tokens(&self, unit: Unit, text: &str, scratch: &mut Scratch) {
+    /// The fewest bytes of a token, if that can be seen to when tokens become terms: one pass less.
+    fn loosely(&self, unit: Unit, ngrams: (usize, usize)) -> Option<usize> {
+        let only_terms = self.stop_words.is_none() && self.hashing.is_none() && ngrams.1 == 1;
+        unit.least().filter(|least| only_terms && *least > 1)
+    }
+
+    /// Tokens, less stop words; `loose` as [`Unit::tokens`] has it.
+    fn cut(&self, unit: Unit, loose: bool, text: &str, scratch: &mut Scratch) {
         let Scratch { text: bytes, edges, .. } = scratch;
-        unit.tokens(text, self.preparation, bytes, edges);
+        unit.tokens(text, self.preparation, loose, bytes, edges);
         if let Some(stop_words) = &self.stop_words {
             edges.retain(|start, end| {
                 stop_words.view().find(Term::of(bytes, start, end - start), bytes).is_none()
@@ -207,7 +279,7 @@ impl Analyser {
     }
 
     /// The tokens at the edges, and their n-grams, as terms.
-    fn push_tokens(&self, scratch: &mut Scratch, ngrams: (usize, usize)) {
+    fn push_tokens(&self, scratch: &mut Scratch, ngrams: (usize, usize), least: Option<usize>) {
         if self.hashing.is_some() {
             if ngrams.1 > 1 {
                 join_edges(&mut scratch.text, &mut scratch.edges, ngrams);
@@ -216,8 +288,10 @@ impl Analyser {
         }
         let Scratch { text, edges, terms, .. } = scratch;
         text.extend_from_slice(&PADDING);
-        if ngrams.0 == 1 {
-            push_terms(text, edges, terms);
+        match least {
+            Some(least) => push_long_terms(text, edges, least, terms),
+            None if ngrams.0 == 1 => push_terms(text, edges, terms),
+            None => {}
         }
         for n in ngrams.0.max(2)..=ngrams.1 {
             push_joined(text, edges, terms, n);
@@ -309,6 +383,26 @@ fn grams_of_words(text: &[u8], ngrams: (usize, usize), mut each: impl FnMut(usiz
     }
 }
 
+/// Put the character n-grams of one word, a space on either side, into `terms`; their bytes into `text`.
+pub(crate) fn push_grams_of_word(
+    word: &[u8],
+    ngrams: (usize, usize),
+    text: &mut Vec<u8>,
+    bounds: &mut Vec<usize>,
+    terms: &mut Vec<Term>,
+) {
+    text.clear();
+    text.push(b' ');
+    text.extend_from_slice(word);
+    text.push(b' ');
+    let end = text.len();
+    text.extend_from_slice(&PADDING);
+    terms.clear();
+    grams_of(text, (0, end), ngrams, true, bounds, &mut |start, end| {
+        terms.push(Term::of(text, start, end - start));
+    });
+}
+
 /// The edges of character n-grams of a stretch of the text.
 ///
 /// `whole`: a stretch shorter than n counts once, as itself (scikit-learn's `char_wb`).
@@ -342,6 +436,18 @@ at_its_best! {
     /// The words at these edges of a text, as terms.
     fn push_terms(text: &[u8], edges: &Edges, terms: &mut Vec<Term>) {
         terms.extend(edges.pairs().map(|(start, end)| Term::of(text, start, end - start)));
+    }
+}
+
+at_its_best! {
+    /// The words of at least so many bytes.
+    fn push_long_terms(text: &[u8], edges: &Edges, least: usize, terms: &mut Vec<Term>) {
+        terms.reserve(edges.pairs().len());
+        for (start, end) in edges.pairs() {
+            if end - start >= least {
+                terms.push(Term::of(text, start, end - start));
+            }
+        }
     }
 }
 

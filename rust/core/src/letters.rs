@@ -56,22 +56,28 @@ fn learned(c: char) -> u8 {
     let leads = [format!("{c}"), format!("{c}{c}"), format!("{c}a"), format!("{c}1")]
         .iter()
         .all(|word| is_one_word(word));
-    let word = matches!(
-        get_general_category(c),
-        G::UppercaseLetter
-            | G::LowercaseLetter
-            | G::TitlecaseLetter
-            | G::ModifierLetter
-            | G::OtherLetter
-            | G::DecimalNumber
-            | G::LetterNumber
-            | G::OtherNumber
-    );
     flag(composes, COMPOSES)
         | flag(lowers, LOWERS)
         | flag(follows && leads, LETTER)
         | flag(follows, FOLLOWS)
-        | flag(word || c == '_', WORD)
+        | flag(is_word(c), WORD)
+}
+
+/// Whether a character is `\w` of Python's `re`; see [`WORD`].
+#[must_use]
+pub fn is_word(c: char) -> bool {
+    c == '_'
+        || matches!(
+            get_general_category(c),
+            G::UppercaseLetter
+                | G::LowercaseLetter
+                | G::TitlecaseLetter
+                | G::ModifierLetter
+                | G::OtherLetter
+                | G::DecimalNumber
+                | G::LetterNumber
+                | G::OtherNumber
+        )
 }
 
 #[cfg(test)]

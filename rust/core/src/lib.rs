@@ -3,12 +3,12 @@
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows.
 //! Models that need every document at once [`gather`] them as rows; [`dual`] and [`descend`] learn from rows.
-//! [`left_out`] scores documents under the counts of all others.
+//! [`vectorise`] writes rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
 //! Nothing here knows Python or panics on input.
 
-#![deny(unsafe_code)] // but for two lines in `processor`, each with its proof
+#![deny(unsafe_code)] // but for three lines in `processor` and `memory`, each with its proof
 
 pub mod analyse;
 pub mod count;
@@ -20,7 +20,9 @@ pub mod gather;
 pub mod key;
 pub mod left_out;
 pub mod letters;
+pub mod lexicon;
 pub mod lines;
+mod memory;
 pub mod murmur;
 mod pairs;
 pub mod prepare;
@@ -28,10 +30,12 @@ mod processor;
 pub mod rows;
 pub mod scan;
 pub mod score;
+mod seen;
 mod table;
 pub mod tally;
 pub mod tensors;
 pub mod tokenise;
+pub mod vectorise;
 pub mod vocabulary;
 pub mod weigh;
 

@@ -29,8 +29,13 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
 /// scikit-learn's `HashingVectorizer(alternate_sign=False)` does.
 #[must_use]
 pub fn bucket(term: &[u8], bits: u32, seed: u32) -> u32 {
-    let hash = murmur3_32(term, seed) as i32;
-    let size = 1u32 << bits;
+    column(murmur3_32(term, seed) as i32, 1 << bits)
+}
+
+/// The place of a signed hash among `size`.
+#[inline(always)]
+#[must_use]
+pub fn column(hash: i32, size: u32) -> u32 {
     if hash == i32::MIN {
         return (i32::MAX as u32 - (size - 1)) % size; // its absolute value does not exist
     }

@@ -1,5 +1,6 @@
 //! Pairs of numbers with a number each: how n-grams are found without spelling them.
 
+use crate::memory::filled;
 use crate::processor::prefetch;
 
 /// A pair that was seen.
@@ -20,6 +21,7 @@ pub struct Pairs {
     slots: Vec<Pair>,
     shift: u32,
     list: Vec<u64>,
+    numbers: Vec<u32>, // of the pairs in the list, if they are given out elsewhere too
     places: Vec<u32>,
 }
 
@@ -37,7 +39,13 @@ fn place(pair: u64, shift: u32) -> usize {
 
 impl Pairs {
     pub fn new() -> Self {
-        Self { slots: vec![EMPTY; 1 << 10], shift: 64 - 10, list: Vec::new(), places: Vec::new() }
+        Self {
+            slots: vec![EMPTY; 1 << 10],
+            shift: 64 - 10,
+            list: Vec::new(),
+            numbers: Vec::new(),
+            places: Vec::new(),
+        }
     }
 
     /// Forget where pairs were counted.
@@ -66,31 +74,59 @@ impl Pairs {
         self.reserve(1);
         let pair = packed(first, second);
         let start = place(pair, self.shift);
-        self.slot(pair, start).number
+        let new = self.list.len() as u32;
+        self.slot(pair, start, new).number
     }
 
-    /// Replace `firsts[i]` by what `each` makes of its pair with `seconds[i]`, as far as both go.
-    pub fn join(&mut self, firsts: &mut Vec<u32>, seconds: &[u32], mut each: impl FnMut(&mut Pair) -> u32) {
-        firsts.truncate(seconds.len());
-        self.reserve(firsts.len());
-        let mut places = std::mem::take(&mut self.places);
-        places.clear();
-        places.extend(firsts.iter().zip(seconds).map(|(first, second)| {
-            let at = place(packed(*first, *second), self.shift);
-            prefetch(&self.slots, at);
-            at as u32
-        }));
+    /// Replace `firsts[i]` by the number of its pair with `seconds[i]`, as far as both go; a new pair
+    /// takes the number `next`, which goes on.
+    pub fn number_all(&mut self, firsts: &mut Vec<u32>, seconds: &[u32], next: &mut u32) {
+        self.look_up(firsts, seconds);
+        let places = std::mem::take(&mut self.places);
         for ((first, second), at) in firsts.iter_mut().zip(seconds).zip(&places) {
-            *first = each(self.slot(packed(*first, *second), *at as usize));
+            let known = self.list.len();
+            *first = self.slot(packed(*first, *second), *at as usize, *next).number;
+            if self.list.len() > known {
+                self.numbers.push(*next);
+                *next += 1;
+            }
         }
         self.places = places;
     }
 
+    /// Number and pair, by the numbers that [`Self::number_all`] gave.
+    pub fn by_number(self) -> Vec<(u32, u64)> {
+        self.numbers.into_iter().zip(self.list).collect()
+    }
+
+    /// Replace `firsts[i]` by what `each` makes of its pair with `seconds[i]`, as far as both go.
+    pub fn join(&mut self, firsts: &mut Vec<u32>, seconds: &[u32], mut each: impl FnMut(&mut Pair) -> u32) {
+        self.look_up(firsts, seconds);
+        let places = std::mem::take(&mut self.places);
+        for ((first, second), at) in firsts.iter_mut().zip(seconds).zip(&places) {
+            let new = self.list.len() as u32;
+            *first = each(self.slot(packed(*first, *second), *at as usize, new));
+        }
+        self.places = places;
+    }
+
+    /// Note where the search for each pair begins, and have all those slots brought near.
+    fn look_up(&mut self, firsts: &mut Vec<u32>, seconds: &[u32]) {
+        firsts.truncate(seconds.len());
+        self.reserve(firsts.len());
+        self.places.clear();
+        self.places.extend(firsts.iter().zip(seconds).map(|(first, second)| {
+            let at = place(packed(*first, *second), self.shift);
+            prefetch(&self.slots, at);
+            at as u32
+        }));
+    }
+
     #[inline(always)]
-    fn slot(&mut self, pair: u64, mut at: usize) -> &mut Pair {
+    fn slot(&mut self, pair: u64, mut at: usize, new: u32) -> &mut Pair {
         while self.slots[at].both != pair {
             if self.slots[at].both == u64::MAX {
-                self.slots[at] = Pair { both: pair, number: self.list.len() as u32, place: 0 };
+                self.slots[at] = Pair { both: pair, number: new, place: 0 };
                 self.list.push(pair);
                 break;
             }
@@ -104,7 +140,7 @@ impl Pairs {
         while 4 * (self.list.len() + more) > 3 * self.slots.len() {
             let old = std::mem::take(&mut self.slots);
             self.shift -= 1;
-            self.slots = vec![EMPTY; 2 * old.len()];
+            self.slots = filled(EMPTY, 2 * old.len());
             for slot in old.into_iter().filter(|slot| slot.both != u64::MAX) {
                 let mut at = place(slot.both, self.shift);
                 while self.slots[at].both != u64::MAX {

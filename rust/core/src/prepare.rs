@@ -24,8 +24,19 @@ pub struct Preparation {
     pub form: Option<Form>,
     /// Lower case as Python's `str.lower`: full mappings, final sigma.
     pub lower: bool,
+    /// What becomes of accents.
+    pub accents: Accents,
+}
+
+/// What becomes of accents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accents {
+    /// They stay.
+    Keep,
     /// Compatibility decomposition and removal of combining marks.
-    pub strip_accents: bool,
+    Strip,
+    /// Compatibility decomposition and removal of all that is not ASCII.
+    Ascii,
 }
 
 impl Preparation {
@@ -45,8 +56,10 @@ impl Preparation {
         if self.lower {
             lower(out);
         }
-        if self.strip_accents {
-            *out = out.nfkd().filter(|c| !is_combining(*c)).collect();
+        match self.accents {
+            Accents::Keep => {}
+            Accents::Strip => *out = out.nfkd().filter(|c| !is_combining(*c)).collect(),
+            Accents::Ascii => *out = out.nfkd().filter(char::is_ascii).collect(),
         }
     }
 
@@ -55,7 +68,7 @@ impl Preparation {
     /// Compatibility forms can turn a character into several words, and sigma looks around.
     #[must_use]
     pub fn is_local(self, text: &str) -> bool {
-        !self.strip_accents && self.form != Some(Form::Nfkc) && !(self.lower && text.contains('Σ'))
+        self.accents == Accents::Keep && self.form != Some(Form::Nfkc) && !(self.lower && text.contains('Σ'))
     }
 
     /// Whether preparing changes more than the case of ASCII letters.
@@ -113,30 +126,35 @@ fn is_combining(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn prepared(text: &str, form: Option<Form>, strip_accents: bool) -> String {
+    fn prepared(text: &str, form: Option<Form>, accents: Accents) -> String {
         let mut out = String::new();
-        Preparation { form, lower: true, strip_accents }.apply(text, &mut out);
+        Preparation { form, lower: true, accents }.apply(text, &mut out);
         out
     }
 
     #[test]
     fn lower_case_knows_the_hard_letters() {
-        assert_eq!(prepared("ΟΔΟΣ Σ", None, false), "οδος σ");
-        assert_eq!(prepared("İstanbul STRASSE ß", None, false), "i\u{307}stanbul strasse ß");
-        assert_eq!(prepared("ÉCOLE Zürich", None, false), "école zürich");
+        assert_eq!(prepared("ΟΔΟΣ Σ", None, Accents::Keep), "οδος σ");
+        assert_eq!(prepared("İstanbul STRASSE ß", None, Accents::Keep), "i\u{307}stanbul strasse ß");
+        assert_eq!(prepared("ÉCOLE Zürich", None, Accents::Keep), "école zürich");
     }
 
     #[test]
     fn normal_forms_join_what_looks_the_same() {
-        assert_eq!(prepared("e\u{301}", Some(Form::Nfc), false), "é");
-        assert_eq!(prepared("ﬁn", Some(Form::Nfc), false), "ﬁn");
-        assert_eq!(prepared("ﬁn", Some(Form::Nfkc), false), "fin");
+        assert_eq!(prepared("e\u{301}", Some(Form::Nfc), Accents::Keep), "é");
+        assert_eq!(prepared("ﬁn", Some(Form::Nfc), Accents::Keep), "ﬁn");
+        assert_eq!(prepared("ﬁn", Some(Form::Nfkc), Accents::Keep), "fin");
     }
 
     #[test]
     fn accents_are_stripped_and_nothing_else() {
-        assert_eq!(prepared("Crème Brûlée ﬁ", None, true), "creme brulee fi");
-        assert_eq!(prepared("हिन्दी", None, true), "हिनदी"); // the virama has a combining class, the vowel signs have none
+        assert_eq!(prepared("Crème Brûlée ﬁ", None, Accents::Strip), "creme brulee fi");
+        assert_eq!(prepared("हिन्दी", None, Accents::Strip), "हिनदी"); // the virama has a combining class, the vowel signs have none
+    }
+
+    #[test]
+    fn only_ascii_is_left_if_wanted() {
+        assert_eq!(prepared("Crème ﬁ Жx हिन्दी ½", None, Accents::Ascii), "creme fi x  12");
     }
 
     #[test]

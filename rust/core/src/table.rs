@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use crate::key::{Key, Term};
+use crate::memory::filled;
 use crate::processor::{at_its_best, prefetch};
 
 /// A word and what was counted of it since its group (class and weight) last changed.
@@ -129,7 +130,7 @@ impl Table {
 
     fn grow(&mut self) {
         let size = 4 * self.slots.len();
-        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
+        let old = std::mem::replace(&mut self.slots, filled(Slot::default(), size));
         self.shift -= 2;
         for slot in old.into_iter().filter(|slot| slot.key != Key::default()) {
             let at = self.free_place(slot.key.hash(&self.arena));
@@ -147,6 +148,18 @@ impl Table {
         self.slots.iter().filter(|slot| slot.key != Key::default()).map(|slot| (slot.id, slot.key))
     }
 
+    /// Number and key of every word, by number; there are `numbers` in all, of words and of others.
+    pub fn by_number(&self, numbers: u32) -> Vec<(u32, Key)> {
+        if self.words != numbers {
+            let mut words: Vec<(u32, Key)> = self.keys().collect();
+            words.sort_unstable_by_key(|(number, _)| *number);
+            return words;
+        }
+        let mut words = filled((0, Key::default()), numbers as usize);
+        self.keys().for_each(|(number, key)| words[number as usize] = (number, key));
+        words
+    }
+
     /// Show `each` the slots of all terms, in order; new ones if they are new.
     pub fn visit(&mut self, terms: &[Term], text: &[u8], mut each: impl FnMut(&mut Slot)) {
         let mut places = std::mem::take(&mut self.places);
@@ -154,6 +167,26 @@ impl Table {
         self.places = places;
         for term in terms {
             each(self.slot(*term, text));
+        }
+    }
+
+    /// Append the number of each term, in order; a new one takes the number `next`, which goes on.
+    ///
+    /// For a table whose numbers are given out elsewhere too, so that they are not those of `words`.
+    pub fn number(&mut self, terms: &[Term], text: &[u8], next: &mut u32, numbers: &mut Vec<u32>) {
+        for terms in terms.chunks(256) {
+            // Few enough that what was asked for first is still near when the last has come.
+            let mut done = 0;
+            loop {
+                find_places(terms, &self.slots, (self.scatter, self.shift), &mut self.places);
+                let room = self.room();
+                let words = (&mut self.words, room, &mut self.arena);
+                done = number_from(done, (terms, &self.places), text, &mut self.slots, words, next, numbers);
+                if done == terms.len() {
+                    break;
+                }
+                self.grow();
+            }
         }
     }
 
@@ -290,6 +323,44 @@ at_its_best! {
             slot.documents += u16::from(slot.stamp != serial);
             slot.stamp = serial;
             i += 1;
+        }
+        n
+    }
+}
+
+at_its_best! {
+    /// Append the numbers of the terms from number `from` on, up to one that is new when there is no room.
+    fn number_from(
+        from: usize,
+        places: (&[Term], &[u32]),
+        text: &[u8],
+        slots: &mut [Slot],
+        words: (&mut u32, u32, &mut Vec<u8>),
+        next: &mut u32,
+        numbers: &mut Vec<u32>,
+    ) -> usize {
+        let ((terms, places), (words, room, arena)) = (places, words);
+        let last = slots.len() - 1;
+        let n = terms.len().min(places.len());
+        let (terms, places) = (&terms[..n], &places[..n]);
+        numbers.reserve(n - from);
+        for i in from..n {
+            let term = terms[i];
+            let mut at = places[i] as usize & last;
+            while !term.key.same(text, slots[at].key, arena) {
+                if slots[at].key.hi == 0 {
+                    if *words >= room {
+                        return i;
+                    }
+                    let key = term.key.moved(text, arena);
+                    slots[at] = Slot { key, id: *next, ..Slot::default() };
+                    *words += 1;
+                    *next += 1;
+                    break;
+                }
+                at = (at + 1) & last;
+            }
+            numbers.push(slots[at].id);
         }
         n
     }

@@ -14,28 +14,84 @@ use crate::scan::{Edges, Runs, scan};
 pub enum Unit {
     /// Words after Unicode Standard Annex #29 that hold a letter or digit.
     Words,
-    /// Stretches between white space, as Python's `str.split`.
-    Whitespace,
-    /// scikit-learn's `(?u)\b\w\w+\b`: two or more of `\w`.
-    Sklearn,
+    /// As many characters of a set as stand together, if they are so many at least.
+    Runs(Set, usize),
+}
+
+/// Which characters belong to a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Set {
+    /// `\w` of Python's `re`.
+    Word,
+    /// `\S`: all but white space.
+    NotSpace,
+    /// Some of ASCII, a bit for each: `[a-z]`.
+    Ascii(u128),
+    /// The same, if nothing else of `\w` is beside: `\b[a-z]+\b`.
+    WholeAscii(u128),
 }
 
 impl Unit {
+    /// Stretches between white space, as Python's `str.split`.
+    pub const WHITESPACE: Self = Self::Runs(Set::NotSpace, 1);
+    /// scikit-learn's `(?u)\b\w\w+\b`: two or more of `\w`.
+    pub const SKLEARN: Self = Self::Runs(Set::Word, 2);
+
+    /// The unit that a pattern describes: `\w`, `\S` or a set such as `[a-z0-9]`, then `{n,}`; a set may
+    /// stand between `\b` and `\b`.
+    ///
+    /// ```
+    /// # use textodds_core::tokenise::Unit;
+    /// assert_eq!(Unit::of_pattern(r"\w{2,}"), Some(Unit::SKLEARN));
+    /// assert_eq!(Unit::of_pattern("a|b"), None);
+    /// ```
+    #[must_use]
+    pub fn of_pattern(pattern: &str) -> Option<Self> {
+        let bare = pattern.strip_prefix(r"\b").and_then(|rest| rest.strip_suffix(r"\b"));
+        let (class, least) = bare.unwrap_or(pattern).strip_suffix(",}")?.rsplit_once('{')?;
+        let set = match (class, bare) {
+            (r"\w", None) => Set::Word,
+            (r"\S", None) => Set::NotSpace,
+            (_, None) => Set::Ascii(ascii_set(class)?),
+            (_, Some(_)) => Set::WholeAscii(ascii_set(class)?),
+        };
+        let least = least.parse().ok().filter(|least| (1..=1000).contains(least))?;
+        Some(Self::Runs(set, least))
+    }
+
     /// The runs of bytes that the tokens of a text are made of.
     #[must_use]
     pub fn runs(self) -> Runs {
         match self {
             Self::Words => Runs::JoinedWord,
-            Self::Whitespace => Runs::NotSpace,
-            Self::Sklearn => Runs::Word,
+            Self::Runs(Set::NotSpace, _) => Runs::NotSpace,
+            Self::Runs(..) => Runs::Word,
+        }
+    }
+
+    /// Bytes that a token of an ASCII text must have at least, if that is all that makes a run one.
+    #[must_use]
+    pub fn least(self) -> Option<usize> {
+        match self {
+            Self::Runs(Set::Word | Set::NotSpace, least) => Some(least),
+            _ => None,
         }
     }
 
     /// Find the tokens of a text, prepared; they are in `out`, where `edges` says.
-    pub fn tokens(self, text: &str, preparation: Preparation, out: &mut Vec<u8>, edges: &mut Edges) {
+    ///
+    /// `loose`: there may be some among them that are shorter than [`Self::least`] bytes.
+    pub fn tokens(
+        self,
+        text: &str,
+        preparation: Preparation,
+        loose: bool,
+        out: &mut Vec<u8>,
+        edges: &mut Edges,
+    ) {
         scan(self.runs(), preparation.lower, text.as_bytes(), out, edges);
         if edges.is_ascii() {
-            self.tokens_of_ascii(out, edges);
+            self.tokens_of_ascii(loose, out, edges);
         } else {
             self.tokens_of_any(text, preparation, out, edges);
         }
@@ -43,10 +99,15 @@ impl Unit {
 
     /// Reduce the runs of an ASCII text to its tokens.
     #[inline(always)]
-    fn tokens_of_ascii(self, text: &[u8], edges: &mut Edges) {
+    fn tokens_of_ascii(self, loose: bool, text: &[u8], edges: &mut Edges) {
         match self {
             Self::Words if memchr::memchr(b'_', text).is_none() => {}
-            Self::Whitespace => {}
+            Self::Runs(Set::Word | Set::NotSpace, least) if loose || least == 1 => {}
+            Self::Runs(Set::Ascii(set), least) => {
+                for (start, end, _) in edges.take_runs() {
+                    push_ascii(&text[start..end], start, set, least, edges);
+                }
+            }
             _ => edges.retain(|start, end| self.is_token(&text[start..end])),
         }
     }
@@ -70,14 +131,18 @@ impl Unit {
         let mut prepared = String::new();
         for (start, end, may_be_high) in runs {
             if !may_be_high {
-                if self.is_token(&out[start..end]) {
-                    edges.push(start, end);
-                }
+                self.cut_ascii(&out[start..end], start, edges);
                 continue;
             }
             let run = &text[start..end];
             if run.is_ascii() || !preparation.changes(run) {
-                self.cut(run, start, edges); // its lower case is in `out`, as long as it is
+                // Its lower case is in `out`, as long as it is. Only sets of ASCII tell the two apart.
+                match self {
+                    Self::Runs(Set::Ascii(_) | Set::WholeAscii(_), _) => {
+                        self.cut(std::str::from_utf8(&out[start..end]).unwrap_or(run), start, edges);
+                    }
+                    _ => self.cut(run, start, edges),
+                }
                 continue;
             }
             prepared.clear();
@@ -92,8 +157,20 @@ impl Unit {
     fn is_token(self, run: &[u8]) -> bool {
         match self {
             Self::Words => has_alphanumeric(run),
-            Self::Whitespace => true,
-            Self::Sklearn => run.len() >= 2,
+            Self::Runs(Set::WholeAscii(set), least) => {
+                run.len() >= least && run.iter().all(|byte| belongs(*byte, set))
+            }
+            Self::Runs(_, least) => run.len() >= least,
+        }
+    }
+
+    /// Append the tokens of a run of ASCII that stands at byte `at`.
+    #[inline]
+    fn cut_ascii(self, run: &[u8], at: usize, edges: &mut Edges) {
+        match self {
+            Self::Runs(Set::Ascii(set), least) => push_ascii(run, at, set, least, edges),
+            _ if self.is_token(run) => edges.push(at, at + run.len()),
+            _ => {}
         }
     }
 
@@ -113,15 +190,55 @@ impl Unit {
     #[inline]
     fn cut(self, run: &str, at: usize, edges: &mut Edges) {
         match self {
-            _ if run.is_ascii() => {
-                if self.is_token(run.as_bytes()) {
-                    edges.push(at, at + run.len());
+            _ if run.is_ascii() => self.cut_ascii(run.as_bytes(), at, edges),
+            Self::Words => push_words(run, at, edges),
+            Self::Runs(Set::NotSpace, least) => push_runs(run, at, |c| !is_space(c), least, edges),
+            Self::Runs(Set::Word, least) => push_runs(run, at, |c| about(c) & WORD != 0, least, edges),
+            Self::Runs(Set::Ascii(set), least) => push_ascii(run.as_bytes(), at, set, least, edges),
+            Self::Runs(Set::WholeAscii(_), _) => {
+                for word in run.split(|c| about(c) & WORD == 0).filter(|word| !word.is_empty()) {
+                    let offset = word.as_ptr().addr() - run.as_ptr().addr();
+                    self.cut_ascii(word.as_bytes(), at + offset, edges);
                 }
             }
-            Self::Words => push_words(run, at, edges),
-            Self::Whitespace => push_runs(run, at, |c| !is_space(c), 1, edges),
-            Self::Sklearn => push_runs(run, at, |c| about(c) & WORD != 0, 2, edges),
         }
+    }
+}
+
+/// The ASCII characters of a set such as `[a-zA-Z0-9_]`, letters, digits and underscores only.
+fn ascii_set(class: &str) -> Option<u128> {
+    let mut rest = class.strip_prefix('[')?.strip_suffix(']')?.bytes().peekable();
+    let mut set = 0;
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    while let Some(first) = rest.next() {
+        let mut last = first;
+        if rest.next_if_eq(&b'-').is_some() {
+            last = rest.next()?;
+        }
+        if !is_word(first) || !is_word(last) || first > last {
+            return None;
+        }
+        (first..=last).filter(|byte| is_word(*byte)).for_each(|byte| set |= 1 << byte);
+        if (first..=last).any(|byte| !is_word(byte)) {
+            return None; // [A-z] has brackets in it, which the scan does not look at
+        }
+    }
+    (set != 0).then_some(set)
+}
+
+#[inline(always)]
+fn belongs(byte: u8, set: u128) -> bool {
+    byte < 0x80 && set >> byte & 1 == 1
+}
+
+/// Runs of at least `least` bytes of a set, in a stretch at byte `at` of the text.
+fn push_ascii(stretch: &[u8], at: usize, set: u128, least: usize, edges: &mut Edges) {
+    let mut from = 0;
+    for run in stretch.split(|byte| !belongs(*byte, set)) {
+        if run.len() >= least {
+            edges.push(at + from, at + from + run.len());
+        }
+        from += run.len() + 1;
     }
 }
 
@@ -178,9 +295,9 @@ fn push_runs(stretch: &str, at: usize, belongs: impl Fn(char) -> bool, least: us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prepare::Form;
+    use crate::prepare::{Accents, Form};
 
-    const AS_IS: Preparation = Preparation { form: None, lower: false, strip_accents: false };
+    const AS_IS: Preparation = Preparation { form: None, lower: false, accents: Accents::Keep };
 
     fn tokens(unit: Unit, text: &str) -> Vec<String> {
         prepared_tokens(unit, text, AS_IS)
@@ -188,7 +305,7 @@ mod tests {
 
     fn prepared_tokens(unit: Unit, text: &str, preparation: Preparation) -> Vec<String> {
         let (mut out, mut edges) = (Vec::new(), Edges::default());
-        unit.tokens(text, preparation, &mut out, &mut edges);
+        unit.tokens(text, preparation, false, &mut out, &mut edges);
         edges.pairs().map(|(start, end)| String::from_utf8(out[start..end].to_vec()).unwrap()).collect()
     }
 
@@ -203,15 +320,33 @@ mod tests {
 
     #[test]
     fn the_sklearn_pattern_wants_two_word_characters() {
-        assert_eq!(tokens(Unit::Sklearn, "I can't é éa _ __ 5 55"), ["can", "éa", "__", "55"]);
-        assert_eq!(tokens(Unit::Sklearn, "I can't _ __ 5 55"), ["can", "__", "55"]);
+        assert_eq!(tokens(Unit::SKLEARN, "I can't é éa _ __ 5 55"), ["can", "éa", "__", "55"]);
+        assert_eq!(tokens(Unit::SKLEARN, "I can't _ __ 5 55"), ["can", "__", "55"]);
+    }
+
+    #[test]
+    fn patterns_of_the_simple_kind_are_understood() {
+        let of = |pattern: &str, text: &str| tokens(Unit::of_pattern(pattern).unwrap(), text);
+        assert_eq!(of(r"\w{1,}", "I can't é"), ["I", "can", "t", "é"]);
+        assert_eq!(of(r"\S{3,}", "I can't, é été\u{a0}x"), ["can't,", "été"]);
+        assert_eq!(of("[a-z]{2,}", "ab1cd_e éfg Hij x9"), ["ab", "cd", "fg", "ij"]);
+        assert_eq!(of("[a-zA-Z0-9]{3,}", "ab1_cde éfgh"), ["ab1", "cde", "fgh"]);
+        let lowered = Preparation { lower: true, ..AS_IS };
+        let letters = Unit::of_pattern("[a-z]{1,}").unwrap();
+        assert_eq!(prepared_tokens(letters, "Ab1Cd é Ÿz", lowered), ["ab", "cd", "z"]);
+        assert_eq!(of(r"\b[a-z]{2,}\b", "ab1 cd éfg hi_j kl, m no"), ["cd", "kl", "no"]);
+        for other in
+            ["a|b", r"\w+", r"\b\w{2,}\b", "[^a]{1,}", "[a-é]{1,}", "[A-z]{1,}", r"\w{0,}", "[]{1,}", "{1,}"]
+        {
+            assert_eq!(Unit::of_pattern(other), None, "{other}");
+        }
     }
 
     #[test]
     fn white_space_is_that_of_python() {
         let text = " a\u{a0}b\x1cc\u{2028}d\u{200b}e\0 ";
-        assert_eq!(tokens(Unit::Whitespace, text), ["a", "b", "c", "d\u{200b}e\0"]);
-        assert_eq!(tokens(Unit::Whitespace, " a\x1cc\u{b}e\0\n"), ["a", "c", "e\0"]);
+        assert_eq!(tokens(Unit::WHITESPACE, text), ["a", "b", "c", "d\u{200b}e\0"]);
+        assert_eq!(tokens(Unit::WHITESPACE, " a\x1cc\u{b}e\0\n"), ["a", "c", "e\0"]);
     }
 
     /// The fast paths against the annex, on a long walk through awkward characters, prepared or not.
@@ -231,7 +366,8 @@ mod tests {
                 .filter(|c| round % 2 != 0 || !matches!(c, 'Σ' | '\u{200d}'))
                 .collect();
             for form in [None, Some(Form::Nfc), Some(Form::Nfkc)] {
-                let preparation = Preparation { form, lower: round % 5 > 0, strip_accents: round % 7 == 0 };
+                let accents = [Accents::Strip, Accents::Ascii, Accents::Keep][(round % 7).min(2)];
+                let preparation = Preparation { form, lower: round % 5 > 0, accents };
                 let mut whole = String::new();
                 preparation.apply(&text, &mut whole);
                 let expected: Vec<&str> = whole.unicode_words().collect();

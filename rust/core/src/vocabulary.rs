@@ -7,6 +7,7 @@
 use crate::error::Error;
 use crate::key::{Key, Term};
 use crate::processor::prefetch;
+use crate::table::in_canonical_order;
 
 /// A vocabulary somewhere in memory, perhaps in a mapped file.
 #[derive(Debug, Clone, Copy)]
@@ -157,23 +158,30 @@ impl Words {
     /// The distinct non-empty strings of `words`.
     #[must_use]
     pub fn from_strings<T: AsRef<str>>(words: &[T]) -> Self {
+        Self::numbered(words).0
+    }
+
+    /// The same, and the place of each of them among `words`.
+    #[must_use]
+    pub fn numbered<T: AsRef<str>>(words: &[T]) -> (Self, Vec<u32>) {
         let mut text = Vec::new();
         let mut terms = Vec::new();
-        for word in words.iter().map(AsRef::as_ref).filter(|word| !word.is_empty()) {
+        for (place, word) in words.iter().map(AsRef::as_ref).enumerate().filter(|(_, word)| !word.is_empty())
+        {
             let start = text.len();
             text.extend_from_slice(word.as_bytes());
-            terms.push(Term::of(&text, start, word.len()));
+            terms.push((Term::of(&text, start, word.len()), place as u32));
         }
-        terms.sort_by(|a, b| a.hash.cmp(&b.hash).then_with(|| a.key.order(&text, b.key, &text)));
-        terms.dedup_by(|a, b| a.key.same(&text, b.key, &text));
+        let mut terms = in_canonical_order(terms, &text);
+        terms.dedup_by(|(a, _), (b, _)| a.key.same(&text, b.key, &text));
         let mut arena = Vec::new();
-        let keys = terms.iter().flat_map(|term| {
+        let mut keys = Vec::with_capacity(2 * terms.len());
+        for (term, _) in &terms {
             let key = term.key.moved(&text, &mut arena);
-            [key.lo, key.hi]
-        });
-        let keys: Vec<u64> = keys.collect();
+            keys.extend([key.lo, key.hi]);
+        }
         let starts = directory(&keys, &arena);
-        Self { keys, arena, starts }
+        (Self { keys, arena, starts }, terms.into_iter().map(|(_, place)| place).collect())
     }
 
     /// The words to look things up in.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use libfuzzer_sys::fuzz_target;
 use textodds_core::analyse::{Analyser, Grams, Scratch};
 use textodds_core::count::Counter;
-use textodds_core::prepare::{Form, Preparation};
+use textodds_core::prepare::{Accents, Form, Preparation};
 use textodds_core::tally::Tally;
 use textodds_core::tokenise::Unit;
 
@@ -22,15 +22,18 @@ fn tally(analyser: &Arc<Analyser>, batches: &[&[&str]]) -> Tally {
 fuzz_target!(|data: &[u8]| {
     let [choice, more, data @ ..] = data else { return };
     let text = String::from_utf8_lossy(data);
-    let grams = match choice % 5 {
+    let grams = match choice % 7 {
         0 => Grams::Tokens(Unit::Words),
-        1 => Grams::Tokens(Unit::Whitespace),
-        2 => Grams::Tokens(Unit::Sklearn),
-        3 => Grams::Characters,
+        1 => Grams::Tokens(Unit::WHITESPACE),
+        2 => Grams::Tokens(Unit::SKLEARN),
+        3 => Grams::Tokens(Unit::of_pattern("[a-z0-9]{2,}").unwrap()),
+        4 => Grams::Tokens(Unit::of_pattern(r"\b[a-z]{2,}\b").unwrap()),
+        5 => Grams::Characters,
         _ => Grams::CharactersInWords,
     };
     let form = [None, Some(Form::Nfc), Some(Form::Nfkc)][usize::from(more % 3)];
-    let preparation = Preparation { form, lower: more & 16 == 0, strip_accents: more & 32 != 0 };
+    let accents = [Accents::Keep, Accents::Strip, Accents::Ascii][usize::from(more & 32 != 0) * (1 + data.len() % 2)];
+    let preparation = Preparation { form, lower: more & 16 == 0, accents };
     let longest = 1 + usize::from(more >> 6);
     let hashing = (more & 8 != 0).then_some((10, 7));
     let characters = (choice & 64 != 0).then_some((2, 4));

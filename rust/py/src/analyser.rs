@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use textodds_core::analyse::{self, Grams, Outside, Scratch};
 use textodds_core::key::Term;
-use textodds_core::prepare::{Form, Preparation};
+use textodds_core::prepare::{Accents, Form, Preparation};
 use textodds_core::tokenise::Unit;
 use textodds_core::vocabulary::Words;
 
@@ -27,7 +27,7 @@ impl Analyser {
         unit: &str,
         lower: bool,
         form: Option<&str>,
-        strip_accents: bool,
+        strip_accents: Option<&str>,
         ngrams: (usize, usize),
         characters: Option<(usize, usize)>,
         stop_words: Vec<String>,
@@ -38,12 +38,21 @@ impl Analyser {
     ) -> PyResult<Self> {
         let grams = match unit {
             "words" => Grams::Tokens(Unit::Words),
-            "whitespace" => Grams::Tokens(Unit::Whitespace),
-            "sklearn" => Grams::Tokens(Unit::Sklearn),
+            "whitespace" => Grams::Tokens(Unit::WHITESPACE),
+            "sklearn" => Grams::Tokens(Unit::SKLEARN),
             "characters" => Grams::Characters,
             "characters-in-words" => Grams::CharactersInWords,
-            other => {
-                return Err(error("InputError", &format!("unknown unit `{other}`"), None));
+            other => match Unit::of_pattern(other) {
+                Some(unit) => Grams::Tokens(unit),
+                None => return Err(error("InputError", &format!("unknown unit `{other}`"), None)),
+            },
+        };
+        let accents = match strip_accents {
+            None => Accents::Keep,
+            Some("unicode") => Accents::Strip,
+            Some("ascii") => Accents::Ascii,
+            Some(other) => {
+                return Err(error("InputError", &format!("unknown way to strip accents `{other}`"), None));
             }
         };
         let form = match form {
@@ -56,7 +65,7 @@ impl Analyser {
         };
         let outside = if count_unknown { Outside::Count } else { Outside::Drop };
         let inner = analyse::Analyser::new(
-            Preparation { form, lower, strip_accents },
+            Preparation { form, lower, accents },
             grams,
             ngrams,
             characters,

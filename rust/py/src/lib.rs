@@ -12,6 +12,7 @@ mod linear;
 mod reader;
 mod tensors;
 mod texts;
+mod vectoriser;
 mod words;
 
 use pyo3::prelude::*;
@@ -36,7 +37,9 @@ mod _kernels {
     #[pymodule_export]
     use super::tensors::layout;
     #[pymodule_export]
-    use super::texts::Strings;
+    use super::texts::{Held, Strings, disputed, unicode_version};
     #[pymodule_export]
-    use super::words::{bucket_keys, directory, find, insert, select, words};
+    use super::vectoriser::{Vectoriser, count_rows, hashed_rows};
+    #[pymodule_export]
+    use super::words::{bucket_keys, directory, find, index_names, insert, name_list, select, words};
 }

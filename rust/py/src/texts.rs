@@ -1,5 +1,7 @@
 //! Texts in: lists of `str` and Arrow string arrays, without copying. Texts out: Arrow.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, from_ffi, to_ffi};
 use arrow_array::types::ByteArrayType;
@@ -10,14 +12,15 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
-use textodds_core::lines;
+use textodds_core::{letters, lines, tokenise};
 
 use crate::errors::error;
 
 /// Texts borrowed from Python, safe to read while the GIL is released.
+#[derive(Clone)]
 pub enum Texts {
     /// Each string is held by a reference of its own.
-    List(Vec<PyBackedStr>),
+    List(Arc<Vec<PyBackedStr>>),
     /// The array is held by the reference that Arrow's C interface hands over.
     Arrow(ArrayRef),
 }
@@ -28,6 +31,9 @@ impl<'py> FromPyObject<'_, 'py> for Texts {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(strings) = object.cast::<Strings>() {
             return Ok(Self::Arrow(strings.get().array.clone()));
+        }
+        if let Ok(held) = object.cast::<Held>() {
+            return Ok(held.get().texts.clone());
         }
         if let Ok(list) = object.cast::<PyList>() {
             return strings(list.iter(), list.len());
@@ -52,7 +58,7 @@ fn strings<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, length: usize) -
     for (row, item) in items.enumerate() {
         texts.push(item.extract::<PyBackedStr>().map_err(|_| not_text(row, &item))?);
     }
-    Ok(Texts::List(texts))
+    Ok(Texts::List(Arc::new(texts)))
 }
 
 fn not_text(row: usize, item: &Bound<'_, PyAny>) -> PyErr {
@@ -157,7 +163,7 @@ impl From<lines::Strings> for Strings {
         let bytes = Buffer::from_vec(strings.bytes);
         // SAFETY: the reader has checked each string to be UTF-8, and strings end where they do.
         let array = unsafe { LargeStringArray::new_unchecked(offsets, bytes, None) };
-        Self { array: std::sync::Arc::new(array) }
+        Self { array: Arc::new(array) }
     }
 }
 
@@ -192,4 +198,60 @@ impl Strings {
             PyCapsule::new_with_value(py, array, c"arrow_array")?,
         ))
     }
+}
+
+/// Texts that were looked at once, to be used more than once.
+#[pyclass(frozen, module = "textodds._kernels")]
+pub struct Held {
+    texts: Texts,
+}
+
+#[pymethods]
+impl Held {
+    #[new]
+    fn new(texts: Texts) -> PyResult<Self> {
+        texts.get()?;
+        Ok(Self { texts })
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        Ok(self.texts.get()?.len())
+    }
+
+    /// Whether all texts are ASCII.
+    fn is_ascii(&self, py: Python<'_>) -> PyResult<bool> {
+        let texts = self.texts.get()?;
+        Ok(py.detach(|| texts.iter().all(|text| text.is_ascii())))
+    }
+
+    /// Whether one of these characters, none of them ASCII, is in a text.
+    fn holds(&self, py: Python<'_>, characters: &str) -> PyResult<bool> {
+        let texts = self.texts.get()?;
+        let last = characters.chars().max().map_or(0, |c| c as usize);
+        let mut wanted = vec![false; last + 1];
+        characters.chars().for_each(|c| wanted[c as usize] = true);
+        let is_wanted = |c: char| wanted.get(c as usize).is_some_and(|wanted| *wanted);
+        Ok(py.detach(|| texts.iter().any(|text| !text.is_ascii() && text.chars().any(is_wanted))))
+    }
+}
+
+/// The characters of which the caller knows otherwise than the kernels: whether they belong to words, are
+/// white space, what their lower case is.
+///
+/// One of each for each character: 0 or 1, 0 or 1, and the lower cases with a line feed between.
+#[pyfunction]
+pub fn disputed(characters: &str, words: &[u8], spaces: &[u8], lowered: &str) -> String {
+    let about = words.iter().zip(spaces).zip(lowered.split('\n'));
+    let agreed = |c: char, ((word, space), lower): ((&u8, &u8), &str)| {
+        letters::is_word(c) == (*word == 1)
+            && tokenise::is_space(c) == (*space == 1)
+            && c.to_lowercase().eq(lower.chars())
+    };
+    characters.chars().zip(about).filter(|(c, about)| !agreed(*c, *about)).map(|(c, _)| c).collect()
+}
+
+/// The version of Unicode that the kernels know.
+#[pyfunction]
+pub fn unicode_version() -> (u8, u8, u8) {
+    char::UNICODE_VERSION
 }

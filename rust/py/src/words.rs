@@ -2,11 +2,18 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use textodds_core::key::{Key, Term};
-use textodds_core::vocabulary::{self, Vocabulary};
+use textodds_core::vocabulary::{self, Vocabulary, Words};
 
 use crate::errors::{error, raised};
 
+type Index<'py> = (
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u8>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+);
 type Keys<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u8>>);
 
 fn key(keys: &[u64], id: usize) -> PyResult<Key> {
@@ -91,6 +98,44 @@ pub fn select<'py>(
         new_keys.extend([key.lo, key.hi]);
     }
     Ok((PyArray1::from_vec(py, new_keys), PyArray1::from_vec(py, new_arena)))
+}
+
+/// The names that stand one behind the other in `bytes`, each up to its end.
+fn named<'a>(bytes: &'a [u8], ends: &[i64]) -> PyResult<Vec<&'a str>> {
+    let name = |pair: &[i64]| {
+        let (from, to) = (usize::try_from(pair[0]).ok()?, usize::try_from(pair[1]).ok()?);
+        std::str::from_utf8(bytes.get(from..to)?).ok()
+    };
+    let names: Option<Vec<&str>> = ends.windows(2).map(name).collect();
+    names.ok_or_else(|| error("InputError", "the names of columns are damaged", None))
+}
+
+/// The names that stand one behind the other in `bytes`, as strings.
+#[pyfunction]
+pub fn name_list<'py>(
+    py: Python<'py>,
+    bytes: PyReadonlyArray1<'py, u8>,
+    ends: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Bound<'py, PyList>> {
+    PyList::new(py, named(bytes.as_slice()?, ends.as_slice()?)?)
+}
+
+/// A vocabulary of names: keys, arena, directory, and the place of each word among the names.
+#[pyfunction]
+pub fn index_names<'py>(
+    py: Python<'py>,
+    bytes: PyReadonlyArray1<'py, u8>,
+    ends: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Index<'py>> {
+    let names = named(bytes.as_slice()?, ends.as_slice()?)?;
+    let (words, places) = py.detach(|| Words::numbered(&names));
+    let directory = vocabulary::directory(&words.keys, &words.arena);
+    Ok((
+        PyArray1::from_vec(py, words.keys),
+        PyArray1::from_vec(py, words.arena),
+        PyArray1::from_vec(py, directory),
+        PyArray1::from_vec(py, places),
+    ))
 }
 
 /// The vocabulary with `word` in its place, and its number.

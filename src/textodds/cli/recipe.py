@@ -11,7 +11,8 @@ from textodds.errors import InputError
 from textodds.learners import LEARNERS, learner_named
 from textodds.recipe import UNKNOWN_POLICIES, recipe_of
 from textodds.text import Weighting
-from textodds.text.settings import NORMAL_FORMS, UNITS
+from textodds.text.settings import NORMAL_FORMS
+from textodds.text.units import UNITS
 from textodds.text.weighting import FREQUENCIES
 
 if TYPE_CHECKING:

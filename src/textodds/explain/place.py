@@ -193,5 +193,6 @@ def _prepared(settings: TextSettings, text: str) -> str:
     if settings.lower:
         text = text.lower()
     if settings.strip_accents and not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+        drop = (lambda c: not c.isascii()) if settings.strip_accents == "ascii" else unicodedata.combining
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not drop(c))
     return text

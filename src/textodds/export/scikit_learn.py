@@ -32,7 +32,7 @@ ANALYZERS = {
     "characters": {"analyzer": "char"},
     "characters-in-words": {"analyzer": "char_wb"},
 }
-"""Units that scikit-learn cuts as we do, and what it calls them."""
+"""Units that scikit-learn cuts as we do, and what it calls them; other units are patterns."""
 
 
 def to_sklearn(model: TextModel) -> Pipeline:
@@ -171,15 +171,15 @@ def _counting(block: _Block, binary: bool) -> list[tuple[str, Any]]:
 
 def _options(settings: TextSettings) -> dict[str, Any] | None:
     """What makes scikit-learn's vectorisers cut texts as the settings do; None if nothing does."""
-    if settings.unit not in ANALYZERS or settings.normal_form is not None or settings.characters is not None:
+    if settings.unit == "words" or settings.normal_form is not None or settings.characters is not None:
         return None
     if settings.hash_bits is not None and (settings.hash_seed or settings.hash_bits > 30):
         return None
     return {
-        **ANALYZERS[settings.unit],
+        **(ANALYZERS.get(settings.unit) or {"analyzer": "word", "token_pattern": f"(?u){settings.unit}"}),
         "ngram_range": settings.ngrams,
         "lowercase": settings.lower,
-        "strip_accents": "unicode" if settings.strip_accents else None,
+        "strip_accents": {True: "unicode", False: None}.get(settings.strip_accents, "ascii"),  # type: ignore[call-overload]
         "stop_words": _stop_words(settings),
     }
 

@@ -10,8 +10,8 @@ from typing import Any
 from textodds._kernels import Analyser
 from textodds.errors import InputError, suggestion
 from textodds.text.stop_words import ENGLISH
+from textodds.text.units import UNITS, unit_of
 
-UNITS = ("words", "whitespace", "characters", "characters-in-words", "sklearn")
 NORMAL_FORMS = ("NFC", "NFKC")
 
 
@@ -31,6 +31,8 @@ class TextSettings:
         ``characters``: every character, runs of white space folded to one space.
         ``characters-in-words``: the characters of each word with a space on either side.
         ``sklearn``: the pattern ``(?u)\b\w\w+\b`` of scikit-learn, which drops one-letter words.
+        A regular expression of a simple kind: runs of ``\w``, of ``\S``, or of ASCII letters and digits in
+        brackets, such as ``\w+``, ``\w{3,}``, ``[a-z0-9]+`` or ``\b[a-z]+\b``.
     ngrams : (int, int), default (1, 1)
         Shortest and longest run of units that counts as a term. Words are joined by one space.
     characters : (int, int) or None, default None
@@ -40,8 +42,8 @@ class TextSettings:
         Lower case, as ``str.lower``.
     normal_form : str or None, default "NFC"
         Unicode normal form: ``NFC``, ``NFKC`` or None.
-    strip_accents : bool, default False
-        Decompose (NFKD) and drop combining marks: `é` becomes `e`.
+    strip_accents : bool or "ascii", default False
+        Decompose (NFKD) and drop combining marks: `é` becomes `e`; ``ascii`` drops all but ASCII.
     stop_words : sequence of str or "english", default ()
         Words to leave out, compared after lower-casing. ``english`` is a short list of our own.
     hash_bits : int or None, default None
@@ -71,7 +73,7 @@ class TextSettings:
     characters: tuple[int, int] | None = None
     lower: bool = True
     normal_form: str | None = "NFC"
-    strip_accents: bool = False
+    strip_accents: bool | str = False
     stop_words: Sequence[str] = ()
     hash_bits: int | None = None
     hash_seed: int = 0
@@ -79,9 +81,10 @@ class TextSettings:
     count_unknown: bool = False
 
     def __post_init__(self) -> None:
-        if self.unit not in UNITS:
+        self._set("unit", self._unit())
+        if self.strip_accents not in (True, False, "ascii"):
             raise InputError(
-                f"unknown unit `{self.unit}`{suggestion(self.unit, UNITS)}", hint=f"one of {', '.join(UNITS)}"
+                f"strip_accents is {self.strip_accents!r}", hint='True, False, or "ascii" to drop all but ASCII'
             )
         if self.normal_form is not None and self.normal_form not in NORMAL_FORMS:
             raise InputError(
@@ -98,7 +101,7 @@ class TextSettings:
                 f"got {self.characters!r}",
                 hint="shortest and longest run of characters within a word that counts beside the words",
             )
-        if self.characters is not None and self.unit not in ("words", "sklearn"):
+        if self.characters is not None and self.unit in UNITS and self.unit not in ("words", "sklearn"):
             raise InputError(
                 f"characters are counted beside words, but the unit is `{self.unit}`",
                 hint="use the unit `words`, or leave characters out",
@@ -145,6 +148,16 @@ class TextSettings:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    def _unit(self) -> str:
+        """The unit, patterns in one spelling."""
+        unit = unit_of(self.unit)
+        if unit is None:
+            raise InputError(
+                f"unknown unit `{self.unit}`{suggestion(self.unit, UNITS)}",
+                hint=f"one of {', '.join(UNITS)}, or a simple pattern such as \\w+ or [a-z]{{3,}}",
+            )
+        return unit
+
     @classmethod
     def sklearn(cls, **changes: Any) -> TextSettings:
         """The settings of scikit-learn's ``CountVectorizer``."""
@@ -157,7 +170,7 @@ class TextSettings:
             unit=self.unit,
             lower=self.lower,
             form=self.normal_form,
-            strip_accents=self.strip_accents,
+            strip_accents={True: "unicode", False: None}.get(self.strip_accents, "ascii"),  # type: ignore[call-overload]
             ngrams=self.ngrams,
             characters=self.characters,
             stop_words=self.stop_words,

@@ -1,0 +1,219 @@
+//! The terms that a vectoriser met, by number, and their order in the alphabet.
+
+use crate::key::Key;
+use crate::memory::filled;
+use crate::pairs::Pairs;
+use crate::table::Table;
+
+/// What a term is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Origin {
+    /// One word.
+    Word(Key),
+    /// A term and the word behind it, by their numbers.
+    Pair(u32, u32),
+}
+
+/// Numbered terms: words, and words behind other terms.
+#[derive(Debug)]
+pub struct Lexicon {
+    words: Vec<(u32, Key)>, // by number
+    arena: Vec<u8>,
+    pairs: Vec<(u32, u64)>, // by number; the term and the word, in the upper and the lower half
+    terms: usize,
+    shortest: usize,
+    renamed: Option<Vec<u32>>, // what terms are called now
+}
+
+/// Names one behind the other, where each starts and ends, and the number each has.
+pub type Names = (Vec<u8>, Vec<i64>, Vec<u32>);
+
+impl Lexicon {
+    /// The terms of at least `shortest` words of these tables.
+    pub(crate) fn of(mut words: Table, pairs: Pairs, terms: u32, shortest: usize) -> Self {
+        let numbered = words.by_number(terms);
+        let arena = std::mem::take(&mut words.arena);
+        Self {
+            words: numbered,
+            arena,
+            pairs: pairs.by_number(),
+            terms: terms as usize,
+            shortest,
+            renamed: None,
+        }
+    }
+
+    /// Call the terms by other numbers.
+    pub(crate) fn rename(&mut self, numbers: Vec<u32>) {
+        self.renamed = Some(numbers);
+    }
+
+    /// What each term is, and the bytes that long words point into.
+    pub(crate) fn origins(&self) -> impl Iterator<Item = Origin> + '_ {
+        let (mut words, mut pairs) = (self.words.iter().peekable(), self.pairs.iter());
+        (0..self.terms as u32).map(move |number| match words.next_if(|(id, _)| *id == number) {
+            Some((_, key)) => Origin::Word(*key),
+            None => pairs
+                .next()
+                .map_or(Origin::Pair(0, 0), |(_, both)| Origin::Pair((both >> 32) as u32, *both as u32)),
+        })
+    }
+
+    /// The bytes of long words.
+    pub(crate) fn arena(&self) -> &[u8] {
+        &self.arena
+    }
+
+    /// The names of all terms in the order of their characters, and their numbers.
+    #[must_use]
+    pub fn alphabetical(&self) -> Names {
+        let words = self.words_in_order();
+        let mut tree = Tree::of(self, &words);
+        if tree.is_plain || self.pairs.is_empty() {
+            tree.walk();
+        } else {
+            self.by_names(&mut tree);
+        }
+        let mut names = tree.names;
+        if let Some(renamed) = &self.renamed {
+            names.2.iter_mut().for_each(|number| *number = renamed[*number as usize]);
+        }
+        names
+    }
+
+    /// Numbers and keys of words in the order of their bytes.
+    fn words_in_order(&self) -> Vec<(u32, Key)> {
+        // Dealt out by their first two bytes, there is little left to sort.
+        let keys: Vec<u128> = self.words.iter().map(|(_, key)| sort_key(*key, &self.arena)).collect();
+        let first = |key: &u128| (key >> 112) as usize;
+        let mut ends = vec![0u32; (1 << 16) + 1];
+        keys.iter().for_each(|key| ends[first(key) + 1] += 1);
+        for i in 1..ends.len() {
+            ends[i] += ends[i - 1];
+        }
+        let mut dealt = filled((0u128, 0u32), keys.len());
+        for (place, key) in keys.iter().enumerate() {
+            let at = &mut ends[first(key)];
+            dealt[*at as usize] = (*key, place as u32);
+            *at += 1;
+        }
+        let bytes = |place: u32| self.words[place as usize].1.arena_range().and_then(|r| self.arena.get(r));
+        let mut from = 0; // each start has moved to the end of its share
+        for to in ends.into_iter().map(|to| to as usize) {
+            if to > from + 1 {
+                // Only the beginnings of long words can be alike.
+                dealt[from..to]
+                    .sort_unstable_by(|(a, i), (b, j)| a.cmp(b).then_with(|| bytes(*i).cmp(&bytes(*j))));
+            }
+            from = to.max(from);
+        }
+        dealt.into_iter().map(|(_, place)| self.words[place as usize]).collect()
+    }
+
+    /// Terms by their spelled names: slower, and right whatever words hold.
+    fn by_names(&self, tree: &mut Tree<'_>) {
+        tree.walk();
+        let (bytes, ends, numbers) = std::mem::take(&mut tree.names);
+        let name = |i: usize| &bytes[ends[i] as usize..ends[i + 1] as usize];
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_unstable_by_key(|i| name(*i));
+        let (mut sorted, mut sorted_ends) = (Vec::with_capacity(bytes.len()), vec![0]);
+        for i in &order {
+            sorted.extend_from_slice(name(*i));
+            sorted_ends.push(sorted.len() as i64);
+        }
+        tree.names = (sorted, sorted_ends, order.into_iter().map(|i| numbers[i]).collect());
+    }
+}
+
+/// Terms by what they go on with. If a space comes before all that words hold, a walk through it visits
+/// names in the order of their characters.
+struct Tree<'a> {
+    lexicon: &'a Lexicon,
+    words: &'a [(u32, Key)], // in order
+    starts: Vec<u32>,        // of the children of each term
+    children: Vec<u64>,      // rank of the word behind, in the upper half, and number
+    names: Names,
+    name: Vec<u8>,
+    is_plain: bool,
+}
+
+impl<'a> Tree<'a> {
+    fn of(lexicon: &'a Lexicon, words: &'a [(u32, Key)]) -> Self {
+        let mut tree = Self {
+            lexicon,
+            words,
+            starts: Vec::new(),
+            children: Vec::new(),
+            names: (Vec::new(), Vec::with_capacity(lexicon.terms + 1), Vec::with_capacity(lexicon.terms)),
+            name: Vec::new(),
+            is_plain: true,
+        };
+        if lexicon.pairs.is_empty() {
+            return tree;
+        }
+        let mut ranks = filled(0u32, lexicon.terms);
+        for (rank, (number, key)) in words.iter().enumerate() {
+            ranks[*number as usize] = rank as u32;
+            tree.is_plain &= key.bytes(&lexicon.arena).iter().all(|byte| *byte > b' ');
+        }
+        let mut starts = filled(0u32, lexicon.terms + 1);
+        lexicon.pairs.iter().for_each(|(_, both)| starts[(both >> 32) as usize + 1] += 1);
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        let mut children = filled(0u64, lexicon.pairs.len());
+        for (number, both) in &lexicon.pairs {
+            let at = &mut starts[(both >> 32) as usize];
+            children[*at as usize] = u64::from(ranks[*both as u32 as usize]) << 32 | u64::from(*number);
+            *at += 1;
+        }
+        let mut from = 0; // each start has moved to the end of its share
+        for end in &mut starts {
+            let to = *end as usize;
+            children[from..to.max(from)].sort_unstable();
+            *end = from as u32;
+            from = to.max(from);
+        }
+        (tree.starts, tree.children) = (starts, children);
+        tree
+    }
+
+    fn walk(&mut self) {
+        self.names.1.push(0);
+        for (number, key) in self.words {
+            self.name.clear();
+            key.append(&self.lexicon.arena, &mut self.name);
+            self.visit(*number, 1);
+        }
+    }
+
+    /// Write down the term whose name is at hand, of so many words, and what goes on from it.
+    fn visit(&mut self, number: u32, length: usize) {
+        if length >= self.lexicon.shortest {
+            self.names.0.extend_from_slice(&self.name);
+            self.names.1.push(self.names.0.len() as i64);
+            self.names.2.push(number);
+        }
+        if self.children.is_empty() {
+            return;
+        }
+        let (from, to) = (self.starts[number as usize], self.starts[number as usize + 1]);
+        let stem = self.name.len();
+        for i in from..to {
+            let child = self.children[i as usize];
+            self.name.truncate(stem);
+            self.name.push(b' ');
+            self.words[(child >> 32) as usize].1.append(&self.lexicon.arena, &mut self.name);
+            self.visit(child as u32, length + 1);
+        }
+    }
+}
+
+/// A number that sorts as the bytes of a short word, or the beginning of a long one, do.
+fn sort_key(key: Key, arena: &[u8]) -> u128 {
+    match key.arena_range().and_then(|range| arena.get(range)).and_then(<[u8]>::first_chunk::<15>) {
+        Some(first) => first.iter().fold(0, |all, byte| all << 8 | u128::from(*byte)) << 8 | 0xFF,
+        None => (u128::from(key.lo) | u128::from(key.hi) << 64).swap_bytes(),
+    }
+}

@@ -1,0 +1,579 @@
+//! Documents as rows of counts over a vocabulary that grows, in the order scikit-learn has.
+//!
+//! Terms are numbered as they arrive: the words of a document, then its pairs of words, and so on.
+//! A row has its terms in the order of those numbers. [`Lexicon::alphabetical`] then says which column
+//! each is. What a vectoriser learns is the same for any number of threads.
+//!
+//! [`count_rows`] counts the words of a vocabulary that is there already, [`hashed_rows`] hashes of words.
+
+use std::sync::Arc;
+
+use crate::analyse::{Analyser, Scratch, push_grams_of_word};
+use crate::count::shares;
+use crate::error::Error;
+use crate::key::Term;
+use crate::lexicon::{Lexicon, Origin};
+use crate::murmur;
+use crate::pairs::Pairs;
+use crate::processor::prefetch_text;
+use crate::score::find_all;
+pub use crate::seen::Count;
+use crate::seen::Seen;
+use crate::table::Table;
+use crate::vocabulary::Vocabulary;
+
+/// Numbers of character n-grams that are kept for words that may come again: 256 MiB of them.
+const REMEMBERED: usize = 1 << 26;
+
+/// Row boundaries, term numbers and counts.
+pub type CountRows<T> = (Vec<i64>, Vec<i32>, Vec<T>);
+
+/// Counts the terms of batches of texts.
+#[derive(Debug)]
+pub struct Vectoriser<T> {
+    analyser: Arc<Analyser>,
+    parts: Vec<Part<T>>,
+    runs: Vec<(usize, usize)>, // part and rows, in the order of the documents
+}
+
+/// What one thread has counted.
+#[derive(Debug)]
+struct Part<T> {
+    words: Table, // or n-grams of characters
+    pairs: Pairs,
+    next: u32, // number of the next new term
+    remembered: Remembered,
+    seen: Seen,
+    ends: Vec<usize>, // of rows
+    ids: Vec<i32>,
+    counts: Vec<T>,
+    scratch: Scratch,
+    numbers: Vec<u32>,
+    grams: Vec<u32>,
+}
+
+impl<T: Count> Vectoriser<T> {
+    /// A vectoriser on so many threads.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] if the analyser hashes or has its vocabulary already.
+    pub fn new(analyser: Arc<Analyser>, threads: usize) -> Result<Self, Error> {
+        if !analyser.is_plain() {
+            return Err(Error::Setting("a vocabulary is not learned from hashed or chosen words".into()));
+        }
+        Ok(Self { analyser, parts: (0..threads.max(1)).map(|_| Part::new()).collect(), runs: Vec::new() })
+    }
+
+    /// Count a batch. Linear in its bytes.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`]; [`Error::Overflow`] past 2^31 terms.
+    pub fn add(&mut self, texts: &[&str]) -> Result<(), Error> {
+        let total: usize = texts.iter().map(|text| text.len()).sum();
+        let threads = if total < 1 << 16 { 1 } else { self.parts.len() };
+        let shares = shares(texts, threads, |text| text.len());
+        let mut row = 0;
+        let mut jobs = Vec::new();
+        for ((i, part), share) in self.parts.iter_mut().enumerate().zip(shares) {
+            self.runs.push((i, share.len()));
+            jobs.push((part, share, row));
+            row += share.len();
+        }
+        let analyser = &*self.analyser;
+        on_threads(jobs, |(part, share, row)| part.add(analyser, share, row)).into_iter().collect()
+    }
+
+    /// The rows, and the terms by the numbers they have there.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] past 2^31 terms.
+    pub fn finish(self) -> Result<(CountRows<T>, Lexicon), Error> {
+        let shortest = self.analyser.joinable().map_or(1, |(shortest, _)| shortest);
+        let one_batch = self.runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let mut parts = self.parts.into_iter();
+        let Some(mut all) = parts.next() else { return Err(Error::Overflow) };
+        if self.runs.iter().all(|(part, _)| *part == 0) {
+            let starts = std::iter::once(0).chain(all.ends.iter().map(|end| *end as i64)).collect();
+            let lexicon = all.lexicon(shortest);
+            return Ok(((starts, all.ids, all.counts), lexicon));
+        }
+        let mut others: Vec<(Part<T>, Vec<u32>)> = Vec::new();
+        for mut part in parts {
+            let numbers = all.absorb(&part.lexicon(1))?;
+            others.push((part, numbers));
+        }
+        let mut first: Vec<u32> = Vec::new();
+        if !one_batch {
+            first = arrivals(&all, &others, &self.runs);
+            others.iter_mut().flat_map(|(_, numbers)| numbers).for_each(|n| *n = first[*n as usize]);
+        }
+        let next = all.next as usize;
+        let mut jobs: Vec<(&mut Part<T>, &[u32])> = Vec::new();
+        let mut lexicon = all.lexicon(shortest);
+        if !one_batch {
+            lexicon.rename(first.clone());
+            jobs.push((&mut all, &first));
+        }
+        jobs.extend(others.iter_mut().map(|(part, numbers)| (part, numbers.as_slice())));
+        on_threads(jobs, |(part, numbers)| part.renumber(numbers, next));
+        let mut parts = vec![all];
+        parts.extend(others.into_iter().map(|(part, _)| part));
+        Ok((joined(parts, &self.runs), lexicon))
+    }
+}
+
+/// Do the last of some jobs here, the others on threads of their own; what came of each.
+fn on_threads<J: Send, R: Send>(mut jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
+    let last = jobs.pop();
+    let work = &work;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = jobs.into_iter().map(|job| scope.spawn(move || work(job))).collect();
+        let mine = last.map(work);
+        let done = others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        done.chain(mine).collect()
+    })
+}
+
+/// The number of each term in the order in which all documents bring them.
+///
+/// In the row where a term comes first of all, its part has just given it a number: so new terms
+/// stand in the right order there.
+fn arrivals<T>(all: &Part<T>, others: &[(Part<T>, Vec<u32>)], runs: &[(usize, usize)]) -> Vec<u32> {
+    let mut numbers = vec![u32::MAX; all.next as usize];
+    let mut next = 0;
+    let mut rows = vec![0; others.len() + 1];
+    for (part, length) in runs {
+        let (of, map) = if *part == 0 {
+            (all, None)
+        } else {
+            let (of, map) = &others[*part - 1];
+            (of, Some(map))
+        };
+        let from = if rows[*part] == 0 { 0 } else { of.ends[rows[*part] - 1] };
+        rows[*part] += length;
+        let to = if rows[*part] == 0 { 0 } else { of.ends[rows[*part] - 1] };
+        for id in &of.ids[from..to] {
+            let id = map.map_or(*id as u32, |map| map[*id as usize]) as usize;
+            if numbers[id] == u32::MAX {
+                numbers[id] = next;
+                next += 1;
+            }
+        }
+    }
+    // Words that only serve to name n-grams stand in no row.
+    for number in numbers.iter_mut().filter(|number| **number == u32::MAX) {
+        *number = next;
+        next += 1;
+    }
+    numbers
+}
+
+/// The rows of all parts in the order of the documents.
+fn joined<T: Count>(parts: Vec<Part<T>>, runs: &[(usize, usize)]) -> CountRows<T> {
+    let total = parts.iter().map(|part| part.ids.len()).sum();
+    let mut starts = vec![0];
+    let (mut ids, mut counts) = (Vec::with_capacity(total), Vec::with_capacity(total));
+    let mut rows = vec![0; parts.len()];
+    for (part, length) in runs {
+        let of = &parts[*part];
+        let from = if rows[*part] == 0 { 0 } else { of.ends[rows[*part] - 1] };
+        let moved = ids.len() as i64 - from as i64;
+        let ends = &of.ends[rows[*part]..rows[*part] + length];
+        starts.extend(ends.iter().map(|end| *end as i64 + moved));
+        let to = ends.last().copied().unwrap_or(from);
+        ids.extend_from_slice(&of.ids[from..to]);
+        counts.extend_from_slice(&of.counts[from..to]);
+        rows[*part] += length;
+    }
+    (starts, ids, counts)
+}
+
+impl<T: Count> Part<T> {
+    fn new() -> Self {
+        Self {
+            words: Table::new(),
+            pairs: Pairs::new(),
+            next: 0,
+            remembered: Remembered::new(),
+            seen: Seen::default(),
+            ends: Vec::new(),
+            ids: Vec::new(),
+            counts: Vec::new(),
+            scratch: Scratch::default(),
+            numbers: Vec::new(),
+            grams: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, analyser: &Analyser, texts: &[&str], first_row: usize) -> Result<(), Error> {
+        let (joins, in_words) = (analyser.joinable(), analyser.characters_in_words());
+        for (i, text) in texts.iter().enumerate() {
+            if let Some(next) = texts.get(i + 1) {
+                prefetch_text(next);
+            }
+            let row = first_row + i;
+            if let Some(ngrams) = in_words {
+                analyser.analyse_words(text, row, &mut self.scratch)?;
+                self.remembered.add(
+                    &self.scratch,
+                    ngrams,
+                    &mut self.words,
+                    &mut self.next,
+                    &mut self.numbers,
+                );
+                self.seen.reserve(self.next as usize);
+                self.seen.add(&self.numbers, 1);
+            } else {
+                match joins {
+                    Some(_) => analyser.analyse_single(text, row, &mut self.scratch)?,
+                    None => analyser.analyse(text, row, &mut self.scratch)?,
+                }
+                self.count(joins.unwrap_or((1, 1)));
+            }
+            if self.next >= 1 << 30 {
+                return Err(Error::Overflow);
+            }
+            self.seen.take(&mut self.ids, &mut self.counts);
+            self.ends.push(self.ids.len());
+        }
+        Ok(())
+    }
+
+    /// Count the terms of the document in `scratch`, and the runs of `shortest` to `longest` of them.
+    fn count(&mut self, (shortest, longest): (usize, usize)) {
+        let (terms, text) = self.scratch.terms();
+        self.numbers.clear();
+        self.words.number(terms, text, &mut self.next, &mut self.numbers);
+        self.seen.reserve(self.next as usize);
+        if shortest == 1 {
+            self.seen.add(&self.numbers, 1);
+        }
+        if longest > 1 {
+            self.grams.clone_from(&self.numbers);
+        }
+        for n in 2..=longest.min(self.numbers.len()) {
+            self.pairs.number_all(&mut self.grams, &self.numbers[n - 1..], &mut self.next);
+            self.seen.reserve(self.next as usize);
+            if n >= shortest {
+                self.seen.add(&self.grams, 1);
+            }
+        }
+    }
+
+    /// Hand over the terms, of at least `shortest` words.
+    fn lexicon(&mut self, shortest: usize) -> Lexicon {
+        let words = std::mem::replace(&mut self.words, Table::new());
+        let pairs = std::mem::replace(&mut self.pairs, Pairs::new());
+        Lexicon::of(words, pairs, self.next, shortest)
+    }
+
+    /// Take in the terms of another part; the numbers they have here.
+    ///
+    /// New ones are taken in as they came there.
+    fn absorb(&mut self, other: &Lexicon) -> Result<Vec<u32>, Error> {
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut one = Vec::new();
+        for origin in other.origins() {
+            one.clear();
+            match origin {
+                Origin::Word(key) => {
+                    let term = Term { key, hash: key.hash(other.arena()) };
+                    self.words.number(&[term], other.arena(), &mut self.next, &mut one);
+                }
+                Origin::Pair(before, last) => {
+                    one.push(numbers[before as usize]);
+                    self.pairs.number_all(&mut one, &[numbers[last as usize]], &mut self.next);
+                }
+            }
+            numbers.push(one[0]);
+        }
+        if self.next >= 1 << 30 {
+            return Err(Error::Overflow);
+        }
+        Ok(numbers)
+    }
+
+    /// Give the terms of all rows new numbers below `end`, in whose order they then stand.
+    fn renumber(&mut self, numbers: &[u32], end: usize) {
+        self.seen.reserve(end);
+        let (mut ids, mut counts) = (Vec::with_capacity(self.ids.len()), Vec::with_capacity(self.ids.len()));
+        let mut from = 0;
+        let mut row = Vec::new();
+        for to in &self.ends {
+            row.clear();
+            row.extend(self.ids[from..*to].iter().map(|id| numbers[*id as usize]));
+            self.seen.set(&row, &self.counts[from..*to]);
+            self.seen.take(&mut ids, &mut counts);
+            from = *to;
+        }
+        (self.ids, self.counts) = (ids, counts);
+    }
+}
+
+/// The n-grams of characters that words are made of, for words that come again.
+#[derive(Debug)]
+struct Remembered {
+    words: Table,
+    next: u32,
+    ends: Vec<usize>, // of the n-grams of each word
+    grams: Vec<u32>,
+    found: Vec<u32>,
+    word: Vec<u8>,
+    text: Vec<u8>,
+    bounds: Vec<usize>,
+    terms: Vec<Term>,
+}
+
+impl Remembered {
+    fn new() -> Self {
+        Self {
+            words: Table::new(),
+            next: 0,
+            ends: Vec::new(),
+            grams: Vec::new(),
+            found: Vec::new(),
+            word: Vec::new(),
+            text: Vec::new(),
+            bounds: Vec::new(),
+            terms: Vec::new(),
+        }
+    }
+
+    /// Put the numbers of the n-grams of all words in `scratch` into `numbers`.
+    fn add(
+        &mut self,
+        scratch: &Scratch,
+        ngrams: (usize, usize),
+        grams: &mut Table,
+        next: &mut u32,
+        numbers: &mut Vec<u32>,
+    ) {
+        if self.grams.len() > REMEMBERED {
+            *self = Self::new();
+        }
+        let (terms, text) = scratch.terms();
+        self.found.clear();
+        self.words.number(terms, text, &mut self.next, &mut self.found);
+        numbers.clear();
+        for (term, word) in terms.iter().zip(&self.found) {
+            let word = *word as usize;
+            if word == self.ends.len() {
+                self.word.clear();
+                term.key.append(text, &mut self.word);
+                push_grams_of_word(&self.word, ngrams, &mut self.text, &mut self.bounds, &mut self.terms);
+                grams.number(&self.terms, &self.text, next, &mut self.grams);
+                self.ends.push(self.grams.len());
+            }
+            let from = if word == 0 { 0 } else { self.ends[word - 1] };
+            numbers.extend_from_slice(&self.grams[from..self.ends[word]]);
+        }
+    }
+}
+
+/// Count the words of a vocabulary in each text: row boundaries, columns, counts. `columns` has one for each
+/// word, and rows have them in increasing order.
+///
+/// # Errors
+/// [`Error::DocumentTooLong`]; [`Error::Malformed`] if there is not one column for each word.
+pub fn count_rows<T: Count>(
+    analyser: &Analyser,
+    vocabulary: Vocabulary<'_>,
+    columns: &[u32],
+    texts: &[&str],
+    threads: usize,
+) -> Result<CountRows<T>, Error> {
+    let end = columns.iter().max().map_or(0, |last| *last as usize + 1);
+    if columns.len() != vocabulary.len() || end > 1 << 30 {
+        return Err(Error::Malformed("there is not one column for each word".into()));
+    }
+    let row = |text: &str, row: usize, at: &mut Desk<T>| {
+        analyser.analyse(text, row, &mut at.scratch)?;
+        let (terms, text) = at.scratch.terms();
+        at.numbers.clear();
+        find_all(&vocabulary, terms, text, None, &mut at.numbers);
+        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize]);
+        at.seen.add(&at.numbers, 1);
+        Ok(())
+    };
+    rows_on_threads(texts, threads, end, row)
+}
+
+/// Count the terms of each text by their hash modulo `size`, as scikit-learn's `HashingVectorizer` does.
+///
+/// With `signed`, a bit of the hash decides whether a term adds or subtracts one.
+///
+/// # Errors
+/// [`Error::DocumentTooLong`]; [`Error::Setting`] past 2^24 columns.
+pub fn hashed_rows(
+    analyser: &Analyser,
+    size: u32,
+    signed: bool,
+    texts: &[&str],
+    threads: usize,
+) -> Result<CountRows<f64>, Error> {
+    if size == 0 || size > 1 << 24 {
+        return Err(Error::Setting(format!("{size} columns: must be from 1 to 2^24")));
+    }
+    let row = |text: &str, row: usize, at: &mut Desk<f64>| {
+        at.hashes.clear();
+        analyser.hash(text, row, &mut at.scratch, &mut at.hashes)?;
+        for is_negative in [false, true] {
+            let of = at.hashes.iter().filter(|hash| (**hash < 0) == is_negative);
+            at.numbers.clear();
+            at.numbers.extend(of.map(|hash| murmur::column(*hash, size)));
+            at.seen.add(&at.numbers, if signed && is_negative { -1 } else { 1 });
+        }
+        Ok(())
+    };
+    rows_on_threads(texts, threads, size as usize, row)
+}
+
+/// What a thread works with.
+#[derive(Debug)]
+struct Desk<T> {
+    scratch: Scratch,
+    numbers: Vec<u32>,
+    hashes: Vec<i32>,
+    seen: Seen,
+    ends: Vec<usize>,
+    ids: Vec<i32>,
+    counts: Vec<T>,
+}
+
+/// The rows of all texts, whose numbers are below `end`; `row` adds those of one to what was seen.
+fn rows_on_threads<T: Count>(
+    texts: &[&str],
+    threads: usize,
+    end: usize,
+    row: impl Fn(&str, usize, &mut Desk<T>) -> Result<(), Error> + Sync,
+) -> Result<CountRows<T>, Error> {
+    let total: usize = texts.iter().map(|text| text.len()).sum();
+    let threads = if total < 1 << 16 { 1 } else { threads.max(1) };
+    let mut first = 0;
+    let mut jobs = Vec::new();
+    for share in shares(texts, threads, |text| text.len()) {
+        jobs.push((share, first));
+        first += share.len();
+    }
+    let done = on_threads(jobs, |(share, first)| {
+        let mut desk = Desk {
+            scratch: Scratch::default(),
+            numbers: Vec::new(),
+            hashes: Vec::new(),
+            seen: Seen::default(),
+            ends: Vec::new(),
+            ids: Vec::new(),
+            counts: Vec::new(),
+        };
+        desk.seen.reserve(end);
+        for (i, text) in share.iter().enumerate() {
+            if let Some(next) = share.get(i + 1) {
+                prefetch_text(next);
+            }
+            row(text, first + i, &mut desk)?;
+            desk.seen.take(&mut desk.ids, &mut desk.counts);
+            desk.ends.push(desk.ids.len());
+        }
+        Ok(desk)
+    });
+    let (mut starts, mut ids, mut counts) = (vec![0], Vec::new(), Vec::new());
+    for desk in done {
+        let desk = desk?;
+        let before = ids.len();
+        starts.extend(desk.ends.iter().map(|end| (before + end) as i64));
+        if before == 0 {
+            (ids, counts) = (desk.ids, desk.counts);
+        } else {
+            ids.extend_from_slice(&desk.ids);
+            counts.extend_from_slice(&desk.counts);
+        }
+    }
+    Ok((starts, ids, counts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse::Grams;
+    use crate::prepare::{Accents, Preparation};
+    use crate::tokenise::Unit;
+
+    type Rows = Vec<Vec<(String, i64)>>;
+
+    fn named(((starts, ids, counts), lexicon): (CountRows<i64>, Lexicon)) -> (Vec<String>, Rows) {
+        let (bytes, ends, numbers) = lexicon.alphabetical();
+        let name =
+            |i: usize| String::from_utf8(bytes[ends[i] as usize..ends[i + 1] as usize].to_vec()).unwrap();
+        let names: Vec<String> = (0..numbers.len()).map(name).collect();
+        let of = |id: i32| names[numbers.iter().position(|number| *number == id as u32).unwrap()].clone();
+        let row =
+            |pair: &[i64]| (pair[0] as usize..pair[1] as usize).map(|i| (of(ids[i]), counts[i])).collect();
+        let rows = starts.windows(2).map(row).collect();
+        (names, rows)
+    }
+
+    fn analyser(grams: Grams, ngrams: (usize, usize)) -> Arc<Analyser> {
+        let preparation = Preparation { form: None, lower: true, accents: Accents::Keep };
+        Arc::new(Analyser::new(preparation, grams, ngrams, None, &[], None, None).unwrap())
+    }
+
+    #[test]
+    fn rows_hold_terms_in_the_order_of_their_arrival() {
+        let mut vectoriser = Vectoriser::new(analyser(Grams::Tokens(Unit::WHITESPACE), (1, 2)), 1).unwrap();
+        vectoriser.add(&["b a b", "c a b a"]).unwrap();
+        let (names, rows) = named(vectoriser.finish().unwrap());
+        assert_eq!(names, ["a", "a b", "b", "b a", "c", "c a"]);
+        let row =
+            |terms: &[(&str, i64)]| terms.iter().map(|(n, c)| ((*n).to_owned(), *c)).collect::<Vec<_>>();
+        assert_eq!(rows[0], row(&[("b", 2), ("a", 1), ("b a", 1), ("a b", 1)]));
+        assert_eq!(rows[1], row(&[("b", 1), ("a", 2), ("b a", 1), ("a b", 1), ("c", 1), ("c a", 1)]));
+    }
+
+    /// Words of all lengths, with bytes below a space among them, in several batches and threads.
+    #[test]
+    fn threads_and_batches_do_not_matter() {
+        let mut state = 3u64;
+        let mut any = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % n
+        };
+        let mut texts = Vec::new();
+        for _ in 0..600 {
+            let mut text = String::new();
+            for _ in 0..any(120) {
+                let stem = ["a", "é", "zz", "x\u{1}", "a-long-word-of-its-own-", "日本"][any(6) as usize];
+                text += &format!("{stem}{} ", any(200).min(any(200)));
+            }
+            texts.push(text);
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for (grams, ngrams) in [
+            (Grams::Tokens(Unit::WHITESPACE), (1, 1)),
+            (Grams::Tokens(Unit::WHITESPACE), (1, 3)),
+            (Grams::Tokens(Unit::SKLEARN), (2, 5)),
+            (Grams::CharactersInWords, (2, 4)),
+            (Grams::Characters, (1, 3)),
+        ] {
+            let run = |threads: usize, size: usize| {
+                let mut vectoriser = Vectoriser::new(analyser(grams, ngrams), threads).unwrap();
+                texts.chunks(size).for_each(|batch| vectoriser.add(batch).unwrap());
+                let ((starts, mut ids, counts), lexicon): (CountRows<i64>, Lexicon) =
+                    vectoriser.finish().unwrap();
+                let (bytes, ends, numbers) = lexicon.alphabetical();
+                let mut columns = vec![0; 1 + *numbers.iter().max().unwrap() as usize];
+                numbers.iter().enumerate().for_each(|(i, number)| columns[*number as usize] = i as i32);
+                ids.iter_mut().for_each(|id| *id = columns[*id as usize]);
+                (starts, ids, counts, bytes, ends)
+            };
+            let whole = run(1, texts.len());
+            let names: Vec<&[u8]> =
+                whole.4.windows(2).map(|pair| &whole.3[pair[0] as usize..pair[1] as usize]).collect();
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
+            for (threads, size) in [(2, texts.len()), (3, texts.len()), (1, 100), (3, 250)] {
+                assert!(run(threads, size) == whole, "{grams:?} {ngrams:?} {threads} {size}");
+            }
+        }
+    }
+}

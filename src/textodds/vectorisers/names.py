@@ -1,0 +1,56 @@
+"""The names of columns, packed: a vocabulary of a million terms is two arrays, not a million objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds import _kernels
+
+
+class Names:
+    """V names in the order of their columns.
+
+    Examples
+    --------
+    >>> names = Names.of(["see", "you"])
+    >>> len(names), names.words()
+    (2, ['see', 'you'])
+    """
+
+    def __init__(self, packed: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+        self.packed = packed  # all names, one behind the other, in UTF-8
+        self.ends = ends  # (V + 1,)
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Names:
+        """Some names; a `TypeError` or `UnicodeError` if one cannot be packed."""
+        encoded = [word.encode() for word in words]
+        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends)
+
+    def __len__(self) -> int:
+        return len(self.ends) - 1
+
+    def words(self) -> list[str]:
+        """The names as strings."""
+        return _kernels.name_list(self.packed, self.ends)
+
+    @cached_property
+    def index(self) -> tuple[tuple[Any, Any, Any], NDArray[np.uint32]]:
+        """How the kernels find a name, and the column of each they know."""
+        *words, columns = _kernels.index_names(self.packed, self.ends)
+        return tuple(words), columns  # type: ignore[return-value]
+
+    def select(self, keep: NDArray[np.bool_]) -> Names:
+        """The names in a mask (V,)."""
+        lengths = np.diff(self.ends)
+        ends = np.concatenate([[0], np.cumsum(lengths[keep])])
+        return Names(self.packed[np.repeat(keep, lengths)], ends)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"packed": self.packed, "ends": self.ends}
