@@ -176,9 +176,12 @@ impl Analyser {
         if text.len() > LONGEST {
             return Err(Error::DocumentTooLong { row });
         }
+        let mut least = 1;
         match self.grams {
             Grams::Tokens(unit) => {
-                self.cut(unit, false, text, scratch);
+                let at_least = self.loosely(unit, self.ngrams);
+                least = at_least.unwrap_or(1);
+                self.cut(unit, at_least.is_some(), text, scratch);
                 if self.ngrams.1 > 1 {
                     join_edges(&mut scratch.text, &mut scratch.edges, self.ngrams);
                 }
@@ -196,7 +199,8 @@ impl Analyser {
             return Err(Error::DocumentTooLong { row }); // long n-grams of a long document
         }
         let Scratch { text, edges, .. } = scratch;
-        hashes.extend(edges.pairs().map(|(start, end)| murmur::murmur3_32(&text[start..end], 0) as i32));
+        text.extend_from_slice(&PADDING);
+        push_hashes(text, edges, least, hashes);
         Ok(())
     }
 
@@ -435,7 +439,22 @@ fn grams_of(
 at_its_best! {
     /// The words at these edges of a text, as terms.
     fn push_terms(text: &[u8], edges: &Edges, terms: &mut Vec<Term>) {
-        terms.extend(edges.pairs().map(|(start, end)| Term::of(text, start, end - start)));
+        terms.reserve(edges.pairs().len());
+        for (start, end) in edges.pairs() {
+            terms.push(Term::of(text, start, end - start));
+        }
+    }
+}
+
+at_its_best! {
+    /// The hashes of what stands at these edges, if it has so many bytes at least.
+    fn push_hashes(text: &[u8], edges: &Edges, least: usize, hashes: &mut Vec<i32>) {
+        hashes.reserve(edges.pairs().len());
+        for (start, end) in edges.pairs() {
+            if end - start >= least {
+                hashes.push(murmur::murmur3_32_within(text, start, end) as i32);
+            }
+        }
     }
 }
 

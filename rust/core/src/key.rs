@@ -51,7 +51,7 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// The bytes of `MASKS[n]` keep the first n of 16.
-const MASKS: [u128; 16] = {
+pub(crate) const MASKS: [u128; 16] = {
     let mut masks = [0u128; 16];
     let mut n = 1;
     while n < 16 {

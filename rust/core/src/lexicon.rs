@@ -1,5 +1,7 @@
 //! The terms that a vectoriser met, by number, and their order in the alphabet.
 
+use std::borrow::Cow;
+
 use crate::key::Key;
 use crate::memory::filled;
 use crate::pairs::Pairs;
@@ -16,7 +18,7 @@ pub(crate) enum Origin {
 
 /// Numbered terms: words, and words behind other terms.
 #[derive(Debug)]
-pub struct Lexicon {
+pub(crate) struct Lexicon {
     words: Vec<(u32, Key)>, // by number
     arena: Vec<u8>,
     pairs: Vec<(u32, u64)>, // by number; the term and the word, in the upper and the lower half
@@ -26,7 +28,7 @@ pub struct Lexicon {
 }
 
 /// Names one behind the other, where each starts and ends, and the number each has.
-pub type Names = (Vec<u8>, Vec<i64>, Vec<u32>);
+pub(crate) type Names = (Vec<u8>, Vec<i64>, Vec<u32>);
 
 impl Lexicon {
     /// The terms of at least `shortest` words of these tables.
@@ -59,26 +61,47 @@ impl Lexicon {
         })
     }
 
+    /// Number of terms, with those that are too short.
+    pub(crate) fn len(&self) -> usize {
+        self.terms
+    }
+
     /// The bytes of long words.
     pub(crate) fn arena(&self) -> &[u8] {
         &self.arena
     }
 
-    /// The names of all terms in the order of their characters, and their numbers.
-    #[must_use]
-    pub fn alphabetical(&self) -> Names {
+    /// The names of all terms in the order of their characters, and their numbers; or of those that `keep`
+    /// has by their numbers.
+    pub fn alphabetical(&self, keep: Option<&[bool]>) -> Names {
+        let called = |number: u32| self.renamed.as_ref().map_or(number, |renamed| renamed[number as usize]);
+        let is_kept = |number: u32| keep.is_none_or(|keep| keep[called(number) as usize]);
         let words = self.words_in_order();
-        let mut tree = Tree::of(self, &words);
+        let mut tree = Tree::of(self, &words, self.needed(keep.is_some(), is_kept));
         if tree.is_plain || self.pairs.is_empty() {
-            tree.walk();
+            tree.walk(&is_kept);
         } else {
-            self.by_names(&mut tree);
+            tree.walk(&is_kept);
+            tree.sort();
         }
         let mut names = tree.names;
-        if let Some(renamed) = &self.renamed {
-            names.2.iter_mut().for_each(|number| *number = renamed[*number as usize]);
-        }
+        names.2.iter_mut().for_each(|number| *number = called(*number));
         names
+    }
+
+    /// The pairs that are kept, or that others which are kept begin with, as [`Self::pairs`] has them.
+    fn needed(&self, some_only: bool, is_kept: impl Fn(u32) -> bool) -> Cow<'_, [(u32, u64)]> {
+        if !some_only {
+            return Cow::Borrowed(&self.pairs);
+        }
+        let mut is_needed = filled(false, self.terms);
+        for (number, both) in self.pairs.iter().rev() {
+            if is_needed[*number as usize] || is_kept(*number) {
+                is_needed[*number as usize] = true;
+                is_needed[(both >> 32) as usize] = true; // it came earlier, and so comes later here
+            }
+        }
+        Cow::Owned(self.pairs.iter().filter(|(number, _)| is_needed[*number as usize]).copied().collect())
     }
 
     /// Numbers and keys of words in the order of their bytes.
@@ -109,21 +132,6 @@ impl Lexicon {
         }
         dealt.into_iter().map(|(_, place)| self.words[place as usize]).collect()
     }
-
-    /// Terms by their spelled names: slower, and right whatever words hold.
-    fn by_names(&self, tree: &mut Tree<'_>) {
-        tree.walk();
-        let (bytes, ends, numbers) = std::mem::take(&mut tree.names);
-        let name = |i: usize| &bytes[ends[i] as usize..ends[i + 1] as usize];
-        let mut order: Vec<usize> = (0..numbers.len()).collect();
-        order.sort_unstable_by_key(|i| name(*i));
-        let (mut sorted, mut sorted_ends) = (Vec::with_capacity(bytes.len()), vec![0]);
-        for i in &order {
-            sorted.extend_from_slice(name(*i));
-            sorted_ends.push(sorted.len() as i64);
-        }
-        tree.names = (sorted, sorted_ends, order.into_iter().map(|i| numbers[i]).collect());
-    }
 }
 
 /// Terms by what they go on with. If a space comes before all that words hold, a walk through it visits
@@ -139,17 +147,17 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn of(lexicon: &'a Lexicon, words: &'a [(u32, Key)]) -> Self {
+    fn of(lexicon: &'a Lexicon, words: &'a [(u32, Key)], pairs: Cow<'_, [(u32, u64)]>) -> Self {
         let mut tree = Self {
             lexicon,
             words,
             starts: Vec::new(),
             children: Vec::new(),
-            names: (Vec::new(), Vec::with_capacity(lexicon.terms + 1), Vec::with_capacity(lexicon.terms)),
+            names: (Vec::new(), Vec::new(), Vec::new()),
             name: Vec::new(),
             is_plain: true,
         };
-        if lexicon.pairs.is_empty() {
+        if pairs.is_empty() {
             return tree;
         }
         let mut ranks = filled(0u32, lexicon.terms);
@@ -158,12 +166,12 @@ impl<'a> Tree<'a> {
             tree.is_plain &= key.bytes(&lexicon.arena).iter().all(|byte| *byte > b' ');
         }
         let mut starts = filled(0u32, lexicon.terms + 1);
-        lexicon.pairs.iter().for_each(|(_, both)| starts[(both >> 32) as usize + 1] += 1);
+        pairs.iter().for_each(|(_, both)| starts[(both >> 32) as usize + 1] += 1);
         for i in 1..starts.len() {
             starts[i] += starts[i - 1];
         }
-        let mut children = filled(0u64, lexicon.pairs.len());
-        for (number, both) in &lexicon.pairs {
+        let mut children = filled(0u64, pairs.len());
+        for (number, both) in pairs.iter() {
             let at = &mut starts[(both >> 32) as usize];
             children[*at as usize] = u64::from(ranks[*both as u32 as usize]) << 32 | u64::from(*number);
             *at += 1;
@@ -179,18 +187,32 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    fn walk(&mut self) {
+    fn walk(&mut self, is_kept: &impl Fn(u32) -> bool) {
         self.names.1.push(0);
         for (number, key) in self.words {
             self.name.clear();
             key.append(&self.lexicon.arena, &mut self.name);
-            self.visit(*number, 1);
+            self.visit(*number, 1, is_kept);
         }
     }
 
+    /// Put the names that were written down in order: slower, and right whatever words hold.
+    fn sort(&mut self) {
+        let (bytes, ends, numbers) = std::mem::take(&mut self.names);
+        let name = |i: usize| &bytes[ends[i] as usize..ends[i + 1] as usize];
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_unstable_by_key(|i| name(*i));
+        let (mut sorted, mut sorted_ends) = (Vec::with_capacity(bytes.len()), vec![0]);
+        for i in &order {
+            sorted.extend_from_slice(name(*i));
+            sorted_ends.push(sorted.len() as i64);
+        }
+        self.names = (sorted, sorted_ends, order.into_iter().map(|i| numbers[i]).collect());
+    }
+
     /// Write down the term whose name is at hand, of so many words, and what goes on from it.
-    fn visit(&mut self, number: u32, length: usize) {
-        if length >= self.lexicon.shortest {
+    fn visit(&mut self, number: u32, length: usize, is_kept: &impl Fn(u32) -> bool) {
+        if length >= self.lexicon.shortest && is_kept(number) {
             self.names.0.extend_from_slice(&self.name);
             self.names.1.push(self.names.0.len() as i64);
             self.names.2.push(number);
@@ -205,7 +227,7 @@ impl<'a> Tree<'a> {
             self.name.truncate(stem);
             self.name.push(b' ');
             self.words[(child >> 32) as usize].1.append(&self.lexicon.arena, &mut self.name);
-            self.visit(child as u32, length + 1);
+            self.visit(child as u32, length + 1, is_kept);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! How often each number occurs in a document, given back in increasing order without sorting.
 //!
-//! A bit for each number that has come, and one for each word of 64 such bits: reading the bits off
-//! gives the numbers in order. For a document of some hundred words that costs a third of a sort.
+//! A bit for each number that has come, one for each word of 64 such bits that is not zero, and one for each
+//! word of those: reading the bits off from the top gives the numbers in order. For a document of some hundred
+//! words that costs a third of a sort.
 
 use crate::memory::reserve;
+use crate::murmur;
 use crate::processor::at_its_best;
 
 /// What a number of occurrences is written as.
@@ -38,27 +40,50 @@ impl Count for f64 {
 #[derive(Debug, Default)]
 pub struct Seen {
     sums: Vec<i32>,
-    bits: Vec<u64>,
-    words: Vec<u64>, // a bit for each of `bits` that is not zero
+    bits: Bits,
     adds: usize,
-    row: Vec<u32>,
+    row: [Vec<u32>; 2],
+}
+
+/// Bits, and which of them to look at.
+#[derive(Debug, Default)]
+struct Bits {
+    low: Vec<u64>,
+    middle: Vec<u64>, // a bit for each of `low` that is not zero
+    high: Vec<u64>,   // a bit for each of `middle`
+}
+
+impl Bits {
+    #[inline(always)]
+    fn set(&mut self, at: usize) {
+        self.low[at / 64] |= 1 << (at % 64);
+        self.middle[at / 4096] |= 1 << (at / 64 % 64);
+        self.high[at / 262_144] |= 1 << (at / 4096 % 64);
+    }
 }
 
 impl Seen {
     /// Make room for the numbers below `end`.
     pub fn reserve(&mut self, end: usize) {
         if end > self.sums.len() {
-            let size = end.next_power_of_two().max(1 << 12);
+            let size = end.next_power_of_two().max(1 << 18);
             self.sums.resize(size, 0);
-            self.bits.resize(size / 64, 0);
-            self.words.resize(size / 4096, 0);
+            self.bits.low.resize(size / 64, 0);
+            self.bits.middle.resize(size / 4096, 0);
+            self.bits.high.resize(size / 262_144, 0);
         }
     }
 
     /// Add `value` to each of these numbers, which are below the `end` that was reserved.
     pub fn add(&mut self, numbers: &[u32], value: i32) {
         self.adds += numbers.len();
-        add_all(numbers, value, &mut self.sums, &mut self.bits, &mut self.words);
+        add_all(numbers, value, &mut self.sums, &mut self.bits);
+    }
+
+    /// Add 1 to the column of each hash among `size`, or subtract it if `signed` and the hash is negative.
+    pub fn add_hashes(&mut self, hashes: &[i32], size: u32, signed: bool) {
+        self.adds += hashes.len();
+        add_all_hashes(hashes, size, signed, &mut self.sums, &mut self.bits);
     }
 
     /// Set numbers that have not come yet to these sums.
@@ -73,11 +98,13 @@ impl Seen {
     pub fn take<T: Count>(&mut self, numbers: &mut Vec<i32>, sums: &mut Vec<T>) {
         let most = self.adds.min(self.sums.len()) + 64;
         self.adds = 0;
-        if self.row.len() < most {
-            self.row.resize(2 * most, 0);
+        let [row, upper] = &mut self.row;
+        if row.len() < most {
+            row.resize(2 * most, 0);
+            upper.resize(2 * most, 0);
         }
-        let n = take_all(&mut self.bits, &mut self.words, &mut self.row);
-        let row = &self.row[..n];
+        let n = take_all(&mut self.bits, row, upper);
+        let row = &row[..n];
         reserve(numbers, n);
         reserve(sums, n);
         numbers.extend(row.iter().map(|number| *number as i32));
@@ -86,45 +113,66 @@ impl Seen {
 }
 
 at_its_best! {
-    fn add_all(numbers: &[u32], value: i32, sums: &mut [i32], bits: &mut [u64], words: &mut [u64]) {
+    fn add_all(numbers: &[u32], value: i32, sums: &mut [i32], bits: &mut Bits) {
         for number in numbers {
-            let at = *number as usize;
-            sums[at] += value;
-            bits[at / 64] |= 1 << (at % 64);
-            words[at / 4096] |= 1 << (at / 64 % 64);
+            sums[*number as usize] += value;
+            bits.set(*number as usize);
+        }
+    }
+}
+
+at_its_best! {
+    fn add_all_hashes(hashes: &[i32], size: u32, signed: bool, sums: &mut [i32], bits: &mut Bits) {
+        let mask = if size.is_power_of_two() { size - 1 } else { 0 };
+        for hash in hashes {
+            let column = if mask != 0 && *hash != i32::MIN {
+                hash.unsigned_abs() & mask
+            } else {
+                murmur::column(*hash, size)
+            };
+            sums[column as usize] += if signed { *hash >> 31 | 1 } else { 1 };
+            bits.set(column as usize);
         }
     }
 }
 
 at_its_best! {
     /// Write the places of all bits to `out`, which has room for 64 more, and clear them; how many.
-    ///
-    /// Two places at a time, set or not, which suits most words and leaves little to guess wrongly.
-    fn take_all(bits: &mut [u64], words: &mut [u64], out: &mut [u32]) -> usize {
+    fn take_all(bits: &mut Bits, out: &mut [u32], other: &mut [u32]) -> usize {
         let mut n = 0;
-        for (i, group) in words.iter_mut().enumerate() {
-            let mut group = std::mem::take(group);
-            while group != 0 {
-                let word = 64 * i + group.trailing_zeros() as usize;
-                group &= group - 1;
-                let mut set = std::mem::take(&mut bits[word]);
-                let count = set.count_ones() as usize;
-                let base = 64 * word as u32;
-                let Some(room) = out.get_mut(n..n + 64) else { return n };
-                for pair in room.as_chunks_mut::<2>().0 {
-                    for place in pair {
-                        *place = base + set.trailing_zeros();
-                        set &= set.wrapping_sub(1);
-                    }
-                    if set == 0 {
-                        break;
-                    }
-                }
-                n += count;
-            }
+        for (i, word) in bits.high.iter_mut().enumerate() {
+            n = write_bits(std::mem::take(word), i as u32, out, n);
+        }
+        let mut m = 0;
+        for word in &out[..n] {
+            m = write_bits(std::mem::take(&mut bits.middle[*word as usize]), *word, other, m);
+        }
+        n = 0;
+        for word in &other[..m] {
+            n = write_bits(std::mem::take(&mut bits.low[*word as usize]), *word, out, n);
         }
         n
     }
+}
+
+/// Write the places of the set bits of word number `word` to `out[n..]`; the new n.
+///
+/// Two at a time, set or not, which suits most words and leaves little to guess wrongly.
+#[inline(always)]
+fn write_bits(mut bits: u64, word: u32, out: &mut [u32], n: usize) -> usize {
+    let count = bits.count_ones() as usize;
+    if let Some(room) = out.get_mut(n..n + 64) {
+        for pair in room.as_chunks_mut::<2>().0 {
+            for place in pair {
+                *place = 64 * word + bits.trailing_zeros();
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                break;
+            }
+        }
+    }
+    n + count
 }
 
 #[cfg(test)]

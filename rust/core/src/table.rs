@@ -174,19 +174,16 @@ impl Table {
     ///
     /// For a table whose numbers are given out elsewhere too, so that they are not those of `words`.
     pub fn number(&mut self, terms: &[Term], text: &[u8], next: &mut u32, numbers: &mut Vec<u32>) {
-        for terms in terms.chunks(256) {
-            // Few enough that what was asked for first is still near when the last has come.
-            let mut done = 0;
-            loop {
-                find_places(terms, &self.slots, (self.scatter, self.shift), &mut self.places);
-                let room = self.room();
-                let words = (&mut self.words, room, &mut self.arena);
-                done = number_from(done, (terms, &self.places), text, &mut self.slots, words, next, numbers);
-                if done == terms.len() {
-                    break;
-                }
-                self.grow();
+        let mut done = 0;
+        loop {
+            let room = self.room();
+            let words = (&mut self.words, room, &mut self.arena);
+            let place = (self.scatter, self.shift);
+            done = number_from(done, terms, text, &mut self.slots, place, words, next, numbers);
+            if done == terms.len() {
+                break;
             }
+            self.grow();
         }
     }
 
@@ -328,25 +325,34 @@ at_its_best! {
     }
 }
 
+/// How many terms ahead slots are asked for.
+const AHEAD: usize = 16;
+
 at_its_best! {
     /// Append the numbers of the terms from number `from` on, up to one that is new when there is no room.
     fn number_from(
         from: usize,
-        places: (&[Term], &[u32]),
+        terms: &[Term],
         text: &[u8],
         slots: &mut [Slot],
+        place: (u64, u32),
         words: (&mut u32, u32, &mut Vec<u8>),
         next: &mut u32,
         numbers: &mut Vec<u32>,
     ) -> usize {
-        let ((terms, places), (words, room, arena)) = (places, words);
+        let ((scatter, shift), (words, room, arena)) = (place, words);
         let last = slots.len() - 1;
-        let n = terms.len().min(places.len());
-        let (terms, places) = (&terms[..n], &places[..n]);
-        numbers.reserve(n - from);
-        for i in from..n {
+        let find = |term: &Term| (term.hash.wrapping_mul(scatter) >> shift) as usize & last;
+        for term in terms[from..].iter().take(AHEAD) {
+            prefetch(slots, find(term));
+        }
+        numbers.reserve(terms.len() - from);
+        for i in from..terms.len() {
+            if let Some(soon) = terms.get(i + AHEAD) {
+                prefetch(slots, find(soon));
+            }
             let term = terms[i];
-            let mut at = places[i] as usize & last;
+            let mut at = find(&term);
             while !term.key.same(text, slots[at].key, arena) {
                 if slots[at].key.hi == 0 {
                     if *words >= room {
@@ -362,6 +368,6 @@ at_its_best! {
             }
             numbers.push(slots[at].id);
         }
-        n
+        terms.len()
     }
 }

@@ -13,7 +13,7 @@ use crate::count::shares;
 use crate::error::Error;
 use crate::key::Term;
 use crate::lexicon::{Lexicon, Origin};
-use crate::murmur;
+use crate::memory::{filled, reserve};
 use crate::pairs::Pairs;
 use crate::processor::prefetch_text;
 use crate::score::find_all;
@@ -22,11 +22,15 @@ use crate::seen::Seen;
 use crate::table::Table;
 use crate::vocabulary::Vocabulary;
 
+/// After one document in so many it is foreseen how long rows will be.
+const LOOK: usize = 16;
 /// Numbers of character n-grams that are kept for words that may come again: 256 MiB of them.
 const REMEMBERED: usize = 1 << 26;
 
 /// Row boundaries, term numbers and counts.
 pub type CountRows<T> = (Vec<i64>, Vec<i32>, Vec<T>);
+/// Names one behind the other, and where each starts and ends.
+pub type Names = (Vec<u8>, Vec<i64>);
 
 /// Counts the terms of batches of texts.
 #[derive(Debug)]
@@ -83,11 +87,37 @@ impl<T: Count> Vectoriser<T> {
         on_threads(jobs, |(part, share, row)| part.add(analyser, share, row)).into_iter().collect()
     }
 
-    /// The rows, and the terms by the numbers they have there.
+    /// Whether a document had a term.
+    #[must_use]
+    pub fn has_terms(&self) -> bool {
+        self.parts.iter().any(|part| !part.ids.is_empty())
+    }
+
+    /// The rows, whose columns are the terms in the order of their names, and those names.
+    ///
+    /// Of `limits`, only terms in so many documents at least, and at most, are columns.
     ///
     /// # Errors
     /// [`Error::Overflow`] past 2^31 terms.
-    pub fn finish(self) -> Result<(CountRows<T>, Lexicon), Error> {
+    pub fn finish(self, limits: Option<(f64, f64)>) -> Result<(CountRows<T>, Names), Error> {
+        let ((starts, mut ids, counts), lexicon) = self.rows()?;
+        let Some((least, most)) = limits else {
+            let (bytes, ends, numbers) = lexicon.alphabetical(None);
+            let columns = columns_of(&numbers, lexicon.len());
+            ids.iter_mut().for_each(|id| *id = columns[*id as usize]);
+            return Ok(((starts, ids, counts), (bytes, ends)));
+        };
+        let mut documents = filled(0u32, lexicon.len());
+        ids.iter().for_each(|id| documents[*id as usize] += 1);
+        let within = |n: &u32| f64::from(*n) >= least && f64::from(*n) <= most;
+        let keep: Vec<bool> = documents.iter().map(within).collect();
+        let (bytes, ends, numbers) = lexicon.alphabetical(Some(&keep));
+        let rows = select((&starts, &ids, &counts), &columns_of(&numbers, lexicon.len()))?;
+        Ok((rows, (bytes, ends)))
+    }
+
+    /// The rows, and the terms by the numbers they have there.
+    fn rows(self) -> Result<(CountRows<T>, Lexicon), Error> {
         let shortest = self.analyser.joinable().map_or(1, |(shortest, _)| shortest);
         let one_batch = self.runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
         let mut parts = self.parts.into_iter();
@@ -134,6 +164,22 @@ fn on_threads<J: Send, R: Send>(mut jobs: Vec<J>, work: impl Fn(J) -> R + Sync) 
             .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         done.chain(mine).collect()
     })
+}
+
+/// The place of each of `terms` numbers among some, -1 if it is not there.
+fn columns_of(numbers: &[u32], terms: usize) -> Vec<i32> {
+    let mut columns = filled(-1, terms);
+    numbers.iter().enumerate().for_each(|(column, number)| columns[*number as usize] = column as i32);
+    columns
+}
+
+/// Make room for all rows, of which so many are there, so that what is there is not moved again and again.
+///
+/// Memory that is not used in the end costs nothing.
+fn foresee<T>(memory: &mut Vec<T>, rows: usize, all: usize) {
+    let total = memory.len() as f64 * all as f64 / rows.max(1) as f64;
+    let more = (1.125 * total) as usize;
+    reserve(memory, more.saturating_sub(memory.len()));
 }
 
 /// The number of each term in the order in which all documents bring them.
@@ -209,7 +255,12 @@ impl<T: Count> Part<T> {
 
     fn add(&mut self, analyser: &Analyser, texts: &[&str], first_row: usize) -> Result<(), Error> {
         let (joins, in_words) = (analyser.joinable(), analyser.characters_in_words());
+        let before = self.ends.len();
         for (i, text) in texts.iter().enumerate() {
+            if i == texts.len() / LOOK + 1 {
+                foresee(&mut self.ids, i + before, texts.len() + before);
+                foresee(&mut self.counts, i + before, texts.len() + before);
+            }
             if let Some(next) = texts.get(i + 1) {
                 prefetch_text(next);
             }
@@ -372,6 +423,37 @@ impl Remembered {
     }
 }
 
+/// Rows of some columns only: `columns` has the new number of each, below zero if it is left out.
+///
+/// # Errors
+/// [`Error::Malformed`] if the arrays do not fit together.
+pub fn select<T: Count>(
+    (starts, ids, counts): (&[i64], &[i32], &[T]),
+    columns: &[i32],
+) -> Result<CountRows<T>, Error> {
+    let within = |id: &i32| usize::try_from(*id).is_ok_and(|id| id < columns.len());
+    let is_whole = starts.first() == Some(&0) && starts.last() == Some(&(ids.len() as i64));
+    if !is_whole || !starts.is_sorted() || ids.len() != counts.len() || !ids.iter().all(within) {
+        return Err(Error::Malformed("these rows do not fit together".into()));
+    }
+    let mut rows = (Vec::with_capacity(starts.len()), Vec::new(), Vec::new());
+    rows.0.push(0);
+    for pair in starts.windows(2) {
+        let (from, to) = (pair[0] as usize, pair[1] as usize);
+        reserve(&mut rows.1, to - from);
+        reserve(&mut rows.2, to - from);
+        for (id, count) in ids[from..to].iter().zip(&counts[from..to]) {
+            let column = columns[*id as usize];
+            if column >= 0 {
+                rows.1.push(column);
+                rows.2.push(*count);
+            }
+        }
+        rows.0.push(rows.1.len() as i64);
+    }
+    Ok(rows)
+}
+
 /// Count the words of a vocabulary in each text: row boundaries, columns, counts. `columns` has one for each
 /// word, and rows have them in increasing order.
 ///
@@ -419,12 +501,7 @@ pub fn hashed_rows(
     let row = |text: &str, row: usize, at: &mut Desk<f64>| {
         at.hashes.clear();
         analyser.hash(text, row, &mut at.scratch, &mut at.hashes)?;
-        for is_negative in [false, true] {
-            let of = at.hashes.iter().filter(|hash| (**hash < 0) == is_negative);
-            at.numbers.clear();
-            at.numbers.extend(of.map(|hash| murmur::column(*hash, size)));
-            at.seen.add(&at.numbers, if signed && is_negative { -1 } else { 1 });
-        }
+        at.seen.add_hashes(&at.hashes, size, signed);
         Ok(())
     };
     rows_on_threads(texts, threads, size as usize, row)
@@ -469,6 +546,10 @@ fn rows_on_threads<T: Count>(
         };
         desk.seen.reserve(end);
         for (i, text) in share.iter().enumerate() {
+            if i == share.len() / LOOK + 1 {
+                foresee(&mut desk.ids, desk.ends.len(), share.len());
+                foresee(&mut desk.counts, desk.ends.len(), share.len());
+            }
             if let Some(next) = share.get(i + 1) {
                 prefetch_text(next);
             }
@@ -502,14 +583,15 @@ mod tests {
 
     type Rows = Vec<Vec<(String, i64)>>;
 
-    fn named(((starts, ids, counts), lexicon): (CountRows<i64>, Lexicon)) -> (Vec<String>, Rows) {
-        let (bytes, ends, numbers) = lexicon.alphabetical();
+    fn named(((starts, ids, counts), (bytes, ends)): (CountRows<i64>, Names)) -> (Vec<String>, Rows) {
         let name =
-            |i: usize| String::from_utf8(bytes[ends[i] as usize..ends[i + 1] as usize].to_vec()).unwrap();
-        let names: Vec<String> = (0..numbers.len()).map(name).collect();
-        let of = |id: i32| names[numbers.iter().position(|number| *number == id as u32).unwrap()].clone();
-        let row =
-            |pair: &[i64]| (pair[0] as usize..pair[1] as usize).map(|i| (of(ids[i]), counts[i])).collect();
+            |pair: &[i64]| String::from_utf8(bytes[pair[0] as usize..pair[1] as usize].to_vec()).unwrap();
+        let names: Vec<String> = ends.windows(2).map(name).collect();
+        let row = |pair: &[i64]| {
+            (pair[0] as usize..pair[1] as usize)
+                .map(|i| (names[ids[i] as usize].clone(), counts[i]))
+                .collect()
+        };
         let rows = starts.windows(2).map(row).collect();
         (names, rows)
     }
@@ -523,7 +605,7 @@ mod tests {
     fn rows_hold_terms_in_the_order_of_their_arrival() {
         let mut vectoriser = Vectoriser::new(analyser(Grams::Tokens(Unit::WHITESPACE), (1, 2)), 1).unwrap();
         vectoriser.add(&["b a b", "c a b a"]).unwrap();
-        let (names, rows) = named(vectoriser.finish().unwrap());
+        let (names, rows) = named(vectoriser.finish(None).unwrap());
         assert_eq!(names, ["a", "a b", "b", "b a", "c", "c a"]);
         let row =
             |terms: &[(&str, i64)]| terms.iter().map(|(n, c)| ((*n).to_owned(), *c)).collect::<Vec<_>>();
@@ -556,23 +638,30 @@ mod tests {
             (Grams::CharactersInWords, (2, 4)),
             (Grams::Characters, (1, 3)),
         ] {
-            let run = |threads: usize, size: usize| {
+            let run = |threads: usize, size: usize, limits: Option<(f64, f64)>| {
                 let mut vectoriser = Vectoriser::new(analyser(grams, ngrams), threads).unwrap();
                 texts.chunks(size).for_each(|batch| vectoriser.add(batch).unwrap());
-                let ((starts, mut ids, counts), lexicon): (CountRows<i64>, Lexicon) =
-                    vectoriser.finish().unwrap();
-                let (bytes, ends, numbers) = lexicon.alphabetical();
-                let mut columns = vec![0; 1 + *numbers.iter().max().unwrap() as usize];
-                numbers.iter().enumerate().for_each(|(i, number)| columns[*number as usize] = i as i32);
-                ids.iter_mut().for_each(|id| *id = columns[*id as usize]);
-                (starts, ids, counts, bytes, ends)
+                let (rows, names): (CountRows<i64>, Names) = vectoriser.finish(limits).unwrap();
+                (rows, names)
             };
-            let whole = run(1, texts.len());
+            let whole = run(1, texts.len(), None);
             let names: Vec<&[u8]> =
-                whole.4.windows(2).map(|pair| &whole.3[pair[0] as usize..pair[1] as usize]).collect();
+                whole.1.1.windows(2).map(|pair| &whole.1.0[pair[0] as usize..pair[1] as usize]).collect();
             assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
+            // Terms in at least 3 and at most 200 documents, chosen before they are in order and after.
+            let ((starts, ids, counts), _) = &whole;
+            let mut documents = vec![0; names.len()];
+            ids.iter().for_each(|id| documents[*id as usize] += 1);
+            let kept: Vec<u32> =
+                (0..names.len() as u32).filter(|i| (3..=200).contains(&documents[*i as usize])).collect();
+            let expected = select((starts, ids, counts), &columns_of(&kept, names.len())).unwrap();
+            for threads in [1, 3] {
+                let (rows, (bytes, _)) = run(threads, 250, Some((3.0, 200.0)));
+                assert!(rows == expected, "{grams:?} {ngrams:?} {threads}");
+                assert!(bytes == kept.iter().flat_map(|i| names[*i as usize]).copied().collect::<Vec<u8>>());
+            }
             for (threads, size) in [(2, texts.len()), (3, texts.len()), (1, 100), (3, 250)] {
-                assert!(run(threads, size) == whole, "{grams:?} {ngrams:?} {threads} {size}");
+                assert!(run(threads, size, None) == whole, "{grams:?} {ngrams:?} {threads} {size}");
             }
         }
     }

@@ -39,7 +39,7 @@ mod _kernels {
     #[pymodule_export]
     use super::texts::{Held, Strings, disputed, unicode_version};
     #[pymodule_export]
-    use super::vectoriser::{Vectoriser, count_rows, hashed_rows};
+    use super::vectoriser::{Vectoriser, count_rows, hashed_rows, select_columns, weigh_rows};
     #[pymodule_export]
     use super::words::{bucket_keys, directory, find, index_names, insert, name_list, select, words};
 }

@@ -218,10 +218,26 @@ impl Held {
         Ok(self.texts.get()?.len())
     }
 
-    /// Whether all texts are ASCII.
-    fn is_ascii(&self, py: Python<'_>) -> PyResult<bool> {
+    /// Which blocks of 4,096 characters the texts have characters of, but for ASCII.
+    fn blocks(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
         let texts = self.texts.get()?;
-        Ok(py.detach(|| texts.iter().all(|text| text.is_ascii())))
+        let mut has = vec![false; 0x110];
+        py.detach(|| {
+            for text in texts.iter().map(|text| text.as_bytes()).filter(|text| !text.is_ascii()) {
+                has[0] |= text.iter().any(|byte| (0xC2..0xE0).contains(byte));
+                if !text.iter().any(|byte| *byte >= 0xE0) {
+                    continue;
+                }
+                for pair in text.windows(2) {
+                    match pair[0] {
+                        0xE0..0xF0 => has[usize::from(pair[0] & 0xF)] = true,
+                        0xF0.. => has[usize::from(pair[0] & 7) << 6 | usize::from(pair[1] & 0x3F)] = true,
+                        _ => {}
+                    }
+                }
+            }
+        });
+        Ok((0..).zip(has).filter_map(|(block, has)| has.then_some(block)).collect())
     }
 
     /// Whether one of these characters, none of them ASCII, is in a text.
@@ -231,7 +247,10 @@ impl Held {
         let mut wanted = vec![false; last + 1];
         characters.chars().for_each(|c| wanted[c as usize] = true);
         let is_wanted = |c: char| wanted.get(c as usize).is_some_and(|wanted| *wanted);
-        Ok(py.detach(|| texts.iter().any(|text| !text.is_ascii() && text.chars().any(is_wanted))))
+        // Most text, Latin-1 with it, has no byte that could begin one of them.
+        let first = characters.chars().min().map_or(0xFF, |c| c.encode_utf8(&mut [0; 4]).as_bytes()[0]);
+        let may_hold = |text: &str| text.bytes().fold(0, u8::max) >= first;
+        Ok(py.detach(|| texts.iter().any(|text| may_hold(text) && text.chars().any(is_wanted))))
     }
 }
 

@@ -1,8 +1,8 @@
 //! `Vectoriser` and its kin: texts as rows of counts, as scikit-learn has them.
 
-use numpy::{Element, PyArray1, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
-use textodds_core::lexicon::Lexicon;
+use textodds_core::tfidf::{self, Norm};
 use textodds_core::vectorise::{self, Count, CountRows};
 use textodds_core::vocabulary::Vocabulary;
 
@@ -10,7 +10,7 @@ use crate::analyser::Analyser;
 use crate::errors::{error, raised};
 use crate::texts::Texts;
 
-type Names<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>);
+type Names<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 /// Row boundaries, columns, and values: int64 or float64.
 type Rows<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyAny>);
 
@@ -59,24 +59,49 @@ impl Vectoriser {
         .map_err(raised)
     }
 
-    /// The rows, and the names of their columns in alphabetical order: bytes, ends, and numbers in the rows.
-    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<(Rows<'py>, Names<'py>)> {
+    /// The rows, and the names of their columns, which are in the order of their characters.
+    ///
+    /// `limits`: the fewest and the most documents a column may be in. Last, whether there were any terms.
+    fn finish<'py>(
+        &mut self,
+        py: Python<'py>,
+        limits: Option<(f64, f64)>,
+    ) -> PyResult<(Rows<'py>, Names<'py>, bool)> {
         fn done<'py, T: Count + Element>(
             py: Python<'py>,
             inner: vectorise::Vectoriser<T>,
-        ) -> PyResult<(Rows<'py>, Lexicon)> {
-            let (rows, lexicon) = py.detach(|| inner.finish()).map_err(raised)?;
-            Ok((arrays(py, rows), lexicon))
+            limits: Option<(f64, f64)>,
+        ) -> PyResult<(Rows<'py>, Names<'py>, bool)> {
+            let any = inner.has_terms();
+            let (rows, (bytes, ends)) = py.detach(|| inner.finish(limits)).map_err(raised)?;
+            Ok((arrays(py, rows), (PyArray1::from_vec(py, bytes), PyArray1::from_vec(py, ends)), any))
         }
-        let (rows, lexicon) = match self.inner.take().ok_or_else(finished)? {
-            Inner::Whole(inner) => done(py, inner)?,
-            Inner::Real(inner) => done(py, inner)?,
-        };
-        let (bytes, ends, numbers) = py.detach(|| lexicon.alphabetical());
-        let names =
-            (PyArray1::from_vec(py, bytes), PyArray1::from_vec(py, ends), PyArray1::from_vec(py, numbers));
-        Ok((rows, names))
+        match self.inner.take().ok_or_else(finished)? {
+            Inner::Whole(inner) => done(py, inner, limits),
+            Inner::Real(inner) => done(py, inner, limits),
+        }
     }
+}
+
+/// Rows of some columns only: `columns` has the new number of each, below zero if it is left out.
+#[pyfunction]
+pub fn select_columns<'py>(
+    py: Python<'py>,
+    starts: PyReadonlyArray1<'py, i64>,
+    ids: PyReadonlyArray1<'py, i32>,
+    counts: Bound<'py, PyAny>,
+    columns: PyReadonlyArray1<'py, i32>,
+) -> PyResult<Rows<'py>> {
+    let (starts, ids, columns) = (starts.as_slice()?, ids.as_slice()?, columns.as_slice()?);
+    if let Ok(counts) = counts.extract::<PyReadonlyArray1<'py, f64>>() {
+        let counts = counts.as_slice()?;
+        let rows = py.detach(|| vectorise::select((starts, ids, counts), columns)).map_err(raised)?;
+        return Ok(arrays(py, rows));
+    }
+    let counts = counts.extract::<PyReadonlyArray1<'py, i64>>()?;
+    let counts = counts.as_slice()?;
+    let rows = py.detach(|| vectorise::select((starts, ids, counts), columns)).map_err(raised)?;
+    Ok(arrays(py, rows))
 }
 
 /// Rows of counts of the words of a vocabulary, each in its column.
@@ -113,6 +138,27 @@ pub fn count_rows<'py>(
     } else {
         counted::<i64>(py, analyser, vocabulary, columns, &texts, threads)
     }
+}
+
+/// Weigh the values of rows in place; `norm` is `l1`, `l2` or nothing.
+#[pyfunction]
+pub fn weigh_rows<'py>(
+    py: Python<'py>,
+    starts: PyReadonlyArray1<'py, i64>,
+    columns: PyReadonlyArray1<'py, i32>,
+    mut values: PyReadwriteArray1<'py, f64>,
+    scale: PyReadonlyArray1<'py, f64>,
+    norm: &str,
+) -> PyResult<()> {
+    let norm = match norm {
+        "" => Norm::None,
+        "l1" => Norm::L1,
+        "l2" => Norm::L2,
+        other => return Err(error("InputError", &format!("unknown norm `{other}`"), None)),
+    };
+    let (starts, columns, values) = (starts.as_slice()?, columns.as_slice()?, values.as_slice_mut()?);
+    let scale = scale.as_slice()?;
+    py.detach(|| tfidf::weigh(starts, columns, values, scale, norm)).map_err(raised)
 }
 
 /// Rows of counts of hashed terms.

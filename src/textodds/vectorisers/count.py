@@ -88,10 +88,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         vectoriser = _kernels.Vectoriser(analyser, default_threads(), self._is_real)
         for batch in texts:
             vectoriser.add(batch)
-        rows, (packed, ends, numbers) = vectoriser.finish()
-        if not len(numbers):
-            raise ValueError("empty vocabulary; perhaps the documents only contain stop words")
-        return self._selected(rows, Names(packed, ends), numbers)
+        return self._learned_of(vectoriser, sum(map(len, texts)))
 
     def transform(self, raw_documents: Any) -> Any:
         """The counts (N, V) of the terms of the vocabulary."""
@@ -165,43 +162,34 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         ]
         return self._finished(parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr"))
 
-    def _selected(self, rows: _kernels.RawCounts, names: Names, numbers: NDArray[np.uint32]) -> Any:
-        """The columns that are wanted, in the order of their names; ``numbers`` has what they are in rows.
+    def _learned_of(self, vectoriser: _kernels.Vectoriser, N: int) -> Any:
+        """The counts of the columns that are wanted, in the order of their names.
 
-        In rows terms stand in the order of their numbers, in which they came: as in scikit-learn.
+        Within rows terms stand in the order in which they came, as in scikit-learn.
         """
-        starts, ids, counts = rows
-        N, V = len(starts) - 1, len(names)
         least, most = (
             df if isinstance(df, Integral) else df * N  # whole numbers are documents, others a share
             for df in (self.min_df, self.max_df)
         )
+        all_stay = (least <= 1 and most >= N) or most < least
+        rows, packed, has_terms = vectoriser.finish(None if all_stay else (least, most))
+        names = Names(*packed)
+        if not has_terms:
+            raise ValueError("empty vocabulary; perhaps the documents only contain stop words")
         if most < least:
             raise ValueError("max_df corresponds to < documents than min_df")
-        keep = np.ones(V, dtype=bool)
-        if least > 1 or most < N:
-            documents = np.bincount(ids, minlength=int(numbers.max()) + 1)[numbers]
-            keep = (documents >= least) & (documents <= most)
-        column = np.full(int(numbers.max()) + 1, -1, dtype=np.int32)
-        if self.max_features is not None and keep.sum() > self.max_features:
-            column[numbers] = np.arange(V)
-            total = np.asarray(self._finished(self._matrix((starts, column[ids], counts), V)).sum(axis=0))
-            # Of terms as frequent as the last the same must stay: the order of a sort that is not stable.
-            first = (-total.ravel()[keep]).argsort()[: self.max_features]
-            keep[np.delete(np.flatnonzero(keep), first)] = False
-        if not keep.any():
+        if not len(names):
             raise ValueError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
-        column[:] = -1
-        column[numbers[keep]] = np.arange(keep.sum())
-        ids = column[ids]
-        if not keep.all():
+        if self.max_features is not None and len(names) > self.max_features:
+            total = np.asarray(self._finished(self._matrix(rows, len(names))).sum(axis=0)).ravel()
+            # Of terms as frequent as the last the same must stay: the order of a sort that is not stable.
+            keep = np.zeros(len(names), dtype=bool)
+            keep[(-total).argsort()[: self.max_features]] = True
             names = names.select(keep)
-            is_kept = ids >= 0
-            starts = np.concatenate([[0], np.cumsum(is_kept)])[starts]
-            ids, counts = ids[is_kept], counts[is_kept]
+            rows = _kernels.select_columns(*rows, np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
         self.__dict__.pop("_vocabulary", None)
         self._names = names
-        return self._finished(self._matrix((starts, ids, counts), len(names)))
+        return self._finished(self._matrix(rows, len(names)))
 
     def _matrix(self, rows: Any, V: int) -> Any:
         starts, columns, counts = rows

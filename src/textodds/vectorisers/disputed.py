@@ -12,28 +12,23 @@ from functools import cache
 
 from textodds import _kernels
 
-# All planes that hold characters, but for surrogates and private use. All else is no letter to anyone.
-RANGES = ((0x80, 0xD800), (0xF900, 0x40000), (0xE0000, 0xE1000))
+BLOCK = 4096
+"""Characters that are looked at together, when a text has one of them."""
 
 
 @cache
-def disputed() -> str:
-    """The characters in dispute, none where both have the same version of Unicode."""
+def disputed(block: int, *, accents: bool) -> str:
+    """The characters in dispute in a block; with ``accents``, those whose decomposition may be, too."""
     if unicodedata.unidata_version == ".".join(map(str, _kernels.unicode_version())):
         return ""
-    characters = "".join(chr(code) for start, end in RANGES for code in range(start, end))
-    return _kernels.disputed(
+    codes = range(max(block * BLOCK, 0x80), (block + 1) * BLOCK)
+    characters = "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
+    strange = _kernels.disputed(
         characters,
         bytes(map(str.isalnum, characters)),
         bytes(map(str.isspace, characters)),
         "\n".join(map(str.lower, characters)),
     )
-
-
-@cache
-def undecomposed() -> str:
-    """The characters that the kernels may decompose, and this Python does not know; see `disputed`."""
-    if unicodedata.unidata_version == ".".join(map(str, _kernels.unicode_version())):
-        return ""
-    unknown = [chr(code) for start, end in RANGES for code in range(start, end)]
-    return "".join(c for c in unknown if unicodedata.category(c) == "Cn")
+    if not accents:
+        return strange
+    return strange + "".join(c for c in characters if unicodedata.category(c) == "Cn")

@@ -7,7 +7,7 @@ from typing import Any
 
 from textodds._kernels import Held
 from textodds.errors import InputError
-from textodds.vectorisers.disputed import disputed, undecomposed
+from textodds.vectorisers.disputed import disputed
 
 BATCH = 1024
 """Files that are in memory at a time."""
@@ -42,7 +42,6 @@ def _held(vectoriser: Any, documents: Any) -> Held | None:
             texts = Held(decoded)
         except InputError:  # half a character, or what is no text after all
             return None
-    if texts.is_ascii():
-        return texts
-    strange = disputed() if not vectoriser.strip_accents else disputed() + undecomposed()
+    accents = bool(vectoriser.strip_accents)
+    strange = "".join(disputed(block, accents=accents) for block in texts.blocks())
     return None if strange and texts.holds(strange) else texts

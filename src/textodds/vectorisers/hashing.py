@@ -61,8 +61,12 @@ class HashingVectorizer(parent.HashingVectorizer):  # type: ignore[misc]
         counted = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
         if self.binary:
             counted.data.fill(1)
-        if self.norm is not None:
-            counted = normalize(counted, norm=self.norm, copy=False)
+        if self.norm is None:
+            return counted
+        if counted.dtype != np.float64 or counted.indices.dtype != np.int32:
+            return normalize(counted, norm=self.norm, copy=False)
+        starts = counted.indptr.astype(np.int64)
+        _kernels.weigh_rows(starts, counted.indices, counted.data, np.zeros(0), self.norm)
         return counted
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:

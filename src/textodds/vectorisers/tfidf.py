@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
-from sklearn.feature_extraction import text as parent
-from sklearn.feature_extraction.text import TfidfTransformer
+from typing import Any
 
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction import text as parent
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from textodds import _kernels
 from textodds.vectorisers.count import CountVectorizer
 
-__all__ = ["TfidfTransformer", "TfidfVectorizer"]
+
+class TfidfTransformer(parent.TfidfTransformer):  # type: ignore[misc]
+    """scikit-learn's ``TfidfTransformer``: same parameters, same numbers to the last bit, in less time.
+
+    The kernels weigh sparse rows of float64; other rows, and the norm ``max``, are left to scikit-learn.
+
+    Parameters
+    ----------
+    norm, use_idf, smooth_idf, sublinear_tf
+        As in scikit-learn; see `TfidfVectorizer` for the formula.
+
+    Examples
+    --------
+    >>> TfidfTransformer(use_idf=False).fit_transform(sparse.csr_array([[3.0, 4.0]])).toarray()
+    array([[0.6, 0.8]])
+    """
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        """Weigh the counts of rows (N, V)."""
+        check_is_fitted(self)
+        kinds = [np.float64, np.float32]
+        X = validate_data(self, X, accept_sparse="csr", dtype=kinds, copy=copy, reset=False)
+        if not (sparse.issparse(X) and _is_plain(X) and self.norm in (None, "l1", "l2")):
+            return super().transform(X, copy=False)
+        if self.sublinear_tf:
+            np.log(X.data, X.data)
+            X.data += 1.0
+        scale = getattr(self, "idf_", np.zeros(0))
+        _kernels.weigh_rows(X.indptr.astype(np.int64), X.indices, X.data, scale, self.norm or "")
+        return X
+
+
+def _is_plain(X: Any) -> bool:
+    is_writeable = X.data.flags.writeable and X.data.flags.c_contiguous
+    return bool(X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
 
 
 class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[misc]
@@ -38,3 +77,23 @@ class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[
     array([[0.58 , 0.815],
            [1.   , 0.   ]])
     """
+
+    def fit(self, raw_documents: Any, y: Any = None) -> TfidfVectorizer:
+        """Learn the vocabulary and how many documents hold each term."""
+        self._learned(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+        """Learn from documents, and weigh their terms, (N, V)."""
+        counts = self._learned(raw_documents)
+        return self._tfidf.transform(counts, copy=False)
+
+    def _learned(self, raw_documents: Any) -> Any:
+        """The counts, after it was learned from them."""
+        self._validate_params()
+        self._check_params()
+        counts = CountVectorizer.fit_transform(self, raw_documents)
+        self._tfidf = TfidfTransformer(
+            norm=self.norm, use_idf=self.use_idf, smooth_idf=self.smooth_idf, sublinear_tf=self.sublinear_tf
+        ).fit(counts)
+        return counts
