@@ -14,6 +14,7 @@ from cases.processes import fresh_process, open_model
 from cases.softmax import accuracies, softmax
 from cases.tables import tables
 from cases.training import train_memory
+from cases.vectorisers import vectorisers
 from result import Result
 
 CASES: dict[str, Callable[[Bench], Result]] = {
@@ -31,4 +32,5 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "discriminant": discriminant,
     "tables": tables,
     "left-out": left_out,
+    "vectorisers": vectorisers,
 }

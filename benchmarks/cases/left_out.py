@@ -14,9 +14,9 @@ from cases.discriminant import BINS, calibration_error, log_loss
 from corpora import TITLES, Corpus, Missing
 from measure import InProcess, interleaved
 from result import Bar, Result, Table, Target, digits, times
-from textodds import MultinomialNB
 from textodds.audit import audit
 from textodds.data import read
+from textodds.generative import MultinomialNB
 from textodds.recipe import recipe_of
 
 LEAVING, SCORING = "`model.leave_one_out`", "`model.score`"

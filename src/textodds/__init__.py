@@ -13,22 +13,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textodds import errors
+    from textodds.convert import from_sklearn
     from textodds.estimators import (
+        BernoulliNB,
         CategoricalNB,
+        ComplementNB,
         GaussianNB,
         JointTable,
         LinearDiscriminantAnalysis,
         MixedNB,
+        MultinomialNB,
+        NBSoftmax,
         QuadraticDiscriminantAnalysis,
+        SoftmaxRegression,
+        TextClassifier,
     )
-    from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
     from textodds.model import Prediction, TextModel
     from textodds.opening import load
-    from textodds.softmax import NBSoftmax, SoftmaxRegression
     from textodds.tables import TableModel
     from textodds.tally import Tally
     from textodds.text import TextSettings, Weighting
     from textodds.training import train
+    from textodds.vectorisers import (
+        CountVectorizer,
+        HashingVectorizer,
+        TfidfTransformer,
+        TfidfVectorizer,
+    )
 
 __version__ = "0.1.0"
 
@@ -36,7 +47,9 @@ __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
+    "CountVectorizer",
     "GaussianNB",
+    "HashingVectorizer",
     "JointTable",
     "LinearDiscriminantAnalysis",
     "MixedNB",
@@ -47,32 +60,42 @@ __all__ = [
     "SoftmaxRegression",
     "TableModel",
     "Tally",
+    "TextClassifier",
     "TextModel",
     "TextSettings",
+    "TfidfTransformer",
+    "TfidfVectorizer",
     "Weighting",
     "errors",
+    "from_sklearn",
     "load",
     "train",
 ]
 
 _HOME = {
-    "BernoulliNB": "generative",
+    "BernoulliNB": "estimators",
     "CategoricalNB": "estimators",
-    "ComplementNB": "generative",
+    "ComplementNB": "estimators",
+    "CountVectorizer": "vectorisers",
     "GaussianNB": "estimators",
+    "HashingVectorizer": "vectorisers",
     "JointTable": "estimators",
     "LinearDiscriminantAnalysis": "estimators",
     "MixedNB": "estimators",
-    "MultinomialNB": "generative",
-    "NBSoftmax": "softmax",
+    "MultinomialNB": "estimators",
+    "NBSoftmax": "estimators",
     "Prediction": "model",
     "QuadraticDiscriminantAnalysis": "estimators",
-    "SoftmaxRegression": "softmax",
+    "SoftmaxRegression": "estimators",
     "TableModel": "tables",
     "Tally": "tally",
+    "TextClassifier": "estimators",
     "TextModel": "model",
     "TextSettings": "text",
+    "TfidfTransformer": "vectorisers",
+    "TfidfVectorizer": "vectorisers",
     "Weighting": "text",
+    "from_sklearn": "convert",
     "load": "opening",
     "train": "training",
 }

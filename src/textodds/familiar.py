@@ -46,7 +46,10 @@ def taken(column: Any, rows: list[int]) -> list[str] | None:
         return column.take(rows)
     import pyarrow
 
-    return [str(value) for value in pyarrow.array(column).take(rows).to_pylist()]
+    array = pyarrow.array(column)
+    if str(array.type) == "string_view":  # without `take` in pyarrow 26; a cast would copy every text
+        return [str(array[i]) for i in rows]
+    return [str(value) for value in array.take(rows).to_pylist()]
 
 
 def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -66,9 +67,37 @@ TABLES = ("gaussian", "categorical", "mixed", "table")
 
 def name_of(learner: Any) -> str:
     """The name of a learner."""
-    kind = type(learner)
-    home = f"{kind.__module__.removeprefix('textodds.')}.{kind.__name__}"
-    return next(name for name, place in LEARNERS.items() if place == home)
+    home = _home(type(learner)).removeprefix("textodds.")
+    for name, place in LEARNERS.items():
+        if place == home:
+            return name
+    raise InputError(
+        f"{_told(learner)} is no learner of ours",
+        hint=f"give one such as textodds.MultinomialNB(), or a name: one of {', '.join(LEARNERS)}",
+    )
+
+
+def _home(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _told(thing: Any) -> str:
+    """What something is: its value where that says it, else its kind."""
+    if isinstance(thing, type):
+        return f"the class {_home(thing)}"
+    kind = type(thing)
+    return reprlib.repr(thing) if kind.__module__ == "builtins" else _home(kind)
+
+
+def resolved(learner: Any) -> Learner:
+    """A learner that may be given by its name, or as an estimator of scikit-learn's kind."""
+    if isinstance(learner, str):
+        return learner_named(learner)
+    if not isinstance(learner, type) and callable(getattr(learner, "learner", None)):
+        learner = learner.learner()
+    name_of(learner)  # refuses what is none
+    found: Learner = learner
+    return found
 
 
 def is_of_tables(learner: Any) -> bool:

@@ -13,10 +13,10 @@ from textodds.learners import (
     as_dict,
     is_of_tables,
     is_softmax,
-    learner_named,
     name_of,
     needs_documents,
     of_dict,
+    resolved,
 )
 from textodds.linear import LinearModel
 from textodds.tally import Counts, Tally
@@ -94,10 +94,9 @@ def recipe_of(
 ) -> Recipe:
     """A recipe from the options of `train`; what is not given is as usual for the learner.
 
-    ``sklearn`` cuts texts as scikit-learn does.
+    ``learner`` may be its name, or an estimator. ``sklearn`` cuts texts as scikit-learn does.
     """
-    if isinstance(learner, str):
-        learner = learner_named(learner)
+    learner = resolved(learner)
     if is_of_tables(learner):
         raise InputError(
             f"{name_of(learner)} learns from tables, not from texts",

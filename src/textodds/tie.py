@@ -23,9 +23,9 @@ def softmax_parameters(model: LinearModel, reference: str | None = None) -> tupl
 
     Examples
     --------
-    >>> from textodds import MultinomialNB, generative
+    >>> from textodds import generative
     >>> from textodds.tally import Counts
-    >>> nb = generative.fit(MultinomialNB(), Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"]))
+    >>> nb = generative.fit(generative.MultinomialNB(), Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"]))
     >>> weights, bias = softmax_parameters(nb, reference="ham")
     >>> np.exp(weights).round(3)  # odds ratios of spam against ham
     array([[1.   , 0.444],

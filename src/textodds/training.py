@@ -18,7 +18,7 @@ from textodds.data.columns import TEXT_NAMES
 from textodds.documents import Documents
 from textodds.errors import InputError, MissingColumn, NoData, Separable, Unsupported
 from textodds.generative import MultinomialNB
-from textodds.learners import is_of_tables, learner_named, name_of, needs_documents
+from textodds.learners import is_of_tables, name_of, needs_documents, resolved
 from textodds.model import TextModel
 from textodds.recipe import Recipe, recipe_of, selected
 from textodds.tally import MEMORY, Counts, Tally, checked_threads
@@ -99,7 +99,7 @@ def train(
     >>> model("a free offer").label
     'spam'
     """
-    found = resolved(learner)
+    found: Any = None if learner is None else resolved(learner)
     columns = columns or getattr(learner, "columns", None)
     reading: dict[str, Any] = {
         "label": label,
@@ -150,13 +150,6 @@ def train(
         if not may_be_table(error, found, data):
             raise
     return of_rows()
-
-
-def resolved(learner: Any) -> Any:
-    """A learner that is given by its name, or as an estimator of scikit-learn's kind."""
-    if isinstance(learner, str):
-        return learner_named(learner)
-    return learner.learner() if hasattr(learner, "learner") else learner
 
 
 def must_be_of_tables(learner: Any, like: Any) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 import textodds
+from textodds import generative
 from textodds.audit import audit
 from textodds.cli import main
 from textodds.data import read
@@ -24,7 +25,7 @@ def letters():
 
 
 def suspects(most, learner=None, **options):
-    recipe = recipe_of(learner or textodds.MultinomialNB(alpha=None), **options)
+    recipe = recipe_of(learner or generative.MultinomialNB(alpha=None), **options)
     return audit(read("letters.csv"), recipe, most=most).suspects
 
 
@@ -72,7 +73,7 @@ def test_twenty_rows_are_shown_unless_told_otherwise(capsys):
 
 
 def test_learners_can_be_chosen(capsys):
-    for name, learner in (("bernoulli", textodds.BernoulliNB()), ("complement", textodds.ComplementNB())):
+    for name, learner in (("bernoulli", generative.BernoulliNB()), ("complement", generative.ComplementNB())):
         assert main(["audit", "letters.csv", "--learner", name, "--top", "5", "--json"]) == 0
         told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [each["p_label"] for each in told] == [each.p_label for each in suspects(5, learner)]
@@ -82,7 +83,7 @@ def test_learners_can_be_chosen(capsys):
 def test_the_recipe_is_that_of_the_options(capsys):
     assert main(["audit", "letters.csv", "--alpha", "0.5", "--ngrams", "1-2", "--top", "4", "--json"]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    expected = suspects(4, textodds.MultinomialNB(alpha=0.5), ngrams=(1, 2))
+    expected = suspects(4, generative.MultinomialNB(alpha=0.5), ngrams=(1, 2))
     assert [each["p_label"] for each in told] == [each.p_label for each in expected]
 
 

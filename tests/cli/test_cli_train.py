@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 import textodds
+from textodds import generative
 from textodds.cli import main
 
 from .transcripts import MAIL
@@ -54,7 +55,7 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
     options = ["--learner", "bernoulli", "--alpha", "0.5", "--prior", "spam=0.2,ham=0.8", "--ngrams", "1-2"]
     more = ["--min-df", "2", "--max-df", "0.9", "--unit", "whitespace", "--strip-accents", "--threads", "2"]
     assert main(["train", "mail.csv", "--quiet", *options, *more]) == 0
-    learner = textodds.BernoulliNB(alpha=0.5, prior={"spam": 0.2, "ham": 0.8})
+    learner = generative.BernoulliNB(alpha=0.5, prior={"spam": 0.2, "ham": 0.8})
     settings = {"ngrams": (1, 2), "unit": "whitespace", "strip_accents": True}
     expected = textodds.train("mail.csv", learner=learner, min_df=2, max_df=0.9, **settings)
     trained = textodds.load("mail.textodds")
@@ -83,10 +84,10 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
         (["--sklearn"], {"unit": "sklearn", "normal_form": None}),
         (["--sklearn", "--ngrams", "1-2"], {"unit": "sklearn", "normal_form": None, "ngrams": (1, 2)}),
         (["--binary"], {"learner": textodds.MultinomialNB(binary=True)}),
-        (["--prior", "uniform"], {"learner": textodds.MultinomialNB(prior="uniform")}),
+        (["--prior", "uniform"], {"learner": generative.MultinomialNB(prior="uniform")}),
         (
             ["--learner", "complement", "--norm", "--transform"],
-            {"learner": textodds.ComplementNB(norm=True, transform=True)},
+            {"learner": generative.ComplementNB(norm=True, transform=True)},
         ),
     ],
 )  # fmt: skip

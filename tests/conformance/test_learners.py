@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, TextModel
+from textodds import TextModel
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.linear import Weights
 
 LEARNERS = {

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from in_batches import learn_on
 from sklearn import naive_bayes
 from sklearn.preprocessing import OrdinalEncoder
 
-from textodds.errors import InputError, NoData
+import textodds
+from textodds.errors import InputError, NoData, Unsupported
 from textodds.estimators import CategoricalNB, JointTable
 
 KINDS = [CategoricalNB, JointTable]
@@ -37,6 +39,59 @@ def test_the_numbers_are_those_of_scikit_learn(categories, choices):
         np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
+@pytest.mark.parametrize("least", [1, 13, [2, 3, 15, 9]])
+def test_with_min_categories_the_numbers_are_those_of_scikit_learn_whatever_the_gaps(categories, least):
+    X, y = categories
+    X = X[X[:, 2] != 7] + [0, 2, 0, 5]  # a column without 7, two that do not begin with 0
+    y = y[: len(X)]
+    ours = CategoricalNB(min_categories=least).fit(X, y)
+    theirs = naive_bayes.CategoricalNB(min_categories=least).fit(X, y)
+    np.testing.assert_array_equal(ours.n_categories_, theirs.n_categories_)
+    assert [names.tolist() for names in ours.categories_] == [
+        [str(c) for c in range(C)] for C in theirs.n_categories_
+    ]
+    for mine, other in zip(ours.feature_log_prob_, theirs.feature_log_prob_, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-10)
+    np.testing.assert_allclose(ours.predict_joint_log_proba(X), theirs.predict_joint_log_proba(X), rtol=1e-10)
+
+
+def test_in_batches_min_categories_is_as_at_once(categories):
+    X, y = categories
+    model = CategoricalNB(min_categories=20)
+    for part in np.array_split(np.argsort(X[:, 2]), 5):
+        learn_on(model, X[part], y[part])
+    np.testing.assert_array_equal(model.log_joint(X), CategoricalNB(min_categories=20).fit(X, y).log_joint(X))
+
+
+@pytest.mark.parametrize(
+    ("least", "message"),
+    [
+        ([2, 2], r"'min_categories' should have shape \(1,\) .* Got \(2,\) instead"),
+        (1.5, "'min_categories' should have integral type"),
+        (0, "'min_categories' should be 1 or more. Got 0"),
+        (10**12, "1,000,000,000,000 categories"),
+    ],
+)
+def test_min_categories_that_cannot_be_are_refused(least, message):
+    with pytest.raises(InputError, match=message):
+        CategoricalNB(min_categories=least).fit([[0], [1]], [0, 1])
+
+
+def test_min_categories_of_text_are_refused():
+    with pytest.raises(
+        InputError, match="column `x0` has the category `rain`: `min_categories` is of numbers"
+    ):
+        CategoricalNB(min_categories=3).fit([["sun"], ["rain"]], [0, 1])
+
+
+def test_without_force_alpha_a_smoothing_near_zero_is_raised_and_a_warning_says_so(categories):
+    X, y = categories
+    with pytest.warns(UserWarning, match=r"setting alpha = 1.0e-10"):
+        raised = CategoricalNB(alpha=0, force_alpha=False).fit(X, y)
+    np.testing.assert_array_equal(raised.log_joint(X), CategoricalNB(alpha=1e-10).fit(X, y).log_joint(X))
+    CategoricalNB(alpha=0).fit(X, y)  # without a warning
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_text_and_numbers_give_the_same(categories, kind):
     X, y = categories
@@ -51,7 +106,7 @@ def test_batches_equal_the_whole_bit_for_bit(categories, kind):
     order = np.argsort(X[:, 2] + 20 * y, kind="stable")  # classes and categories come one after another
     model = kind()
     for part in np.array_split(order, 7):
-        model.partial_fit(X[part], y[part])
+        learn_on(model, X[part], y[part])
     whole = kind().fit(X, y)
     assert model.statistics_ == whole.statistics_
     np.testing.assert_array_equal(model.log_joint(X), whole.log_joint(X))
@@ -140,7 +195,8 @@ def test_what_an_encoder_did_not_know_is_unseen_in_prediction_and_refused_in_tra
     X = encoder.fit_transform([["a"], ["b"]])
     model = kind().fit(X, [0, 1])
     np.testing.assert_allclose(model.predict_proba(encoder.transform([["c"]])), [[0.5, 0.5]])
-    with pytest.raises(InputError, match="Negative values in data: row 1 of column `x0` has -1"):
+    passed = rf"Negative values in data passed to {kind.__name__} \(input X\): row 1 of column `x0` has -1"
+    with pytest.raises(InputError, match=passed):
         kind().fit([[0], [-1]], [0, 1])
     kind().fit([["0"], ["-1"]], [0, 1])  # text may say what it likes
 
@@ -184,6 +240,40 @@ def test_another_number_of_columns_is_refused(kind):
 def test_choices_that_cannot_be_are_refused(kind, choices):
     with pytest.raises(InputError):
         kind(**choices).fit([["a"], ["b"]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CategoricalNB(alpha=0.5, missing="category", unseen="smooth"),
+        CategoricalNB(alpha=0, force_alpha=False, fit_prior=False),
+        JointTable(alpha=2.0, backoff="uniform", max_cells=50, fit_prior=False),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:alpha too small")
+def test_tables_can_be_trained_on_with_an_estimator_as_learner(estimator):
+    table = {name: np.array(column, dtype=str).tolist() for name, column in SKY.items()}
+    model = textodds.train(table, PLAY, learner=estimator)
+    estimator.fit(pd.DataFrame(table), PLAY)
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    got = [[model(row).probabilities[name] for name in estimator.classes_] for row in rows]
+    np.testing.assert_allclose(got, estimator.predict_proba(pd.DataFrame(table)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_learner_has_the_same_prior(kind):
+    assert kind().learner().prior == "data"
+    assert kind(fit_prior=False).learner().prior == "uniform"
+    estimator = kind(class_prior=[0.2, 0.8])
+    with pytest.raises(InputError, match="not known before the estimator is fitted"):
+        estimator.learner()
+    assert estimator.fit([["a"], ["b"]], [True, False]).learner().prior == {"false": 0.2, "true": 0.8}
+
+
+def test_the_learner_has_no_min_categories():
+    with pytest.raises(Unsupported, match="whatever min_categories says"):
+        CategoricalNB(min_categories=3).learner()
 
 
 @pytest.mark.realdata

@@ -7,9 +7,11 @@ import pytest
 from scipy import integrate, linalg, sparse
 from scipy.stats import multivariate_normal
 from sklearn import discriminant_analysis as reference
+from sklearn.covariance import LedoitWolf
+from sklearn.preprocessing import StandardScaler
 
 from textodds import discriminant
-from textodds.errors import InputError, Shrunk, TooFewRows, Unsupported
+from textodds.errors import InputError, Shrunk, TextoddsWarning, TooFewRows, Unsupported
 from textodds.estimators import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -58,6 +60,56 @@ def test_lda_without_shrinkage_has_the_numbers_of_scikit_learn(numbers, priors):
     np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), rtol=1e-7, atol=1e-8)
     if priors is None:  # else its covariance_ is not the one it uses
         np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+def test_scores_are_about_the_same_point_as_with_each_solver_of_scikit_learn(numbers, solver):
+    X, y = numbers
+    ours, theirs = (
+        kind(solver).fit(X, y) for kind in (LinearDiscriminantAnalysis, reference.LinearDiscriminantAnalysis)
+    )
+    agree(ours, theirs, X)
+    if solver != "lsqr":
+        np.testing.assert_allclose(
+            np.abs(ours.transform(X)), np.abs(theirs.transform(X)), rtol=1e-6, atol=1e-7
+        )
+
+
+@pytest.mark.parametrize("priors", PRIORS)
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_with_an_estimator_of_covariances_the_numbers_are_those_of_scikit_learn(numbers, kind, priors):
+    X, y = numbers
+    choices = {"solver": "eigen", "priors": priors, "store_covariance": True}
+    theirs = getattr(reference, kind.__name__)(covariance_estimator=LedoitWolf(), **choices).fit(X, y)
+    ours = kind(covariance_estimator=LedoitWolf(), **choices).fit(X, y)
+    agree(ours, theirs, X, ("means_", "priors_"))
+    np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-8)
+    assert not hasattr(ours.covariance_estimator, "covariance_")  # it is the caller's
+    assert not hasattr(ours, "partial_fit")
+    with pytest.raises(InputError, match="no weights"):
+        ours.fit(X, y, np.ones(len(y)))
+    with pytest.raises(Unsupported, match="covariance_estimator"):
+        ours.learner()
+
+
+@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+def test_priors_that_do_not_sum_to_one_are_divided_by_their_sum_and_a_warning_says_so(numbers, kind):
+    with pytest.warns(TextoddsWarning, match="the priors sum to 2; each was divided by that"):
+        model = kind(priors=[0.2, 0.4, 0.6, 0.8]).fit(*numbers)
+    np.testing.assert_allclose(model.priors_, [0.1, 0.2, 0.3, 0.4], rtol=1e-12)
+
+
+def test_qda_has_the_axes_of_scikit_learn(numbers):
+    X, y = numbers
+    ours, theirs = (
+        QuadraticDiscriminantAnalysis().fit(X, y),
+        reference.QuadraticDiscriminantAnalysis().fit(X, y),
+    )
+    for k in range(4):
+        np.testing.assert_allclose(ours.scalings_[k], theirs.scalings_[k], rtol=1e-8)
+        np.testing.assert_allclose(
+            np.abs(ours.rotations_[k]), np.abs(theirs.rotations_[k]), rtol=1e-6, atol=1e-7
+        )
 
 
 def test_lda_of_two_classes_has_the_numbers_of_scikit_learn(numbers):
@@ -261,8 +313,11 @@ def test_classes_of_one_row_each_are_refused(kind):
         ({"shrinkage": "ledoit"}, "unknown shrinkage"),
         ({"shrinkage": 1.5}, "unknown shrinkage 1.5"),
         ({"priors": [0.5, 0.5]}, "2 priors for 4 classes"),
-        ({"priors": [0.5, 0.5, 0.5, 0.5]}, "sum to 2"),
-        ({"priors": [1.5, -0.5, 0, 0]}, "sum to 1"),
+        ({"priors": [0, 0, 0, 0]}, "sum to 0"),
+        ({"priors": [1.5, -0.5, 0, 0]}, "non-negative: number 1 is -0.5"),
+        ({"solver": "eigne"}, "unknown solver 'eigne'; did you mean `eigen`"),
+        ({"shrinkage": 0.1, "covariance_estimator": LedoitWolf()}, "Only one of the two can be set"),
+        ({"covariance_estimator": StandardScaler()}, "StandardScaler does not have a covariance_ attribute"),
     ],
 )
 def test_choices_that_cannot_be_are_refused(numbers, kind, choices, message):

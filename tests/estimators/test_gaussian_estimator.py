@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
+from in_batches import learn_on
 from scipy.integrate import quad
 from sklearn import naive_bayes
 
+import textodds
 from textodds.errors import InputError, TooFewRows
-from textodds.estimators import GaussianNB
+from textodds.estimators import GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
 
-def in_batches(model, X, y, sizes, **more):
+def in_batches(model, X, y, sizes):
     start = 0
     for size in sizes:
         part = slice(start, start + size)
-        model.partial_fit(X[part], y[part], **more)
+        learn_on(model, X[part], y[part])
         start += size
     return model
 
@@ -42,7 +44,8 @@ def test_batches_equal_the_whole_and_those_of_scikit_learn_do_not(numbers):
     batches = in_batches(GaussianNB(var_smoothing=0.1), X, y, sizes).predict_joint_log_proba(X)
     np.testing.assert_allclose(batches, whole, rtol=1e-10)
     whole = theirs.fit(X, y).predict_joint_log_proba(X)
-    batches = in_batches(naive_bayes.GaussianNB(var_smoothing=0.1), X, y, sizes, classes=range(4))
+    theirs = naive_bayes.GaussianNB(var_smoothing=0.1).partial_fit(X[:1], y[:1], classes=range(4))
+    batches = in_batches(theirs, X[1:], y[1:], sizes[1:])
     assert np.abs(batches.predict_joint_log_proba(X) - whole).max() > 0.01
 
 
@@ -66,8 +69,21 @@ def test_a_declared_class_without_rows_is_impossible_until_it_has_some():
     assert model.predict([[5.05]]) == ["b"]
 
 
+@pytest.mark.parametrize(
+    ("priors", "message"),
+    [
+        ([1.0], "Number of priors must match number of classes: there are 1 priors for 2 classes"),
+        ([1.5, -0.5], "Priors must be non-negative: number 1 is -0.5"),
+        ([1.0, 1.0], "The sum of the priors should be 1: these sum to 2"),
+    ],
+)
+def test_priors_that_are_none_are_refused(priors, message):
+    with pytest.raises(InputError, match=message):
+        GaussianNB(priors=priors).fit([[1.0], [2.0]], [0, 1])
+
+
 def test_numbers_after_text_as_labels_are_refused_and_nothing_is_learned():
-    model = GaussianNB().partial_fit([[1.0], [2.0]], ["a", "b"])
+    model = GaussianNB().partial_fit([[1.0], [2.0]], ["a", "b"], classes=["a", "b"])
     with pytest.raises(InputError, match="mixed types"):
         model.partial_fit([[1.0]], [3])
     assert model.class_count_.tolist() == [1, 1]
@@ -130,6 +146,15 @@ def test_the_learner_makes_the_same_model(numbers):
     model = ours.learner().fit(X, [str(label) for label in y]).model
     np.testing.assert_allclose(ours.predict_log_proba(X), model.log_posterior(X), rtol=1e-6, atol=1e-9)
     assert GaussianNB(var_smoothing=0.5).learner().smoothing == 0.5
+
+
+def test_a_learner_has_priors_by_the_names_that_train_gives_the_classes(numbers):
+    X, y = numbers[0], (numbers[1] > 0).tolist()
+    for kind in (GaussianNB, LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis):
+        estimator = kind(priors=[0.3, 0.7]).fit(X, y)
+        assert estimator.learner().prior == {"false": 0.3, "true": 0.7}
+        model = textodds.train(X, y, learner=estimator)
+        assert model.classes_ == ("false", "true")
 
 
 def test_a_learner_with_priors_needs_the_classes():

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from in_batches import learn_on
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -69,7 +70,7 @@ def test_a_grid_search_finds_the_best_choices(numbers, kind, grid):
 def test_a_pickle_gives_the_same_bits_and_learns_on(numbers, kind):
     X, y = numbers
     X = np.abs(X[:, :4]).round(-1)
-    half = kind().partial_fit(X[:300], y[:300])
+    half = learn_on(kind(), X[:300], y[:300])
     other = pickle.loads(pickle.dumps(half))
     for model in (half, other):
         model.partial_fit(X[300:], y[300:])
@@ -105,7 +106,7 @@ def test_labels_keep_their_type_and_order(kind, labels):
     labels = np.asarray(labels)
     y = labels[np.arange(60) % len(labels)]
     X = (np.arange(60) % len(labels) * 10 + np.arange(60) // 20 % 3)[:, None]
-    for model in (kind().fit(X, y), kind().partial_fit(X[:30], y[:30]).partial_fit(X[30:], y[30:])):
+    for model in (kind().fit(X, y), learn_on(kind(), X[:30], y[:30]).partial_fit(X[30:], y[30:])):
         np.testing.assert_array_equal(model.classes_, np.unique(labels))
         assert model.classes_.dtype == labels.dtype
         assert model.predict(X).dtype == labels.dtype

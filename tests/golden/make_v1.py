@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 
 import textodds
-from textodds import BernoulliNB, MultinomialNB, TextModel
+from textodds import TextModel
+from textodds.generative import BernoulliNB, MultinomialNB
 
 HERE = Path(__file__).resolve().parent
 

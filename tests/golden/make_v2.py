@@ -6,7 +6,8 @@ from pathlib import Path
 from make_v1 import MAIL, QUESTIONS
 
 import textodds
-from textodds import NBSoftmax, TextModel
+from textodds import TextModel
+from textodds.softmax import NBSoftmax
 
 HERE = Path(__file__).resolve().parent
 

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import textodds
-from textodds import BernoulliNB, MultinomialNB
 from textodds.errors import InputError, NoData
+from textodds.generative import BernoulliNB, MultinomialNB
 
 LONG = "pneumonoultramicroscopicsilicovolcanoconiosis"
 WORDS = ["ant", "bee", "cat", "naïve", "字", "x" * 15, "y" * 16, LONG]

@@ -3,7 +3,7 @@
 import pytest
 
 import textodds
-from textodds import MultinomialNB
+from textodds.generative import MultinomialNB
 
 pytestmark = pytest.mark.realdata
 

@@ -6,7 +6,8 @@ from sklearn import naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, TextSettings
+from textodds import TextSettings
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 
 pytestmark = pytest.mark.realdata
 

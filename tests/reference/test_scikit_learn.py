@@ -11,9 +11,10 @@ from sklearn import naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, TextSettings, generative
+from textodds import TextSettings, generative
 from textodds import linear as linear_module
 from textodds.errors import NoData
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.tally import Counts
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0)

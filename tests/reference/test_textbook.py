@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, generative
+from textodds import generative
 from textodds.conditionals.complement import transformed
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.tally import Counts
 
 CHINESE = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao", "Tokyo Japan Chinese"]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.audit import audit
 from textodds.data import Batch, Source, read
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, Unsupported
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.recipe import recipe_of
 
 
@@ -141,7 +141,7 @@ def test_threads_do_not_matter():
 @pytest.mark.parametrize(
     "recipe",
     [
-        recipe_of(textodds.SoftmaxRegression()),
+        recipe_of(textodds.SoftmaxRegression().learner()),
         recipe_of(textodds.LinearDiscriminantAnalysis().learner()),
         recipe_of(ComplementNB(norm=True)),
         recipe_of(ComplementNB(transform=True)),

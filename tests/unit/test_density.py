@@ -9,11 +9,11 @@ import pytest
 from scipy import sparse, special, stats
 
 import textodds
-from textodds import BernoulliNB, MultinomialNB
 from textodds.cli import main
 from textodds.density import NEAR, TYPICAL, Reservoir, Typical, log_coefficient
 from textodds.errors import NoData, Unsupported
 from textodds.familiar import surprises
+from textodds.generative import BernoulliNB, MultinomialNB
 from textodds.learners import learner_named
 from textodds.tables import CategoricalNB, MixedNB, train_table
 

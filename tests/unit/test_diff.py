@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 import textodds
-from textodds import ComplementNB, MultinomialNB
 from textodds.diff import _hellinger, diff, mcnemar
 from textodds.errors import BadRow, InputError
+from textodds.generative import ComplementNB, MultinomialNB
 from textodds.tables import CategoricalNB, JointTable, MixedNB, train_table
 
 TEXTS = ["free phone", "see you at six", "free prize now", "lunch at noon"]

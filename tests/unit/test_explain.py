@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.errors import InputError
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from unicode_texts import texts
 
 TEXTS = ["win a free phone", "see you at six", "free prize inside", "lunch at noon", "meet at the café"]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from test_explain_sum import MODELS, QUADRATIC, WORDS, answered
 
 import textodds
-from textodds import MultinomialNB
 from textodds.explain import flip as flip_module
 from textodds.explain import unit
+from textodds.generative import MultinomialNB
 
 said = st.lists(st.sampled_from([*WORDS, "zzz", "Free", "qqq"]), max_size=7).map(" ".join)
 EVERY = {**MODELS, "qda": QUADRATIC}

@@ -8,8 +8,8 @@ import pytest
 from test_explain_sum import LABELS, TEXTS
 
 import textodds
-from textodds import BernoulliNB
 from textodds.errors import InputError, Unsupported
+from textodds.generative import BernoulliNB
 from textodds.separate import separation
 from textodds.tally import Counts
 

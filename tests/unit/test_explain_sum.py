@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.calibrate import Calibration
 from textodds.errors import InputError
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.linear import log_softmax
 from textodds.text import Weighting
 

@@ -19,20 +19,12 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import textodds
-from textodds import (
-    BernoulliNB,
-    ComplementNB,
-    MultinomialNB,
-    NBSoftmax,
-    SoftmaxRegression,
-    TextModel,
-    Weighting,
-    export,
-)
+from textodds import NBSoftmax, SoftmaxRegression, TextModel, Weighting, export
 from textodds.errors import ModelFileError, Unsupported
 from textodds.export import to_onnx, to_sklearn
 from textodds.export import weights as full_weights
 from textodds.export.terms import Terms
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from unicode_texts import AWKWARD
 
 GENERATIVE = {

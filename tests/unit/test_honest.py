@@ -9,11 +9,11 @@ import pytest
 
 import textodds
 from model_files import parts, put_together
-from textodds import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.calibrate import Calibration, log_loss
 from textodds.data import Batch, Source
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, ModelFileError
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.honest import Honest
 from textodds.left_out import FEWEST
 from textodds.linear import log_softmax

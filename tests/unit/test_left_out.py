@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.data import Batch
 from textodds.errors import InputError, NoData, Unsupported
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.left_out import PIECE, left_out
 from textodds.linear import LOG_ZERO
 

@@ -10,10 +10,10 @@ import pytest
 from scipy import stats
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.conditionals.categorical import UNSEEN_ROW
 from textodds.data import TableBatch
 from textodds.errors import InputError, Unsupported
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.sample import _ends, _within, perplexities, sample
 from textodds.tables import CategoricalNB, JointTable, MixedNB, train_table
 

@@ -6,14 +6,16 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import naive_bayes
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, TextSettings, generative
+from textodds import TextSettings, generative
 from textodds import linear as linear_module
 from textodds.data import Batch, Source
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, NegativeCount, NoData, TextoddsError, Unsupported, VocabularyPruned
-from textodds.learners import LEARNERS, TABLES, as_dict, learner_named, of_dict
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
+from textodds.learners import LEARNERS, TABLES, as_dict, learner_named, name_of, of_dict
 from textodds.linear import log_prior
 from textodds.recipe import recipe_of
 from textodds.training import train_on
@@ -386,6 +388,44 @@ def test_a_learner_of_texts_may_be_given_by_its_name(name):
     np.testing.assert_array_equal(by_name.score(TEXTS)[0], same.score(TEXTS)[0])
 
 
+@pytest.mark.parametrize(
+    ("learner", "told"),
+    [
+        (naive_bayes.MultinomialNB(), "sklearn.naive_bayes.MultinomialNB is no learner of ours"),
+        (naive_bayes.MultinomialNB, "the class sklearn.naive_bayes.MultinomialNB is no learner of ours"),
+        (textodds.MultinomialNB, "the class textodds.estimators.multinomial.MultinomialNB is no learner"),
+        (textodds.TextClassifier(), "textodds.estimators.text.TextClassifier is no learner of ours"),
+        (3, "3 is no learner of ours"),
+    ],
+    ids=["theirs", "a class of theirs", "a class", "not of its kind", "number"],
+)
+def test_what_is_no_learner_is_named_with_what_is_one(learner, told):
+    for refusing in (lambda: model_of(learner=learner), lambda: recipe_of(learner), lambda: name_of(learner)):
+        with pytest.raises(InputError, match=told) as caught:
+            refusing()
+        assert "textodds.MultinomialNB()" in caught.value.hint
+        assert "nb-softmax" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        textodds.MultinomialNB(alpha=0.5),
+        textodds.ComplementNB(norm=True),
+        textodds.SoftmaxRegression(C=2.0),
+        textodds.LinearDiscriminantAnalysis(shrinkage=0.5),
+    ],
+    ids=str,
+)
+def test_a_recipe_may_be_of_an_estimator(estimator):
+    assert recipe_of(estimator) == recipe_of(estimator.learner())
+
+
+def test_a_recipe_of_texts_is_not_of_an_estimator_of_tables():
+    with pytest.raises(InputError, match="gaussian learns from tables"):
+        recipe_of(textodds.GaussianNB())
+
+
 def test_a_choice_that_a_learner_does_not_have_is_refused():
     with pytest.raises(InputError, match="bernoulli has no norm"):
         learner_named("bernoulli", norm=True)
@@ -459,6 +499,34 @@ def test_texts_may_be_a_tuple_an_array_or_a_column():
     forms = [tuple(TEXTS), np.array(TEXTS), pandas.Series(TEXTS), polars.Series(TEXTS), pyarrow.array(TEXTS)]
     for form in [*forms, pyarrow.chunked_array([TEXTS[:2], TEXTS[2:]]), iter(TEXTS)]:
         np.testing.assert_array_equal(model.predict_proba(form), expected)
+
+
+@pytest.mark.parametrize("calibrate", [False, True])
+@pytest.mark.parametrize("of", ["texts", "labels", "both"])
+def test_texts_and_labels_to_learn_from_may_be_arrow_views(of, calibrate):
+    pyarrow = pytest.importorskip("pyarrow")
+    texts, labels = TEXTS * 30, LABELS * 30
+    expected = textodds.train(texts, labels, calibrate=calibrate)
+    texts_view, labels_view = (pyarrow.array(each).cast(pyarrow.string_view()) for each in (texts, labels))
+    columns = {
+        "texts": (texts_view, labels),
+        "labels": (texts, labels_view),
+        "both": (texts_view, labels_view),
+    }
+    model = textodds.train(*columns[of], calibrate=calibrate)
+    assert (model.calibration is not None) == calibrate
+    np.testing.assert_array_equal(model.predict_log_proba(texts), expected.predict_log_proba(texts))
+
+
+def test_columns_of_polars_can_be_learned_from():
+    polars = pytest.importorskip("polars")
+    texts, labels = TEXTS * 30, LABELS * 30
+    expected = textodds.train(texts, labels, typical=True)
+    frame = polars.DataFrame({"text": texts, "label": labels})
+    for columns in ((frame["text"], frame["label"]), (frame["text"], labels), (frame,)):
+        model = textodds.train(*columns, typical=True)
+        np.testing.assert_array_equal(model.predict_log_proba(texts), expected.predict_log_proba(texts))
+        assert model.familiarity(texts[:3]) == expected.familiarity(texts[:3])
 
 
 def test_equal_scores_go_to_the_first_class():

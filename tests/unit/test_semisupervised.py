@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
-from textodds import MultinomialNB, generative
+from textodds import generative
 from textodds.errors import InputError, NoData, NotConverged, Unsupported
+from textodds.generative import MultinomialNB
 from textodds.learners import as_dict, of_dict
 from textodds.semisupervised import SemiSupervisedNB, fit_rows, train_semisupervised
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
-from textodds import MultinomialNB, generative, naive, softmax
+from textodds import generative, naive, softmax
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.folds import FOLDS
+from textodds.generative import MultinomialNB
 from textodds.optimise import Objective
 from textodds.optimise.dual import Ascent
 from textodds.penalty import Path, as_c, choose

@@ -14,8 +14,9 @@ import pytest
 
 import textodds
 from model_files import LONG, TEXTS, parts, put_together, small_model
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, TextSettings, store
+from textodds import TextSettings, store
 from textodds.errors import ModelFileError, Unsupported
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.tally import Tally
 
 OPTIONS = [

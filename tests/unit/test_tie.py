@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import textodds
-from textodds import BernoulliNB, ComplementNB, MultinomialNB, generative
+from textodds import generative
 from textodds.errors import InputError, Unsupported
+from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.linear import LinearModel, Weights, log_softmax
 from textodds.softmax import NBSoftmax, SoftmaxRegression
 from textodds.tally import Counts

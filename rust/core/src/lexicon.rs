@@ -77,7 +77,7 @@ impl Lexicon {
         let called = |number: u32| self.renamed.as_ref().map_or(number, |renamed| renamed[number as usize]);
         let is_kept = |number: u32| keep.is_none_or(|keep| keep[called(number) as usize]);
         let words = self.words_in_order();
-        let mut tree = Tree::of(self, &words, self.needed(keep.is_some(), is_kept));
+        let mut tree = Tree::of(self, &words, &self.needed(keep.is_some(), is_kept));
         if tree.is_plain || self.pairs.is_empty() {
             tree.walk(&is_kept);
         } else {
@@ -147,7 +147,7 @@ struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    fn of(lexicon: &'a Lexicon, words: &'a [(u32, Key)], pairs: Cow<'_, [(u32, u64)]>) -> Self {
+    fn of(lexicon: &'a Lexicon, words: &'a [(u32, Key)], pairs: &[(u32, u64)]) -> Self {
         let mut tree = Self {
             lexicon,
             words,
@@ -171,7 +171,7 @@ impl<'a> Tree<'a> {
             starts[i] += starts[i - 1];
         }
         let mut children = filled(0u64, pairs.len());
-        for (number, both) in pairs.iter() {
+        for (number, both) in pairs {
             let at = &mut starts[(both >> 32) as usize];
             children[*at as usize] = u64::from(ranks[*both as u32 as usize]) << 32 | u64::from(*number);
             *at += 1;

@@ -96,6 +96,25 @@ impl Seen {
 
     /// Append numbers and sums, in increasing order of the numbers, and forget them.
     pub fn take<T: Count>(&mut self, numbers: &mut Vec<i32>, sums: &mut Vec<T>) {
+        let n = self.row();
+        let row = &self.row[0][..n];
+        reserve(numbers, n);
+        reserve(sums, n);
+        numbers.extend(row.iter().map(|number| *number as i32));
+        sums.extend(row.iter().map(|number| T::of(std::mem::take(&mut self.sums[*number as usize]))));
+    }
+
+    /// The same into memory that has room for just as many.
+    pub fn write<T: Count>(&mut self, numbers: &mut [i32], sums: &mut [T]) {
+        let n = self.row();
+        for ((number, sum), at) in numbers.iter_mut().zip(sums).zip(&self.row[0][..n]) {
+            *number = *at as i32;
+            *sum = T::of(std::mem::take(&mut self.sums[*at as usize]));
+        }
+    }
+
+    /// Put the numbers into `row`, in order; how many.
+    fn row(&mut self) -> usize {
         let most = self.adds.min(self.sums.len()) + 64;
         self.adds = 0;
         let [row, upper] = &mut self.row;
@@ -103,12 +122,7 @@ impl Seen {
             row.resize(2 * most, 0);
             upper.resize(2 * most, 0);
         }
-        let n = take_all(&mut self.bits, row, upper);
-        let row = &row[..n];
-        reserve(numbers, n);
-        reserve(sums, n);
-        numbers.extend(row.iter().map(|number| *number as i32));
-        sums.extend(row.iter().map(|number| T::of(std::mem::take(&mut self.sums[*number as usize]))));
+        take_all(&mut self.bits, row, upper)
     }
 }
 

@@ -179,7 +179,7 @@ impl Table {
             let room = self.room();
             let words = (&mut self.words, room, &mut self.arena);
             let place = (self.scatter, self.shift);
-            done = number_from(done, terms, text, &mut self.slots, place, words, next, numbers);
+            done = number_from(done, (terms, text), &mut self.slots, place, words, next, numbers);
             if done == terms.len() {
                 break;
             }
@@ -332,15 +332,14 @@ at_its_best! {
     /// Append the numbers of the terms from number `from` on, up to one that is new when there is no room.
     fn number_from(
         from: usize,
-        terms: &[Term],
-        text: &[u8],
+        terms: (&[Term], &[u8]),
         slots: &mut [Slot],
         place: (u64, u32),
         words: (&mut u32, u32, &mut Vec<u8>),
         next: &mut u32,
         numbers: &mut Vec<u32>,
     ) -> usize {
-        let ((scatter, shift), (words, room, arena)) = (place, words);
+        let ((terms, text), (scatter, shift), (words, room, arena)) = (terms, place, words);
         let last = slots.len() - 1;
         let find = |term: &Term| (term.hash.wrapping_mul(scatter) >> shift) as usize & last;
         for term in terms[from..].iter().take(AHEAD) {

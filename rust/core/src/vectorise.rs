@@ -100,11 +100,17 @@ impl<T: Count> Vectoriser<T> {
     /// # Errors
     /// [`Error::Overflow`] past 2^31 terms.
     pub fn finish(self, limits: Option<(f64, f64)>) -> Result<(CountRows<T>, Names), Error> {
-        let ((starts, mut ids, counts), lexicon) = self.rows()?;
+        let threads = self.parts.len();
+        let Merged { parts, runs, maps, lexicon } = self.merged()?;
+        let named = || if limits.is_none() { lexicon.alphabetical(None) } else { Default::default() };
+        let ((bytes, ends, numbers), (starts, mut ids, counts)) =
+            both(named, || rows_of(parts, &runs, &maps, lexicon.len(), threads));
         let Some((least, most)) = limits else {
-            let (bytes, ends, numbers) = lexicon.alphabetical(None);
             let columns = columns_of(&numbers, lexicon.len());
-            ids.iter_mut().for_each(|id| *id = columns[*id as usize]);
+            let share = ids.len().div_ceil(threads).max(1 << 16);
+            on_threads(ids.chunks_mut(share).collect(), |ids| {
+                ids.iter_mut().for_each(|id| *id = columns[*id as usize]);
+            });
             return Ok(((starts, ids, counts), (bytes, ends)));
         };
         let mut documents = filled(0u32, lexicon.len());
@@ -116,40 +122,82 @@ impl<T: Count> Vectoriser<T> {
         Ok((rows, (bytes, ends)))
     }
 
-    /// The rows, and the terms by the numbers they have there.
-    fn rows(self) -> Result<(CountRows<T>, Lexicon), Error> {
+    /// What all threads have counted, under one numbering of terms.
+    fn merged(self) -> Result<Merged<T>, Error> {
         let shortest = self.analyser.joinable().map_or(1, |(shortest, _)| shortest);
         let one_batch = self.runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        let mut parts = self.parts.into_iter();
-        let Some(mut all) = parts.next() else { return Err(Error::Overflow) };
-        if self.runs.iter().all(|(part, _)| *part == 0) {
-            let starts = std::iter::once(0).chain(all.ends.iter().map(|end| *end as i64)).collect();
-            let lexicon = all.lexicon(shortest);
-            return Ok(((starts, all.ids, all.counts), lexicon));
+        let used = self.runs.iter().map(|(part, _)| part + 1).max().unwrap_or(1);
+        let mut parts: Vec<Part<T>> = self.parts.into_iter().take(used).collect();
+        let Some((all, others)) = parts.split_first_mut() else { return Err(Error::Overflow) };
+        let mut maps = vec![None];
+        for part in others {
+            let lexicon = part.lexicon(1);
+            maps.push(Some(all.absorb(&lexicon)?));
         }
-        let mut others: Vec<(Part<T>, Vec<u32>)> = Vec::new();
-        for mut part in parts {
-            let numbers = all.absorb(&part.lexicon(1))?;
-            others.push((part, numbers));
-        }
-        let mut first: Vec<u32> = Vec::new();
-        if !one_batch {
-            first = arrivals(&all, &others, &self.runs);
-            others.iter_mut().flat_map(|(_, numbers)| numbers).for_each(|n| *n = first[*n as usize]);
-        }
-        let next = all.next as usize;
-        let mut jobs: Vec<(&mut Part<T>, &[u32])> = Vec::new();
         let mut lexicon = all.lexicon(shortest);
         if !one_batch {
-            lexicon.rename(first.clone());
-            jobs.push((&mut all, &first));
+            let first = arrivals(&parts, &maps, &self.runs);
+            maps.iter_mut().flatten().flatten().for_each(|number| *number = first[*number as usize]);
+            maps[0] = Some(first.clone());
+            lexicon.rename(first);
         }
-        jobs.extend(others.iter_mut().map(|(part, numbers)| (part, numbers.as_slice())));
-        on_threads(jobs, |(part, numbers)| part.renumber(numbers, next));
-        let mut parts = vec![all];
-        parts.extend(others.into_iter().map(|(part, _)| part));
-        Ok((joined(parts, &self.runs), lexicon))
+        Ok(Merged { parts, runs: self.runs, maps, lexicon })
     }
+}
+
+/// What all threads have counted.
+struct Merged<T> {
+    parts: Vec<Part<T>>,
+    runs: Vec<(usize, usize)>,
+    maps: Vec<Option<Vec<u32>>>, // of each part, the numbers that its terms have now, if others
+    lexicon: Lexicon,
+}
+
+/// The rows of all parts in the order of the documents, their `terms` terms numbered by the maps.
+fn rows_of<T: Count>(
+    mut parts: Vec<Part<T>>,
+    runs: &[(usize, usize)],
+    maps: &[Option<Vec<u32>>],
+    terms: usize,
+    threads: usize,
+) -> CountRows<T> {
+    for (part, map) in parts.iter_mut().zip(maps) {
+        if let Some(map) = map {
+            part.renumber(map, terms, threads);
+        }
+    }
+    let mut next = vec![0; parts.len()]; // row
+    let mut starts = vec![0];
+    let (mut ids, mut counts) = (Vec::new(), Vec::new());
+    for (part, rows) in runs {
+        let of = &mut parts[*part];
+        if ids.is_empty() && next[*part] == 0 && *rows == of.ends.len() {
+            (ids, counts) = (std::mem::take(&mut of.ids), std::mem::take(&mut of.counts));
+            starts.extend(of.ends.iter().map(|end| *end as i64));
+            next[*part] = *rows;
+            continue;
+        }
+        let ends = &of.ends[next[*part]..next[*part] + rows];
+        let from = of.start(next[*part]);
+        let moved = ids.len() as i64 - from as i64;
+        starts.extend(ends.iter().map(|end| *end as i64 + moved));
+        let to = ends.last().copied().unwrap_or(from);
+        reserve(&mut ids, to - from);
+        reserve(&mut counts, to - from);
+        ids.extend_from_slice(&of.ids[from..to]);
+        counts.extend_from_slice(&of.counts[from..to]);
+        next[*part] += rows;
+    }
+    (starts, ids, counts)
+}
+
+/// Do the first on a thread of its own, the second here.
+fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let first = scope.spawn(first);
+        let second = second();
+        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
+    })
 }
 
 /// Do the last of some jobs here, the others on threads of their own; what came of each.
@@ -186,22 +234,16 @@ fn foresee<T>(memory: &mut Vec<T>, rows: usize, all: usize) {
 ///
 /// In the row where a term comes first of all, its part has just given it a number: so new terms
 /// stand in the right order there.
-fn arrivals<T>(all: &Part<T>, others: &[(Part<T>, Vec<u32>)], runs: &[(usize, usize)]) -> Vec<u32> {
-    let mut numbers = vec![u32::MAX; all.next as usize];
+fn arrivals<T: Count>(parts: &[Part<T>], maps: &[Option<Vec<u32>>], runs: &[(usize, usize)]) -> Vec<u32> {
+    let mut numbers = vec![u32::MAX; parts[0].next as usize];
     let mut next = 0;
-    let mut rows = vec![0; others.len() + 1];
+    let mut rows = vec![0; parts.len()];
     for (part, length) in runs {
-        let (of, map) = if *part == 0 {
-            (all, None)
-        } else {
-            let (of, map) = &others[*part - 1];
-            (of, Some(map))
-        };
-        let from = if rows[*part] == 0 { 0 } else { of.ends[rows[*part] - 1] };
+        let of = &parts[*part];
+        let from = of.start(rows[*part]);
         rows[*part] += length;
-        let to = if rows[*part] == 0 { 0 } else { of.ends[rows[*part] - 1] };
-        for id in &of.ids[from..to] {
-            let id = map.map_or(*id as u32, |map| map[*id as usize]) as usize;
+        for id in &of.ids[from..of.start(rows[*part])] {
+            let id = maps[*part].as_ref().map_or(*id as u32, |map| map[*id as usize]) as usize;
             if numbers[id] == u32::MAX {
                 numbers[id] = next;
                 next += 1;
@@ -214,26 +256,6 @@ fn arrivals<T>(all: &Part<T>, others: &[(Part<T>, Vec<u32>)], runs: &[(usize, us
         next += 1;
     }
     numbers
-}
-
-/// The rows of all parts in the order of the documents.
-fn joined<T: Count>(parts: Vec<Part<T>>, runs: &[(usize, usize)]) -> CountRows<T> {
-    let total = parts.iter().map(|part| part.ids.len()).sum();
-    let mut starts = vec![0];
-    let (mut ids, mut counts) = (Vec::with_capacity(total), Vec::with_capacity(total));
-    let mut rows = vec![0; parts.len()];
-    for (part, length) in runs {
-        let of = &parts[*part];
-        let from = if rows[*part] == 0 { 0 } else { of.ends[rows[*part] - 1] };
-        let moved = ids.len() as i64 - from as i64;
-        let ends = &of.ends[rows[*part]..rows[*part] + length];
-        starts.extend(ends.iter().map(|end| *end as i64 + moved));
-        let to = ends.last().copied().unwrap_or(from);
-        ids.extend_from_slice(&of.ids[from..to]);
-        counts.extend_from_slice(&of.counts[from..to]);
-        rows[*part] += length;
-    }
-    (starts, ids, counts)
 }
 
 impl<T: Count> Part<T> {
@@ -346,20 +368,37 @@ impl<T: Count> Part<T> {
         Ok(numbers)
     }
 
+    /// Where a row starts.
+    fn start(&self, row: usize) -> usize {
+        if row == 0 { 0 } else { self.ends[row - 1] }
+    }
+
     /// Give the terms of all rows new numbers below `end`, in whose order they then stand.
-    fn renumber(&mut self, numbers: &[u32], end: usize) {
-        self.seen.reserve(end);
-        let (mut ids, mut counts) = (Vec::with_capacity(self.ids.len()), Vec::with_capacity(self.ids.len()));
-        let mut from = 0;
-        let mut row = Vec::new();
-        for to in &self.ends {
-            row.clear();
-            row.extend(self.ids[from..*to].iter().map(|id| numbers[*id as usize]));
-            self.seen.set(&row, &self.counts[from..*to]);
-            self.seen.take(&mut ids, &mut counts);
-            from = *to;
+    fn renumber(&mut self, numbers: &[u32], end: usize, threads: usize) {
+        let share = self.ids.len().div_ceil(threads.max(1)).max(1 << 16);
+        let mut jobs = Vec::new();
+        let (mut ids, mut counts) = (self.ids.as_mut_slice(), self.counts.as_mut_slice());
+        let (mut ends, mut from) = (self.ends.as_slice(), 0);
+        while !ends.is_empty() {
+            let rows = ends.partition_point(|to| to - from <= share).max(1);
+            let size = ends[rows - 1] - from;
+            let (first, other) = ids.split_at_mut(size);
+            let (first_counts, other_counts) = counts.split_at_mut(size);
+            jobs.push((first, first_counts, &ends[..rows], from));
+            (ids, counts, ends, from) = (other, other_counts, &ends[rows..], from + size);
         }
-        (self.ids, self.counts) = (ids, counts);
+        on_threads(jobs, |(ids, counts, ends, first)| {
+            let mut seen = Seen::default();
+            seen.reserve(end);
+            let (mut row, mut from) = (Vec::new(), 0);
+            for to in ends.iter().map(|end| end - first) {
+                row.clear();
+                row.extend(ids[from..to].iter().map(|id| numbers[*id as usize]));
+                seen.set(&row, &counts[from..to]);
+                seen.write(&mut ids[from..to], &mut counts[from..to]);
+                from = to;
+            }
+        });
     }
 }
 
@@ -626,7 +665,7 @@ mod tests {
             let mut text = String::new();
             for _ in 0..any(120) {
                 let stem = ["a", "é", "zz", "x\u{1}", "a-long-word-of-its-own-", "日本"][any(6) as usize];
-                text += &format!("{stem}{} ", any(200).min(any(200)));
+                text = text + stem + &any(200).min(any(200)).to_string() + " ";
             }
             texts.push(text);
         }

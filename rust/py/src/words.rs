@@ -110,24 +110,24 @@ fn named<'a>(bytes: &'a [u8], ends: &[i64]) -> PyResult<Vec<&'a str>> {
     names.ok_or_else(|| error("InputError", "the names of columns are damaged", None))
 }
 
-/// The names that stand one behind the other in `bytes`, as strings.
+/// The names that stand one behind the other in `packed`, as strings.
 #[pyfunction]
 pub fn name_list<'py>(
     py: Python<'py>,
-    bytes: PyReadonlyArray1<'py, u8>,
+    packed: PyReadonlyArray1<'py, u8>,
     ends: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Bound<'py, PyList>> {
-    PyList::new(py, named(bytes.as_slice()?, ends.as_slice()?)?)
+    PyList::new(py, named(packed.as_slice()?, ends.as_slice()?)?)
 }
 
 /// A vocabulary of names: keys, arena, directory, and the place of each word among the names.
 #[pyfunction]
 pub fn index_names<'py>(
     py: Python<'py>,
-    bytes: PyReadonlyArray1<'py, u8>,
+    packed: PyReadonlyArray1<'py, u8>,
     ends: PyReadonlyArray1<'py, i64>,
 ) -> PyResult<Index<'py>> {
-    let names = named(bytes.as_slice()?, ends.as_slice()?)?;
+    let names = named(packed.as_slice()?, ends.as_slice()?)?;
     let (words, places) = py.detach(|| Words::numbered(&names));
     let directory = vocabulary::directory(&words.keys, &words.arena);
     Ok((

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
 from textodds.cli.tables import columns
-from textodds.cli.values import PRIOR, OneOf, Value, above_zero, documents, ngrams, smoothing, words_in
+from textodds.cli.values import PRIOR, OneOf, Unit, Value, above_zero, documents, ngrams, smoothing, words_in
 from textodds.errors import InputError
 from textodds.learners import LEARNERS, learner_named
 from textodds.recipe import UNKNOWN_POLICIES, recipe_of
@@ -132,9 +132,10 @@ def _text_options() -> list[Callable[[F], F]]:
         option(
             section,
             "--unit",
-            type=OneOf(UNITS),
+            type=Unit(UNITS),
             metavar="UNIT",
-            help=f"What a text is cut into: {', '.join(UNITS)}.  [default: words]",
+            help=f"What a text is cut into: {', '.join(UNITS)}, or a simple pattern such as '\\w+'."
+            "  [default: words]",
         ),
         option(
             section,

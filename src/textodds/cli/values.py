@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from textodds.errors import BadFile, InputError, suggestion
+from textodds.text.units import unit_of
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
@@ -42,6 +43,14 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
                 hint=f"write one of {', '.join(self.choices)}",
             )
         return value
+
+
+class Unit(OneOf):
+    """One of some units, or a simple pattern."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The unit, if it is one."""
+        return value if unit_of(value) else super().convert(value, param, ctx)
 
 
 def _option(param: click.Parameter | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha
+from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha, log_table, log_total
 from textodds.errors import InputError
 from textodds.linear import LOG_ZERO, Weights, log
 from textodds.tally import Counts
@@ -94,6 +94,21 @@ class Bernoulli:
         n, a = counts.class_documents, alpha[:, None]
         intercept = log_absent(d + a, n + 2 * a).sum(axis=0)
         return Estimate(intercept, Weights.of_matrix(log(d + a) - log(n - d + a)))
+
+    def log_p(
+        self, d: NDArray[np.float64], n: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """``log p`` and ``log(1 - p)`` of (2) for full tables: of rows that hold a word (K, V), of rows (K,).
+
+        The weights in (1) are their difference and its first sum is that of the second: the same numbers as
+        of `fit`.
+        """
+        alpha = np.asarray(self.alpha)
+        total = log_total(n[:, None] + 2 * alpha, 2)  # (K, 1) or (K, V)
+        present, absent = log_table(d + alpha), log_table(n[:, None] - d + alpha)
+        present -= total
+        absent -= total
+        return present, absent
 
 
 def log_absent(present: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha
+from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha, log_table, log_total
 from textodds.linear import Weights, log
 from textodds.tally import Counts
 
@@ -98,6 +99,19 @@ class Complement:
             base=log_all,
         )
         return Estimate(np.zeros(len(log_total)), weights)
+
+    def weights(self, n: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weights (2) or (3) for a full table of counts (K, V): the same numbers as of `fit`, (K, V)."""
+        others = n.sum(axis=0) - n  # (K, V) never below zero, since rounding keeps the order of sums
+        others += np.asarray(self.alpha)
+        total = log_total(others.sum(axis=1), n.shape[1])  # (K,)
+        w = log_table(others)
+        w -= total[:, None]  # (1)
+        if not self.norm:
+            return np.negative(w, out=w)  # (2)
+        sums = w.sum(axis=1)
+        w /= np.where(sums == 0, 1.0, sums)[:, None]  # (3)
+        return w
 
 
 def transformed(rows: Any, document_frequency: Any, n_documents: float) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.linear import Weights
+from textodds.linear import LOG_ZERO, Weights, log
 from textodds.tally import Counts
 
 
@@ -63,3 +63,22 @@ def alpha_of(alpha: Alpha, counts: Counts) -> NDArray[np.float64]:
             hint="give one number, or one per word in the order of `model.vocabulary.words()`",
         )
     return values
+
+
+def log_table(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Natural logarithms of a full table, written over it, with `LOG_ZERO` for zero and what is below it."""
+    if values.min(initial=1.0) > 0:
+        return np.log(values, out=values)
+    nothing = values <= 0
+    values[nothing] = 1.0
+    np.log(values, out=values)
+    values[nothing] = LOG_ZERO
+    return values
+
+
+def log_total(total: NDArray[np.float64], cells: int) -> NDArray[np.float64]:
+    """Logarithms of totals; where nothing was counted in so many cells, each of them is left one share.
+
+    That is the limit of a smoothing that goes to zero: `LOG_ZERO` less this is ``-log(cells)``.
+    """
+    return log(total) + np.where(total > 0, 0.0, np.log(cells))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha
+from textodds.conditionals.estimate import Alpha, Estimate, alpha_of, checked_alpha, log_table, log_total
 from textodds.linear import Weights, log
 from textodds.tally import Counts
 
@@ -84,3 +85,11 @@ class Multinomial:
             default, slope, base = -log_total, np.ones(len(log_total)), log(alpha)
         weights = Weights.of_cells(default, counts.starts, counts.class_of, cells, slope=slope, base=base)
         return Estimate(np.zeros(len(log_total)), weights)
+
+    def log_theta(self, n: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The logarithm of (2) for a full table of counts (K, V): the same numbers as `fit`, (K, V)."""
+        theta = n + np.asarray(self.alpha)
+        total = log_total(theta.sum(axis=1), n.shape[1])  # (K,)
+        theta = log_table(theta)
+        theta -= total[:, None]
+        return theta

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from textodds.errors import InputError, NoData
-from textodds.estimators.labels import distinct, joined, names
+from textodds.estimators.labels import declared, distinct, joined, names
 from textodds.linear import log_softmax
 from textodds.rows import checked_weights
 
@@ -65,6 +65,8 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     _fitted: Fitted | None
     _least_rows = 1
+    _declares = False  # whether classes are to be named with the first batch
+    _prior_hint = "fit it first, or give the learner a prior by name: prior={'ham': 0.9, 'spam': 0.1}"
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V) with labels y (N,); what was learned before is forgotten."""
@@ -80,14 +82,21 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learn from some more rows: after the last batch, as if `fit` had seen them all.
 
-        ``classes`` may name classes that have no rows yet; they are impossible until they have. Labels that
-        were not named are welcome in any batch.
+        ``classes`` names all classes, those that have no rows yet too; they are impossible until they have.
+        Naive Bayes wants it with the first batch, as in scikit-learn; later it may be left out, and labels
+        that were never named are then welcome.
         """
         first = not hasattr(self, "classes_")
+        if first and classes is None and self._declares:
+            raise InputError(
+                "classes must be passed on the first call to partial_fit.",
+                hint="classes=np.unique(y) will do: labels that come with later batches are welcome",
+            )
         batch = self._batch(X, y, sample_weight, first=first)
-        labels = batch.labels if first else joined(self.classes_, batch.labels)
+        known = batch.labels if first else self.classes_
+        labels = joined(known, batch.labels)
         if classes is not None:
-            labels = joined(labels, classes)
+            labels = declared(classes, batch.labels, known, same=self._declares and not first)
         seen = self._counted(batch)
         # Only what cannot fail any more is left, so that a bad batch changes nothing.
         self.statistics_ = seen if first else self.statistics_ + seen
@@ -159,11 +168,26 @@ class Generative(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior = np.zeros(K)
             prior[places] = mass / mass.sum()
         else:
-            prior = checked_priors(priors, K)
+            prior = self._shares(priors, K)
         if not prior[places].any():
             raise InputError("the prior is zero for every class that has rows")
         with np.errstate(divide="ignore"):
             return places, np.log(prior)
+
+    def _prior_by_name(self, priors: Any, parameter: str) -> dict[str, float]:
+        """Priors in the order of the classes, which a parameter has, as a learner of the core takes them."""
+        if not hasattr(self, "classes_"):
+            raise InputError(
+                f"`{parameter}` has the order of the classes, which is not known before the estimator is "
+                "fitted",
+                hint=self._prior_hint,
+            )
+        shares = self._shares(priors, len(self.classes_))
+        return dict(zip(names(self.classes_), shares.tolist(), strict=True))
+
+    def _shares(self, priors: Any, K: int) -> Floats:
+        """The probabilities of the classes, (K,), if ``priors`` are such."""
+        return checked_priors(priors, K)
 
     def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
         """Rows and labels to learn from, checked, at least so many, and how many they are."""
@@ -191,12 +215,19 @@ def checked_priors(priors: Any, K: int) -> Floats:
     values = np.asarray(priors, dtype=np.float64)
     if values.shape != (K,):
         raise InputError(
-            f"there are {values.size} priors for {K} classes",
+            f"Number of priors must match number of classes: there are {values.size} priors for {K} classes",
             hint="give one for each of `classes_`, in that order",
         )
-    if not (values >= 0).all() or abs(float(values.sum()) - 1) > 1e-6:
+    bad = np.flatnonzero(~(values >= 0))
+    if len(bad):
         raise InputError(
-            f"the priors sum to {values.sum():g}", hint="give each class a share of zero or more, 1 in all"
+            f"Priors must be non-negative: number {bad[0]} is {values[bad[0]]:g}",
+            hint="priors must be non-negative shares, 1 in all",
+        )
+    if abs(float(values.sum()) - 1) > 1e-6:
+        raise InputError(
+            f"The sum of the priors should be 1: these sum to {values.sum():g}",
+            hint="give each class a share of zero or more, 1 in all",
         )
     return np.asarray(values / values.sum())
 

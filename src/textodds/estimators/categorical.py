@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textodds import tables
 from textodds.categories import CategoryTally
+from textodds.categories.tally import check_size
 from textodds.conditionals.categorical import Categorical
+from textodds.errors import InputError, TextoddsWarning, Unsupported
 from textodds.estimators.base import Batch
 from textodds.estimators.columns import Categories, labels_of
+from textodds.estimators.counts import LEAST_ALPHA
 
 Floats = NDArray[np.float64]
 
@@ -23,14 +31,19 @@ class CategoricalNB(Categories):
     ----------
     alpha : float, default 1.0
         Smoothing, in pseudo-counts a category.
-    missing : "ignore" or "category", default "ignore"
-        Whether a missing value is left out, or a category like any other.
-    unseen : "ignore" or "smooth", default "ignore"
-        Whether a category that was not in training is left out, or has a cell for all such.
+    force_alpha : bool, default True
+        Whether an ``alpha`` below 1e-10 is kept as it is, or is made that with a warning.
     fit_prior : bool, default True
         Whether classes are as probable as they are often in training, or all alike.
     class_prior : array-like of shape (n_classes,), default None
         Probability of each class, in the order of ``classes_``; then ``fit_prior`` is not asked.
+    min_categories : int or array-like of shape (n_features,), default None
+        Columns are numbers, and have the categories from 0 to the largest that occurs, at least so many,
+        whether they occur or not; None: the categories that occur.
+    missing : "ignore" or "category", default "ignore"
+        Whether a missing value is left out, or a category like any other.
+    unseen : "ignore" or "smooth", default "ignore"
+        Whether a category that was not in training is left out, or has a cell for all such.
 
     Attributes
     ----------
@@ -45,9 +58,12 @@ class CategoricalNB(Categories):
 
     Differs
     -------
-    From scikit-learn's, which takes numbers only, without gaps, and fails on a category that was not in
-    training: where that is so, the numbers are the same. Weights are rounded to multiples of 2**-30. A class
-    that was declared and has no rows is impossible, whatever the prior.
+    From scikit-learn's, which takes numbers only, cuts their fractions off, and fails on a category that was
+    not in training, or is below zero. It smooths over all numbers from 0 to the largest, here only over those
+    that occur, unless ``min_categories`` is given: then, and where there are no gaps, the numbers are the
+    same. Weights are rounded to multiples of 2**-30. The first call of ``partial_fit`` names the ``classes``,
+    as there; a later one may leave them out, and labels that were never named are then welcome. A class that
+    was named and has no rows is impossible, whatever the prior.
 
     Examples
     --------
@@ -59,20 +75,36 @@ class CategoricalNB(Categories):
     array(['play', 'play', 'play'], dtype='<U4')
     """
 
+    _declares = True
+
     def __init__(
         self,
         *,
         alpha: float = 1.0,
-        missing: str = "ignore",
-        unseen: str = "ignore",
+        force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: ArrayLike | None = None,
+        min_categories: ArrayLike | None = None,
+        missing: str = "ignore",
+        unseen: str = "ignore",
     ) -> None:
         self.alpha = alpha
-        self.missing = missing
-        self.unseen = unseen
+        self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.missing = missing
+        self.unseen = unseen
+
+    def learner(self) -> tables.CategoricalNB:
+        """The learner of the core with the same choices, for `textodds.train`."""
+        if self.min_categories is not None:
+            raise Unsupported(
+                "of a table the categories are those that occur, whatever min_categories says",
+                hint="leave it out; unseen='smooth' gives what may yet come a cell",
+            )
+        alpha = self.alpha if self.force_alpha else max(self.alpha, LEAST_ALPHA)
+        return tables.CategoricalNB(alpha, self.missing, self.unseen, self._prior())
 
     @property
     def category_count_(self) -> list[Floats]:
@@ -87,7 +119,57 @@ class CategoricalNB(Categories):
         return [fitted.by_class(fitted.density.log_p[j].T[:, order]) for j, order in self._order()]
 
     def _conditional(self) -> Categorical:
-        return Categorical(self.alpha, self.missing, self.unseen)
+        chosen = Categorical(self.alpha, self.missing, self.unseen)
+        if self.force_alpha or chosen.alpha >= LEAST_ALPHA:
+            return chosen
+        warnings.warn(
+            f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
+            "Use `force_alpha=True` to keep it",
+            TextoddsWarning,
+            stacklevel=4,
+        )
+        return replace(chosen, alpha=LEAST_ALPHA)
+
+    def _tally(self) -> CategoryTally:
+        tally: CategoryTally = self.statistics_
+        if self.min_categories is None:
+            return tally
+        least = np.asarray(self.min_categories)
+        if least.dtype.kind not in "iu":
+            raise InputError(
+                f"'min_categories' should have integral type. Got {least.dtype} instead.",
+                hint="give how many categories there are, from 0",
+            )
+        if least.ndim and least.shape != (self.n_features_in_,):
+            raise InputError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is "
+                f"provided. Got {least.shape} instead.",
+                hint="give one number for each column, or one for all",
+            )
+        if (least < 1).any():
+            raise InputError(f"'min_categories' should be 1 or more. Got {least.min()} instead.")
+        each = np.broadcast_to(least, self.n_features_in_).tolist()
+        return _without_gaps(tally, dict(zip(self._names(), each, strict=True)))
 
     def _counted(self, batch: Batch) -> CategoryTally:
         return CategoryTally.of(batch.rows, labels_of(batch), batch.weights)
+
+
+def _without_gaps(tally: CategoryTally, least: Mapping[str, int]) -> CategoryTally:
+    """The same with all numbers from 0 to the largest as categories, at least so many by column."""
+    categories, units = [], []
+    for column, names, table in zip(tally.columns, tally.categories, tally.units, strict=True):
+        for name in names:
+            if not name.isdecimal() or name != str(int(name)):
+                raise InputError(
+                    f"column `{column}` has the category `{name}`: `min_categories` is of numbers from 0",
+                    hint="leave it out; unseen='smooth' gives what may yet come a cell",
+                )
+        at = [int(name) for name in names]
+        C, K = max([least[column], *(c + 1 for c in at)]), len(tally.classes)
+        check_size(column, C, K)
+        whole = np.zeros((C, K), dtype=table.dtype)
+        whole[at] = table
+        categories.append(tuple(str(c) for c in range(C)))
+        units.append(whole)
+    return replace(tally, categories=tuple(categories), units=tuple(units))

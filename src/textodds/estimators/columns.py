@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from textodds.categories import CategoryTally, Coded
 from textodds.errors import InputError, NoData
 from textodds.estimators.base import Batch, Fitted, Generative
+from textodds.generative import Prior
 
 Floats = NDArray[np.float64]
 
@@ -54,10 +55,14 @@ class Categories(Generative):
         """How many categories each column has, (V,)."""
         return np.array([len(names) for names in self.categories_], dtype=np.int64)
 
+    def _tally(self) -> Any:
+        """The counts that the model is made of."""
+        return self.statistics_
+
     def _singles(self) -> CategoryTally:
         """The counts of each column by itself."""
         self._known()
-        tally = self.statistics_
+        tally = self._tally()
         return tally if isinstance(tally, CategoryTally) else tally.marginals()
 
     def _order(self) -> list[tuple[int, list[int]]]:
@@ -99,8 +104,29 @@ class Categories(Generative):
         named = {name: _arrow(column) for name, column in zip(self._names(), table, strict=True)}
         if learning:
             for name, column in named.items():
-                _refuse_negative(name, column)
+                self._refuse_negative(name, column)
         return {name: _coded(name, column) for name, column in named.items()}
+
+    def _refuse_negative(self, name: str, column: Any) -> None:
+        """Refuse to learn from numbers below zero: encoders write -1 for what they do not know."""
+        kind = getattr(column, "type", None)
+        if kind is None or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            return
+        least = pc.min(column).as_py()
+        if least is not None and least < 0:
+            below = pc.fill_null(pc.less(column, 0), False).to_numpy(zero_copy_only=False)
+            row = int(np.flatnonzero(below)[0])
+            raise InputError(
+                f"Negative values in data passed to {type(self).__name__} (input X): "
+                f"row {row} of column `{name}` has {column[row].as_py():g}",
+                hint="put None for a missing value, and write categories as text",
+            )
+
+    def _prior(self) -> Prior:
+        """The prior as a learner of the core takes it."""
+        if self.class_prior is None:
+            return "data" if self.fit_prior else "uniform"
+        return self._prior_by_name(self.class_prior, "class_prior")
 
     def _prior_given(self) -> Any:
         """The prior of all classes; None: as often as in training."""
@@ -109,7 +135,7 @@ class Categories(Generative):
         return self.class_prior
 
     def _made(self, batch: Batch | None) -> Fitted:
-        tally = self.statistics_
+        tally = self._tally()
         places, log_prior = self._placed(tally.classes, tally.class_rows, self._prior_given())
         return Fitted(places, log_prior, self._conditional().fit(tally))
 
@@ -140,20 +166,6 @@ def _coded(name: str, column: Any) -> Coded:
     except InputError as error:
         hint = f"{error.hint}; GaussianNB takes numbers as they are, with a variance in each class"
         raise InputError(f"column `{name}`: {error.problem}", hint=hint) from error
-
-
-def _refuse_negative(name: str, column: Any) -> None:
-    """Refuse to learn from numbers below zero: encoders write -1 for what they do not know."""
-    kind = getattr(column, "type", None)
-    if kind is None or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return
-    least = pc.min(column).as_py()
-    if least is not None and least < 0:
-        row = int(np.flatnonzero(pc.fill_null(pc.less(column, 0), False).to_numpy(zero_copy_only=False))[0])
-        raise InputError(
-            f"Negative values in data: row {row} of column `{name}` has {column[row].as_py():g}",
-            hint="put None for a missing value, and write categories as text",
-        )
 
 
 def _in_order(categories: tuple[str, ...]) -> list[int]:

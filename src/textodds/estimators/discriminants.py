@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textodds.conditionals.gaussian import Gaussian
-from textodds.errors import InputError, Unsupported, suggestion
-from textodds.estimators.base import Batch, Fitted, told
+from textodds.errors import InputError, TextoddsWarning, Unsupported, suggestion
+from textodds.estimators.base import Batch, Fitted, checked_priors, told
 from textodds.estimators.numbers import Gaussians
 from textodds.generative import Prior
 from textodds.rows import LabelledRows, checked_rows
@@ -32,25 +33,36 @@ def _takes_batches(estimator: Discriminants) -> bool:
             f"shrinkage={estimator.shrinkage!r} is chosen from all rows at once, not in batches",
             hint="shrinkage='oas', or a number",
         )
+    if estimator.covariance_estimator is not None:
+        raise Unsupported(
+            "a covariance_estimator is given all rows at once, not batches", hint="give `fit` all"
+        )
     return True
 
 
 class Discriminants(Gaussians):
     """Gaussian classes with covariances, of dense or sparse rows."""
 
+    solver: str
     shrinkage: float | str | None
+    covariance_estimator: Any
+    _solvers: tuple[str, ...]
     _full = True
     _least_rows = 2
 
     @property
     def _sparse(self) -> bool:  # type: ignore[override]
         # The other choices are made from a covariance that is written out.
-        return not isinstance(self.shrinkage, str)
+        return not isinstance(self.shrinkage, str) and self.covariance_estimator is None
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V), dense or sparse, with labels y (N,), and from nothing before."""
         self._check_choices()
         batch = self._batch(X, y, sample_weight, first=True, least=self._least_rows)
+        if self.covariance_estimator is not None and batch.weights is not None:
+            raise InputError(
+                "a covariance_estimator takes no weights of rows", hint="give a shrinkage instead"
+            )
         self.classes_ = batch.labels
         self.__dict__.pop("statistics_", None)
         if sparse.issparse(batch.rows):
@@ -97,7 +109,27 @@ class Discriminants(Gaussians):
         """The model of sparse rows."""
         raise NotImplementedError
 
+    def _shares(self, priors: Any, K: int) -> Floats:
+        values = np.asarray(priors, dtype=np.float64)
+        total = float(values.sum())
+        if values.shape == (K,) and (values >= 0).all() and 0 < total < np.inf and abs(total - 1) > 1e-6:
+            warnings.warn(
+                f"the priors sum to {total:g}; each was divided by that", TextoddsWarning, stacklevel=5
+            )
+            values = values / total
+        return checked_priors(values, K)
+
     def _check_choices(self) -> None:
+        if self.solver not in self._solvers:
+            raise InputError(
+                f"unknown solver {self.solver!r}{suggestion(str(self.solver), self._solvers)}",
+                hint=" or ".join(f"`{solver}`" for solver in self._solvers),
+            )
+        if self.covariance_estimator is not None and self.shrinkage is not None:
+            raise InputError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.",
+                hint="an estimator shrinks as it will: leave shrinkage out",
+            )
         given = self.shrinkage
         if given is None or given in CHOICES:
             return
@@ -114,6 +146,10 @@ class Discriminants(Gaussians):
     def _needed(self, batch: Batch | None) -> Batch:
         assert batch is not None, "partial_fit refuses what is chosen from rows"
         return batch
+
+    def _refuse_estimator(self) -> None:
+        if self.covariance_estimator is not None:
+            raise Unsupported("the learner has no covariance_estimator", hint="give a shrinkage instead")
 
     def _gaussian(self, covariance: str, batch: Batch | None, pooling: float = 0.0) -> Gaussian:
         """The conditional for a shrinkage that is a number, "oas" or "likelihood"."""

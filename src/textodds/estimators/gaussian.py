@@ -41,8 +41,9 @@ class GaussianNB(Gaussians):
     Differs
     -------
     From scikit-learn's: the numbers of `fit` are the same. Its ``partial_fit`` takes ``epsilon_`` from the
-    last batch and stores it within variances, so that batches do not equal the whole; here they do. Classes
-    need not be declared, and missing numbers are taken.
+    last batch and stores it within variances, so that batches do not equal the whole; here they do. The
+    first batch names the ``classes``, as there; a later one may leave them out, and labels that were never
+    named are then welcome. Missing numbers are taken.
 
     Examples
     --------
@@ -55,6 +56,7 @@ class GaussianNB(Gaussians):
     (array(['low', 'high'], dtype='<U4'), array([[0.5, 0.5]]))
     """
 
+    _declares = True
     _missing = True
 
     def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:

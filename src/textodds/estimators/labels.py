@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from textodds.data.values import Unusable, label_of
 from textodds.errors import InputError
 
 
@@ -19,9 +20,25 @@ def distinct(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     >>> distinct(np.array([10, 2, 10]))
     (array([ 2, 10]), array([1, 0, 1]))
     """
+    if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "UO":
+        found = _distinct_text(y)
+        if found is not None and 2 * len(found[0]) <= len(y):
+            return found  # text that repeats is classes: to make sure would sort it once more
     check_classification_targets(y)
     labels, codes = np.unique(y, return_inverse=True)
     return labels, codes
+
+
+def _distinct_text(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+    """What `distinct` says of text; None if it is other things."""
+    if y.dtype.kind == "U":
+        return np.unique(y, return_inverse=True)
+    rows = y.tolist()
+    if set(map(type, rows)) != {str}:
+        return None
+    ordered = sorted(set(rows))  # NumPy would sort all rows, by a call for each comparison
+    place = {label: k for k, label in enumerate(ordered)}
+    return np.array(ordered, dtype=object), np.fromiter(map(place.__getitem__, rows), np.intp, len(rows))
 
 
 def joined(known: NDArray[Any], more: Any) -> NDArray[Any]:
@@ -41,17 +58,65 @@ def joined(known: NDArray[Any], more: Any) -> NDArray[Any]:
     return np.union1d(known, more)
 
 
+def declared(classes: Any, batch: NDArray[Any], known: NDArray[Any], *, same: bool = False) -> NDArray[Any]:
+    """The labels that a caller names, sorted, if they hold those of a batch and all that were known before.
+
+    ``same``: there may be no others among them, as scikit-learn has it from the second batch on.
+
+    Examples
+    --------
+    >>> declared([3, 1, 2], np.array([1]), np.array([1, 3]))
+    array([1, 2, 3])
+    """
+    labels = joined(known, classes)
+    if len(unnamed := np.setdiff1d(batch, classes)):
+        raise InputError(
+            f"The target label(s) {unnamed.tolist()} in y do not exist in the initial classes "
+            f"{np.unique(classes).tolist()}",
+            hint="name these too; after the first batch `classes` may be left out",
+        )
+    if len(np.setdiff1d(known, classes)) or (same and len(np.setdiff1d(classes, joined(known, batch)))):
+        raise InputError(
+            f"`classes={np.asarray(classes).tolist()}` is not the same as on last call to partial_fit, was: "
+            f"{known.tolist()}",
+            hint="leave `classes` out: labels that were never named are then welcome"
+            if same
+            else "name at least the classes that were named or learned before, or none",
+        )
+    return labels
+
+
 def names(labels: NDArray[Any]) -> tuple[str, ...]:
-    """What the core calls the classes, (K,): as the user would write them, so that errors can name them.
+    """What the core calls the classes, (K,): as `textodds.train` would write them.
 
     Examples
     --------
     >>> names(np.array([1.0, 2.0])) == names(np.array([1, 2])) == ("1", "2")
     True
+    >>> names(np.array([False, True]))
+    ('false', 'true')
     """
     if labels.dtype.kind == "f":  # labels are whole: 1.0 in one batch is 1 in another
         return tuple(str(int(label)) for label in labels)
-    return tuple(str(label) for label in labels)
+    return tuple(
+        str(label).lower() if isinstance(label, (bool, np.bool_)) else str(label) for label in labels
+    )
+
+
+def name_in(parameter: str, label: Any) -> str:
+    """What the core calls the class of a label that a parameter has, be there such a class or not.
+
+    Examples
+    --------
+    >>> name_in("class_prior", True), name_in("class_prior", np.float64(2))
+    ('true', '2')
+    """
+    try:
+        return label_of(label)
+    except Unusable as error:
+        raise InputError(
+            f"{parameter}: {error}", hint="it is of labels, which are text or numbers"
+        ) from error
 
 
 def _kind(labels: NDArray[Any]) -> str:

@@ -17,6 +17,7 @@ from textodds.errors import InputError
 from textodds.estimators.base import Batch, Fitted
 from textodds.estimators.discriminants import Discriminants, labelled_rows
 from textodds.estimators.settling import (
+    estimated,
     ledoit_wolf_by_class,
     settled,
     settled_or_shrunk,
@@ -71,6 +72,9 @@ class LinearDiscriminantAnalysis(
 
     Parameters
     ----------
+    solver : "svd", "lsqr" or "eigen", default "svd"
+        Where what is not determined lies: under svd, scores without shrinkage and `transform` are about the
+        mean of all rows, under the others about zero. Labels and probabilities are the same.
     shrinkage : None, float, "auto", "oas" or "likelihood", default None
         How far the covariance of dense rows is drawn towards a simpler one: not at all, with a number from
         0 to 1 towards :math:`\operatorname{tr}(C) / V \cdot I`, and chosen by Ledoit and Wolf ("auto"), by
@@ -80,9 +84,14 @@ class LinearDiscriminantAnalysis(
         Probability of each class, in the order of ``classes_``; None: as often as in training.
     n_components : int, default None
         Directions that `transform` gives; None: all, which is min(n_classes - 1, n_features).
+    store_covariance : bool, default False
+        Taken for the sake of scikit-learn's callers: ``covariance_`` is there either way.
     tol : float, default 1e-4
         What is nothing beside something: a direction against the first one (root of :math:`\lambda`), and of
         sparse rows the residual of conjugate gradients.
+    covariance_estimator : estimator, default None
+        Has the covariance of a class as ``covariance_`` after a `fit` on its rows, instead of a shrinkage; of
+        dense rows without weights only.
 
     Attributes
     ----------
@@ -101,11 +110,11 @@ class LinearDiscriminantAnalysis(
 
     Differs
     -------
-    From scikit-learn's, which has the same numbers with the solvers svd (without shrinkage) and lsqr (with).
+    From scikit-learn's, which has the same numbers, but does not shrink with svd nor transform with lsqr.
     Where rows are too few for a covariance, its svd drops directions silently; here the covariance is shrunk
     by OAS and a warning says so. With shrinkage, its eigen solver shrinks the scatter between classes too,
     so that its directions are no solutions of (1). Columns that do not vary within a class keep no variance
-    under "auto"; there they get one that depends on units.
+    under "auto"; there they get one that depends on units. Numbers are of 64 bits, whatever X has.
 
     Examples
     --------
@@ -119,28 +128,37 @@ class LinearDiscriminantAnalysis(
            [2.828]])
     """
 
+    _solvers = ("svd", "lsqr", "eigen")
+
     def __init__(
         self,
-        *,
+        solver: str = "svd",
         shrinkage: float | str | None = None,
         priors: ArrayLike | None = None,
         n_components: int | None = None,
+        store_covariance: bool = False,
         tol: float = 1e-4,
+        covariance_estimator: Any = None,
     ) -> None:
+        self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
         self.n_components = n_components
+        self.store_covariance = store_covariance
         self.tol = tol
+        self.covariance_estimator = covariance_estimator
 
     def learner(self) -> discriminant.LinearDiscriminantAnalysis:
         """The learner of the core with the same choices, as for sparse rows."""
+        self._refuse_estimator()
         return discriminant.LinearDiscriminantAnalysis(self._core_shrinkage(), self._prior(), self.tol)
 
     def transform(self, X: Any) -> Floats:
-        """Rows along Fisher's directions, about ``xbar_``: (N, n_components)."""
+        """Rows along Fisher's directions, about ``xbar_`` or zero: (N, n_components)."""
         check_is_fitted(self)
         fitted = self._linear()
-        return np.asarray(self._rows(X) @ fitted.directions) - fitted.centre @ fitted.directions
+        along = np.asarray(self._rows(X) @ fitted.directions)
+        return along - fitted.centre @ fitted.directions if self.solver == "svd" else along
 
     def decision_function(self, X: Any) -> Floats:
         """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
@@ -210,12 +228,17 @@ class LinearDiscriminantAnalysis(
         places, log_prior = self._placed(moments.classes, moments.class_rows, self.priors)
         prior = np.exp(log_prior[places])
         prior = prior / prior.sum()
-        if self.shrinkage is None:
+        origin = np.zeros(moments.n_columns)
+        if self.covariance_estimator is not None:
+            rows = self._needed(batch)
+            found = estimated(rows.rows, rows.codes, rows.classes, moments, self.covariance_estimator)
+            density = settled(Gaussian("shared"), weighted(found, prior))
+        elif self.shrinkage is None:
             density = settled_or_shrunk(Gaussian("shared"), moments)
-            origin = prior @ moments.mean  # as scikit-learn's svd: scores are about the mean,
+            if self.solver == "svd":
+                origin = prior @ moments.mean
         else:
             density = self._shrunk(weighted(moments, prior), batch)
-            origin = np.zeros(moments.n_columns)  # as its lsqr: they are about zero
         about = replace(density, centre=origin, mean=(moments.mean - origin) / density.scale)
         intercept, weights = about.linear()
         known = Fitted(places, log_prior, density)
@@ -244,7 +267,8 @@ class LinearDiscriminantAnalysis(
         if not isinstance(R, (int, np.integer)) or not min(1, most) <= R <= most:
             raise InputError(
                 f"n_components must be from 1 to {most}, got {self.n_components!r}",
-                hint="there are as many directions as classes, less one, and no more than columns",
+                hint="n_components cannot be larger than min(n_features, n_classes - 1): there are as many "
+                "directions as classes, less one, and no more than columns",
             )
         R = min(R, int((values > self.tol**2 * values[0]).sum()))  # (1) has no more that are not zero
         directions = away @ (turns[:, :R] / np.sqrt(values[:R]))

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textodds.errors import InputError, Unsupported
-from textodds.estimators.base import Batch, Generative, checked_priors
-from textodds.estimators.labels import names
+from textodds.errors import Unsupported
+from textodds.estimators.base import Batch, Generative
 from textodds.generative import Prior
 from textodds.moments import Moments
 
@@ -38,15 +37,7 @@ class Gaussians(Generative):
 
     def _prior(self) -> Prior:
         """The prior as a learner of the core takes it."""
-        if self.priors is None:
-            return "data"
-        if not hasattr(self, "classes_"):
-            raise InputError(
-                "priors are in the order of the classes, which are not known before the estimator is fitted",
-                hint="fit it first, or give the learner a prior by name: prior={'ham': 0.9, 'spam': 0.1}",
-            )
-        shares = checked_priors(self.priors, len(self.classes_))
-        return dict(zip(names(self.classes_), shares.tolist(), strict=True))
+        return "data" if self.priors is None else self._prior_by_name(self.priors, "priors")
 
     def _moments(self, wanted: str) -> Moments:
         """The statistics, which there are of dense rows only."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from textodds.conditionals.gaussian import FLAT, Gaussian, overall_variance
-from textodds.errors import Shrunk, TooFewRows
+from textodds.errors import InputError, Shrunk, TooFewRows
 from textodds.moments import Moments
 from textodds.quadratic import Full
 from textodds.shrinkage import ledoit_wolf
@@ -82,6 +84,25 @@ def ledoit_wolf_by_class(
     return found
 
 
+def estimated(
+    rows: Floats, codes: NDArray[np.intp], classes: tuple[str, ...], moments: Moments, estimator: Any
+) -> Moments:
+    """The same with covariances of the classes as an estimator finds them: `fit`, then ``covariance_``."""
+    scatter = np.empty_like(moments.scatter)
+    for k, name in enumerate(moments.classes):
+        own = clone(estimator, safe=False)  # the caller's stays as it was
+        own.fit(rows[codes == classes.index(name)])
+        found = np.asarray(getattr(own, "covariance_", None), dtype=np.float64)
+        if found.shape != scatter[k].shape:
+            V = moments.n_columns
+            raise InputError(
+                f"{type(estimator).__name__} does not have a covariance_ attribute of shape ({V}, {V})",
+                hint="give an estimator of covariances, such as those of sklearn.covariance",
+            )
+        scatter[k] = found * moments.count[k, 0]
+    return replace(moments, scatter=scatter)
+
+
 def _refuse_unspanned(moments: Moments) -> None:
     """Refuse classes whose means differ in directions in which no row differs from its mean.
 
@@ -103,8 +124,10 @@ def _refuse_unspanned(moments: Moments) -> None:
 def _refuse_points(moments: Moments) -> None:
     """Refuse rows that do not differ within any class: there is no covariance to begin with."""
     if not np.einsum("kvv->kv", moments.scatter).any():
+        few = moments.class_rows.sum() <= len(moments.classes)
         raise TooFewRows(
-            "rows do not differ within any class: the rank of their covariance is 0 over "
+            ("The number of samples must be more than the number of classes: " if few else "")
+            + "rows do not differ within any class: the rank of their covariance is 0 over "
             f"{moments.n_columns} columns",
             hint="give each class more rows, or use GaussianNB",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from textodds import tables
 from textodds.categories import CellTally
 from textodds.conditionals.table import FullTable
 from textodds.estimators.base import Batch
@@ -75,6 +76,12 @@ class JointTable(Categories):
         self.max_cells = max_cells
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+
+    def learner(self) -> tables.JointTable:
+        """The learner of the core with the same choices, for `textodds.train`."""
+        return tables.JointTable(
+            self.alpha, self.backoff, self.missing, self.unseen, self.max_cells, self._prior()
+        )
 
     @property
     def n_cells_(self) -> int:

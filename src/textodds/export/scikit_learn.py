@@ -179,7 +179,7 @@ def _options(settings: TextSettings) -> dict[str, Any] | None:
         **(ANALYZERS.get(settings.unit) or {"analyzer": "word", "token_pattern": f"(?u){settings.unit}"}),
         "ngram_range": settings.ngrams,
         "lowercase": settings.lower,
-        "strip_accents": {True: "unicode", False: None}.get(settings.strip_accents, "ascii"),  # type: ignore[call-overload]
+        "strip_accents": settings.accents,
         "stop_words": _stop_words(settings),
     }
 

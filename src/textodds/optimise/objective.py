@@ -13,6 +13,9 @@ from textodds import _kernels
 
 Floats = NDArray[np.float64]
 
+MANY_CLASSES = 8
+"""From so many classes on our kernel (`product`) scores sparse rows faster than SciPy does."""
+
 
 def raw(matrix: Any) -> _kernels.RawRows:
     """A CSR matrix as the kernels take it."""

@@ -84,7 +84,8 @@ class TextSettings:
         self._set("unit", self._unit())
         if self.strip_accents not in (True, False, "ascii"):
             raise InputError(
-                f"strip_accents is {self.strip_accents!r}", hint='True, False, or "ascii" to drop all but ASCII'
+                f"strip_accents is {self.strip_accents!r}",
+                hint='True, False, or "ascii" to drop all but ASCII',
             )
         if self.normal_form is not None and self.normal_form not in NORMAL_FORMS:
             raise InputError(
@@ -170,7 +171,7 @@ class TextSettings:
             unit=self.unit,
             lower=self.lower,
             form=self.normal_form,
-            strip_accents={True: "unicode", False: None}.get(self.strip_accents, "ascii"),  # type: ignore[call-overload]
+            strip_accents=self.accents,
             ngrams=self.ngrams,
             characters=self.characters,
             stop_words=self.stop_words,
@@ -179,6 +180,13 @@ class TextSettings:
             vocabulary=self.vocabulary,
             count_unknown=self.count_unknown,
         )
+
+    @property
+    def accents(self) -> str | None:
+        """How accents are stripped, as scikit-learn says it: ``unicode``, ``ascii`` or None."""
+        if isinstance(self.strip_accents, str):
+            return self.strip_accents
+        return "unicode" if self.strip_accents else None
 
     @property
     def blocks(self) -> int:

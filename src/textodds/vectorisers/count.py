@@ -71,8 +71,8 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         self._validate_params()
         documents = checked(raw_documents)
         analyser = analyser_of(self, parent.CountVectorizer)
-        texts = None if analyser is None else list(held(self, documents))
-        if analyser is None or texts is None or None in texts:
+        texts = None if analyser is None else held(self, documents)
+        if analyser is None or texts is None:
             self.__dict__.pop("_names", None)
             return super().fit_transform(documents)
         self._validate_ngram_range()
@@ -96,8 +96,8 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         self._check_vocabulary()
         analyser = analyser_of(self, parent.CountVectorizer)
         names = None if analyser is None else self._packed()
-        texts = None if names is None else list(held(self, documents))
-        if analyser is None or names is None or texts is None or None in texts:
+        texts = None if names is None else held(self, documents)
+        if analyser is None or names is None or texts is None:
             return super().transform(documents)
         self.build_analyzer()
         return self._counted(analyser, names, texts)
@@ -168,7 +168,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         Within rows terms stand in the order in which they came, as in scikit-learn.
         """
         least, most = (
-            df if isinstance(df, Integral) else df * N  # whole numbers are documents, others a share
+            float(df if isinstance(df, Integral) else df * N)  # whole numbers are documents, others a share
             for df in (self.min_df, self.max_df)
         )
         all_stay = (least <= 1 and most >= N) or most < least
@@ -210,12 +210,12 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
             )
 
 
-def csr(starts: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[Any], V: int) -> Any:
+def csr(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], V: int) -> Any:
     """Sparse rows as scikit-learn is told to give them: a matrix, or an array of SciPy."""
     if starts[-1] < 2**31:
         starts = starts.astype(np.int32)
     else:
-        columns = columns.astype(np.int64)  # type: ignore[assignment]
+        columns = columns.astype(np.int64)
     is_array = get_config().get("sparse_interface") == "sparray"  # it has been asked since 1.9
     kind = sparse.csr_array if is_array else sparse.csr_matrix
     return kind((values, columns, starts), shape=(len(starts) - 1, V))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from textodds._kernels import Held
@@ -10,7 +9,7 @@ from textodds.errors import InputError
 from textodds.vectorisers.disputed import disputed
 
 BATCH = 1024
-"""Files that are in memory at a time."""
+"""Files that are read together."""
 
 
 def checked(documents: Any) -> Any:
@@ -24,13 +23,18 @@ def checked(documents: Any) -> Any:
     return list(documents)
 
 
-def held(vectoriser: Any, documents: Any) -> Iterator[Held | None]:
+def held(vectoriser: Any, documents: Any) -> list[Held] | None:
     """The documents in batches as the kernels take them; None if one is for scikit-learn only."""
     if vectoriser.input == "content":
-        yield _held(vectoriser, documents)
-        return
-    for start in range(0, len(documents), BATCH):
-        yield _held(vectoriser, documents[start : start + BATCH])
+        batches = [documents]
+    else:
+        batches = [documents[start : start + BATCH] for start in range(0, len(documents), BATCH)]
+    texts = []
+    for batch in batches:
+        if (kept := _held(vectoriser, batch)) is None:
+            return None
+        texts.append(kept)
+    return texts
 
 
 def _held(vectoriser: Any, documents: Any) -> Held | None:

@@ -47,8 +47,8 @@ class HashingVectorizer(parent.HashingVectorizer):  # type: ignore[misc]
         self._validate_ngram_range()
         analyser = analyser_of(self, parent.HashingVectorizer)
         fits = len(documents) and 1 <= self.n_features <= MOST_COLUMNS
-        texts = list(held(self, documents)) if analyser is not None and fits else None
-        if analyser is None or texts is None or None in texts:
+        texts = held(self, documents) if analyser is not None and fits else None
+        if analyser is None or texts is None:
             return super().transform(documents)
         self.build_analyzer()  # which looks at the stop words
         parts = []

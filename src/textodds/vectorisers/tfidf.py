@@ -57,7 +57,8 @@ class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[
     Term v, which occurs :math:`n_{iv}` times in document i and is in :math:`d_v` of N documents, has
 
     .. math::
-        x_{iv} = \frac{n_{iv}\, g_v}{\lVert n_i\, g \rVert}, \qquad g_v = 1 + \ln\frac{1 + N}{1 + d_v}   \tag{1}
+        x_{iv} = \frac{n_{iv}\, g_v}{\lVert n_i\, g \rVert}, \qquad
+        g_v = 1 + \ln\frac{1 + N}{1 + d_v}                                          \tag{1}
 
     with :math:`1 + \ln n_{iv}` in the place of :math:`n_{iv}` if ``sublinear_tf``, and no ones under the
     logarithm without ``smooth_idf``. The numbers are scikit-learn's to the last bit.
