@@ -120,17 +120,17 @@ impl Analyser {
         self.analyse_to(text, row, scratch, self.ngrams)
     }
 
-    /// Whether terms are words or n-grams, any of them: neither hashed nor of a fixed vocabulary.
+    /// Whether terms are n-grams of one kind, any of them: neither hashed nor of a fixed vocabulary.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.hashing.is_none() && self.fixed.is_none()
+        self.hashing.is_none() && self.fixed.is_none() && self.characters.is_none()
     }
 
     /// The n-grams that can be made of the terms of [`Self::analyse_single`]; none if they cannot.
     #[must_use]
     pub fn joinable(&self) -> Option<(usize, usize)> {
-        (self.is_plain() && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1)
-            .then_some(self.ngrams)
+        let any = self.hashing.is_none() && self.fixed.is_none();
+        (any && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1).then_some(self.ngrams)
     }
 
     /// [`Self::analyse`] without joining tokens to n-grams.

@@ -63,7 +63,9 @@ impl<T: Count> Vectoriser<T> {
     /// [`Error::Setting`] if the analyser hashes or has its vocabulary already.
     pub fn new(analyser: Arc<Analyser>, threads: usize) -> Result<Self, Error> {
         if !analyser.is_plain() {
-            return Err(Error::Setting("a vocabulary is not learned from hashed or chosen words".into()));
+            return Err(Error::Setting(
+                "rows are counted of n-grams of one kind, neither hashed nor chosen".into(),
+            ));
         }
         Ok(Self { analyser, parts: (0..threads.max(1)).map(|_| Part::new()).collect(), runs: Vec::new() })
     }

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use textodds_core::analyse::{Analyser, Grams};
-use textodds_core::prepare::Preparation;
+use textodds_core::prepare::{Accents, Preparation};
 use textodds_core::score::{Exceptions, Linear};
 use textodds_core::tensors::layout;
 use textodds_core::tokenise::Unit;
@@ -32,7 +32,7 @@ fuzz_target!(|data: &[u8]| {
         let none: &[f64] = &[];
         let model = Linear::new(words, &[0.0; 3], &[0.0; 3], none, none, sparse, None, true, a % 2 == 0, None);
         if let Ok(model) = model.and_then(Linear::checked) {
-            let preparation = Preparation { form: None, lower: true, strip_accents: false };
+            let preparation = Preparation { form: None, lower: true, accents: Accents::Keep };
             let analyser = Analyser::new(preparation, Grams::Tokens(Unit::Words), (1, 2), None, &[], None, None).unwrap();
             let text = String::from_utf8_lossy(data);
             let (scores, _) = model.score(&analyser, &[&text, ""], 1).unwrap();

@@ -9,6 +9,7 @@ use textodds_core::count::Counter;
 use textodds_core::prepare::{Accents, Form, Preparation};
 use textodds_core::tally::Tally;
 use textodds_core::tokenise::Unit;
+use textodds_core::vectorise::Vectoriser;
 
 fn tally(analyser: &Arc<Analyser>, batches: &[&[&str]]) -> Tally {
     let mut counter = Counter::new(analyser.clone(), 1, 1 << 30);
@@ -52,4 +53,20 @@ fuzz_target!(|data: &[u8]| {
     let (a, b) = (tally(&analyser, &[left]), tally(&analyser, &[right]));
     assert_eq!(whole, a.combined(&b, 1, false).unwrap());
     assert_eq!(a, whole.combined(&b, -1, false).unwrap());
+
+    if analyser.is_plain() {
+        let rows = |threads: usize, batches: &[&[&str]]| {
+            let mut vectoriser = Vectoriser::<i64>::new(analyser.clone(), threads).unwrap();
+            batches.iter().for_each(|batch| vectoriser.add(batch).unwrap());
+            vectoriser.finish(None).unwrap()
+        };
+        let (all, names) = rows(1, &[&documents]);
+        assert!((all.clone(), names.clone()) == rows(2, &[left, right]));
+        assert_eq!(all.0.len(), documents.len() + 1);
+        let counted: f64 = all.2.iter().map(|count| *count as f64).sum();
+        assert_eq!(counted, documents.iter().map(|text| {
+            analyser.analyse(text, 0, &mut scratch).unwrap();
+            scratch.terms().0.len() as f64
+        }).sum::<f64>());
+    }
 });

@@ -37,7 +37,7 @@ mod _kernels {
     #[pymodule_export]
     use super::tensors::layout;
     #[pymodule_export]
-    use super::texts::{Held, Strings, disputed, unicode_version};
+    use super::texts::{Held, Strings, disputed};
     #[pymodule_export]
     use super::vectoriser::{Vectoriser, count_rows, hashed_rows, select_columns, weigh_rows};
     #[pymodule_export]

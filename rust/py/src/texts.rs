@@ -12,6 +12,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
+use textodds_core::prepare::{Accents, Preparation};
 use textodds_core::{letters, lines, tokenise};
 
 use crate::errors::error;
@@ -255,22 +256,25 @@ impl Held {
 }
 
 /// The characters of which the caller knows otherwise than the kernels: whether they belong to words, are
-/// white space, what their lower case is.
+/// white space, what their lower case is, what is left without accents.
 ///
-/// One of each for each character: 0 or 1, 0 or 1, and the lower cases with a line feed between.
+/// One of each for each character: 0 or 1, 0 or 1, and the last two with a line feed between.
 #[pyfunction]
-pub fn disputed(characters: &str, words: &[u8], spaces: &[u8], lowered: &str) -> String {
-    let about = words.iter().zip(spaces).zip(lowered.split('\n'));
-    let agreed = |c: char, ((word, space), lower): ((&u8, &u8), &str)| {
-        letters::is_word(c) == (*word == 1)
-            && tokenise::is_space(c) == (*space == 1)
+pub fn disputed(characters: &str, words: &[u8], spaces: &[u8], lowered: &str, stripped: &str) -> String {
+    let without = Preparation { form: None, lower: false, accents: Accents::Strip };
+    let mut plain = String::new();
+    let mut agreed = |c: char, word: u8, space: u8, lower: &str, bare: &str| {
+        plain.clear();
+        without.apply(c.encode_utf8(&mut [0; 4]), &mut plain);
+        letters::is_word(c) == (word == 1)
+            && tokenise::is_space(c) == (space == 1)
             && c.to_lowercase().eq(lower.chars())
+            && plain == bare
     };
-    characters.chars().zip(about).filter(|(c, about)| !agreed(*c, *about)).map(|(c, _)| c).collect()
-}
-
-/// The version of Unicode that the kernels know.
-#[pyfunction]
-pub fn unicode_version() -> (u8, u8, u8) {
-    char::UNICODE_VERSION
+    let flags = words.iter().zip(spaces);
+    let texts = lowered.split('\n').zip(stripped.split('\n'));
+    let about = characters.chars().zip(flags).zip(texts);
+    let strange =
+        about.filter(|((c, (word, space)), (lower, bare))| !agreed(*c, **word, **space, lower, bare));
+    strange.map(|((c, _), _)| c).collect()
 }

@@ -67,11 +67,11 @@ impl Vectoriser {
         py: Python<'py>,
         limits: Option<(f64, f64)>,
     ) -> PyResult<(Rows<'py>, Names<'py>, bool)> {
-        fn done<'py, T: Count + Element>(
-            py: Python<'py>,
+        fn done<T: Count + Element>(
+            py: Python<'_>,
             inner: vectorise::Vectoriser<T>,
             limits: Option<(f64, f64)>,
-        ) -> PyResult<(Rows<'py>, Names<'py>, bool)> {
+        ) -> PyResult<(Rows<'_>, Names<'_>, bool)> {
             let any = inner.has_terms();
             let (rows, (bytes, ends)) = py.detach(|| inner.finish(limits)).map_err(raised)?;
             Ok((arrays(py, rows), (PyArray1::from_vec(py, bytes), PyArray1::from_vec(py, ends)), any))

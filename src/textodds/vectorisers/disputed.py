@@ -7,8 +7,9 @@ character are rare; they are left to scikit-learn, so that the result is always 
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
+
+from sklearn.feature_extraction.text import strip_accents_unicode
 
 from textodds import _kernels
 
@@ -17,18 +18,14 @@ BLOCK = 4096
 
 
 @cache
-def disputed(block: int, *, accents: bool) -> str:
-    """The characters in dispute in a block; with ``accents``, those whose decomposition may be, too."""
-    if unicodedata.unidata_version == ".".join(map(str, _kernels.unicode_version())):
-        return ""
+def disputed(block: int) -> str:
+    """The characters in dispute in a block."""
     codes = range(max(block * BLOCK, 0x80), (block + 1) * BLOCK)
     characters = "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
-    strange = _kernels.disputed(
+    return _kernels.disputed(
         characters,
         bytes(map(str.isalnum, characters)),
         bytes(map(str.isspace, characters)),
         "\n".join(map(str.lower, characters)),
+        "\n".join(map(strip_accents_unicode, characters)),
     )
-    if not accents:
-        return strange
-    return strange + "".join(c for c in characters if unicodedata.category(c) == "Cn")

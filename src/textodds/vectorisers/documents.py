@@ -46,6 +46,5 @@ def _held(vectoriser: Any, documents: Any) -> Held | None:
             texts = Held(decoded)
         except InputError:  # half a character, or what is no text after all
             return None
-    accents = bool(vectoriser.strip_accents)
-    strange = "".join(disputed(block, accents=accents) for block in texts.blocks())
+    strange = "".join(map(disputed, texts.blocks()))
     return None if strange and texts.holds(strange) else texts
