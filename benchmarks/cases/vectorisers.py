@@ -68,7 +68,8 @@ def vectorisers(bench: Bench) -> Result:
         _naive_bayes(bench, corpus, result, table)
     result.notes.append(
         "Texts are new copies in every run, so that no form of them is kept from the run before. Where "
-        "scikit-learn takes longest it is run twice only. `MultinomialNB` has labels as text, and counts of float64."
+        "scikit-learn takes longest it is run twice only. `MultinomialNB` has labels as text, and counts of "
+        "float64."
     )
     return result
 

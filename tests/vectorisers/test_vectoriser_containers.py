@@ -75,7 +75,6 @@ ARROW = {
 @pytest.mark.parametrize("container", ARROW)
 @pytest.mark.parametrize("texts", [TEXTS, [*TEXTS, NEW_LETTER]], ids=["kernels", "scikit-learn"])
 def test_arrow_gives_the_rows_of_a_list(name, container, texts):
-    # fails: an array with a letter that this Python does not know goes to scikit-learn as Arrow scalars
     expected = both(getattr(theirs, name), lambda: texts)
     assert_same(both(getattr(ours, name), lambda: ARROW[container](texts)), expected)
 
@@ -86,7 +85,6 @@ def test_arrow_gives_the_rows_of_a_list(name, container, texts):
     "choices", [{"token_pattern": r"[^,]+"}, {"tokenizer": str.split, "token_pattern": None}], ids=str
 )
 def test_arrow_may_go_with_what_is_left_to_scikit_learn(name, container, choices):
-    # fails: an Arrow array is handed to scikit-learn as it is, whose code takes no Arrow scalars
     expected = both(getattr(theirs, name), lambda: TEXTS, **choices)
     assert_same(both(getattr(ours, name), lambda: ARROW[container](TEXTS), **choices), expected)
 
@@ -95,7 +93,6 @@ def test_arrow_may_go_with_what_is_left_to_scikit_learn(name, container, choices
 @pytest.mark.parametrize("kind", ["array", "chunked"])
 @pytest.mark.parametrize("documents", [["free", None], [1, 2]], ids=["null", "numbers"])
 def test_arrow_without_texts_fails_as_a_list_does(name, kind, documents):
-    # fails: the error of an array speaks of Arrow scalars
     made = {"array": pa.array, "chunked": lambda values: pa.chunked_array([values])}[kind]
     expected = outcome(lambda: both(getattr(theirs, name), lambda: documents))
     got = outcome(lambda: both(getattr(ours, name), lambda: made(documents)))
@@ -213,7 +210,6 @@ def files(tmp_path):
 @every
 @pytest.mark.parametrize("form", [str, Path, lambda path: str(path).encode()], ids=["str", "path", "bytes"])
 def test_files_are_read_by_name(name, files, form):
-    # fails: where names are of type str, they themselves are taken for the texts
     names = [form(path) for path in files]
     assert_same_result(name, lambda kind: both(kind, lambda: names, input="filename"))
     assert_same_result(name, lambda kind: both(kind, lambda: iter(names), input="filename"))
@@ -222,7 +218,6 @@ def test_files_are_read_by_name(name, files, form):
 
 @every
 def test_a_file_that_is_not_there_gives_scikit_learns_error(name, files):
-    # fails: the name itself is taken for a text
     names = [str(files[0]), str(files[0]) + ".missing"]
     assert assert_same_deed(name, lambda kind: both(kind, lambda: names, input="filename")).error is not None
 
@@ -230,7 +225,6 @@ def test_a_file_that_is_not_there_gives_scikit_learns_error(name, files):
 @every
 @pytest.mark.parametrize("what", ["filename", "file"])
 def test_no_files_at_all_are_as_no_texts(name, what, files):
-    # fails: `transform([])` raises "blocks must be 2-D"
     assert_same_deed(name, lambda kind: kind(input=what).fit_transform([]))
     opened = {"filename": lambda: files, "file": lambda: [io.StringIO(text) for text in TEXTS]}[what]
     assert_same_deed(name, lambda kind: kind(input=what).fit(opened()).transform([]))
@@ -250,7 +244,6 @@ FORMS = {
     ids=["plain", "new letter", "unassigned"],
 )
 def test_open_files_are_read_once(name, form, texts):
-    # fails: what the kernels do not take is left to scikit-learn, which finds the files at their end
     assert_same_result(
         name, lambda kind: both(kind, lambda: [FORMS[form](text) for text in texts], input="file")
     )
@@ -258,7 +251,6 @@ def test_open_files_are_read_once(name, form, texts):
 
 @every
 def test_an_open_file_with_half_a_character_is_read_once(name):
-    # fails: see above
     def documents():
         return [io.StringIO("half \ud800 of it"), io.StringIO("whole")]
 
@@ -267,7 +259,6 @@ def test_an_open_file_with_half_a_character_is_read_once(name):
 
 @every
 def test_what_is_no_file_gives_scikit_learns_error(name):
-    # fails: texts are taken for what they say
     assert_same_deed(name, lambda kind: kind(input="file").fit_transform(TEXTS))
     assert_same_deed(name, lambda kind: kind(input="file").fit_transform([None]))
     assert_same_deed(name, lambda kind: kind(input="filename").fit_transform([io.StringIO("free")]))

@@ -133,9 +133,6 @@ BAD_COUNTS = [
     ids=str,
 )
 def test_bad_parameters_give_scikit_learns_errors(name, choices):
-    # fails: dtype=float16, object, U5 are taken, where scikit-learn has SciPy's error.
-    # In `transform` without `fit`, which checks no parameters, preprocessor="upper" and tokenizer="split" are
-    # passed over, token_pattern=3 gives another error, and norm="max" an error where there is none
     assert_same_deed(name, lambda kind: kind(**choices).fit(TEXTS))
     assert_same_deed(name, lambda kind: kind(**choices).fit_transform(TEXTS))
     if choices.get("n_features") not in (0, -1, 2**31):  # which scikit-learn does not survive
@@ -149,7 +146,6 @@ def test_bad_parameters_give_scikit_learns_errors(name, choices):
     "choices", [{"stop_words": {"the"}}, {"stop_words": ("the",), "ngram_range": [1, 2]}]
 )
 def test_parameters_are_not_checked_where_that_is_switched_off(name, choices):
-    # fails: they are checked in any case
     with config_context(skip_parameter_validation=True):
         assert_same_result(name, lambda kind: small(kind, **choices).fit_transform(TEXTS))
 
@@ -194,7 +190,6 @@ def test_upper_case_in_a_vocabulary_is_warned_of_as_in_scikit_learn(name, vocabu
     ids=["stop words", "unused"],
 )
 def test_warnings_come_before_the_error_of_a_document(name, choices, document):
-    # fails: documents are read before anything is warned of
     def warned(kind):
         return set(outcome(lambda: small(kind, **choices).fit_transform([*TEXTS, document])).warnings)
 
@@ -206,7 +201,6 @@ def test_warnings_come_before_the_error_of_a_document(name, choices, document):
 
 @every
 def test_before_it_is_fitted_the_errors_are_scikit_learns(name):
-    # fails: the message of `vocabulary_` is our own
     for deed in (
         lambda kind: kind().transform(TEXTS),
         lambda kind: check_is_fitted(kind()),
@@ -231,7 +225,6 @@ def test_whether_it_is_fitted_can_be_asked(name):
 
 @learning
 def test_a_vocabulary_set_by_hand_makes_it_fitted(name):
-    # fails: scikit-learn looks for names with `_` at their end in `vars`
     def fitted(kind):
         vectoriser = kind()
         vectoriser.vocabulary_ = {"see": 0, "free": 1}
@@ -256,7 +249,6 @@ def test_a_vocabulary_set_by_hand_makes_it_fitted(name):
     ids=str,
 )
 def test_a_vocabulary_set_by_hand_is_used(vocabulary):
-    # fails: words of which the columns have gaps or repeat are given other columns
     def used(kind):
         vectoriser = kind()
         vectoriser.vocabulary_ = dict(vocabulary)
@@ -273,7 +265,6 @@ def test_a_vocabulary_set_by_hand_is_used(vocabulary):
 
 @learning
 def test_a_vocabulary_can_be_taken_away(name):
-    # fails: the property has no deleter
     def bereft(kind):
         vectoriser = kind().fit(TEXTS)
         del vectoriser.vocabulary_
@@ -318,7 +309,6 @@ def test_parameters_may_change_after_fitting(name):
 @pytest.mark.parametrize("bad", ["...", ""])
 @pytest.mark.parametrize("pattern", [r"\w+", r"[a-z]+'?[a-z]*"], ids=["kernels", "scikit-learn"])
 def test_after_a_fit_that_failed_the_vocabulary_is_the_old_one(bad, pattern):
-    # fails: where scikit-learn's code did the fit that failed, the old vocabulary is lost
     def failed(kind):
         vectoriser = kind().fit(TEXTS)
         with pytest.raises(ValueError, match="empty vocabulary"):
@@ -493,7 +483,6 @@ OVERRIDES = {
 @pytest.mark.parametrize("method", OVERRIDES)
 @pytest.mark.parametrize("documents", [TEXTS, [text.encode() for text in TEXTS]], ids=["str", "bytes"])
 def test_a_subclass_may_override(name, method, documents):
-    # fails: decode and _word_ngrams are not asked whether they were overridden
     def overridden(kind):
         child = small(type("Child", (kind,), {method: OVERRIDES[method]}))
         rows = [child.fit_transform(documents), child.fit(documents).transform(documents)]
@@ -505,7 +494,6 @@ def test_a_subclass_may_override(name, method, documents):
 @every
 @pytest.mark.parametrize("method", ["_char_ngrams", "_char_wb_ngrams"])
 def test_a_subclass_may_override_how_characters_are_joined(name, method):
-    # fails: they are not asked whether they were overridden
     def overridden(kind):
         child = type("Child", (kind,), {method: lambda self, text: [text[:2], text[-2:]]})
         return small(child, analyzer=method[1:].removesuffix("_ngrams")).fit_transform(TEXTS)
@@ -516,7 +504,6 @@ def test_a_subclass_may_override_how_characters_are_joined(name, method):
 @every
 @pytest.mark.parametrize("method", OVERRIDES)
 def test_a_method_of_one_object_may_be_replaced(name, method):
-    # fails: only the class is asked
     def replaced(kind):
         vectoriser = small(kind)
         setattr(vectoriser, method, lambda *given, **named: OVERRIDES[method](vectoriser, *given, **named))
@@ -526,7 +513,6 @@ def test_a_method_of_one_object_may_be_replaced(name, method):
 
 
 def test_fit_is_by_the_fit_transform_of_a_subclass():
-    # fails: `fit` calls our own
     def counted(kind):
         class Child(kind):
             calls = 0
@@ -643,7 +629,6 @@ def test_it_works_on_a_column(name, frame):
 @learning
 @pytest.mark.parametrize("container", ["pandas", "polars", "default"])
 def test_set_output_is_refused_as_by_scikit_learns(name, container):
-    # fails: rows of TfidfVectorizer come from our TfidfTransformer, of which see below
     def wanted(kind):
         return Pipeline([("words", kind())]).set_output(transform=container).fit_transform(TEXTS)
 
@@ -655,7 +640,6 @@ def test_set_output_is_refused_as_by_scikit_learns(name, container):
 
 @pytest.mark.parametrize("container", ["pandas", "polars", "default"])
 def test_set_output_of_hashes_and_weights_is_refused_as_by_scikit_learns(container):
-    # fails: TfidfTransformer without `auto_wrap_output_keys=None` gets `set_output`, and its rows are wrapped
     counts = sparse.csr_array(np.eye(3))
     for name, X in (("HashingVectorizer", TEXTS), ("TfidfTransformer", counts)):
         assert_same_result(name, lambda kind: hasattr(kind(), "set_output"))

@@ -256,9 +256,10 @@ impl Held {
 }
 
 /// The characters of which the caller knows otherwise than the kernels: whether they belong to words, are
-/// white space, what their lower case is, what is left without accents.
+/// white space, what their lower case is and that of a sigma beside them, what is left without accents.
 ///
-/// One of each for each character: 0 or 1, 0 or 1, and the last two with a line feed between.
+/// One of each for each character: 0 or 1, 0 or 1, and the last two with a line feed between. Lower cases
+/// are those of [`beside_sigma`].
 #[pyfunction]
 pub fn disputed(characters: &str, words: &[u8], spaces: &[u8], lowered: &str, stripped: &str) -> String {
     let without = Preparation { form: None, lower: false, accents: Accents::Strip };
@@ -268,7 +269,7 @@ pub fn disputed(characters: &str, words: &[u8], spaces: &[u8], lowered: &str, st
         without.apply(c.encode_utf8(&mut [0; 4]), &mut plain);
         letters::is_word(c) == (word == 1)
             && tokenise::is_space(c) == (space == 1)
-            && c.to_lowercase().eq(lower.chars())
+            && beside_sigma(c).to_lowercase() == lower
             && plain == bare
     };
     let flags = words.iter().zip(spaces);
@@ -277,4 +278,9 @@ pub fn disputed(characters: &str, words: &[u8], spaces: &[u8], lowered: &str, st
     let strange =
         about.filter(|((c, (word, space)), (lower, bare))| !agreed(*c, **word, **space, lower, bare));
     strange.map(|((c, _), _)| c).collect()
+}
+
+/// A character, and where it decides which lower case a sigma has: the one for the end of a word, or not.
+fn beside_sigma(c: char) -> String {
+    format!("{c}\t{c}Σ\ta{c}Σ\taΣ{c}a\taΣ{c}")
 }

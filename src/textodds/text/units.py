@@ -14,18 +14,27 @@ _SET = re.compile(r"\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[a-z0-9A-Z_](?!-))+
 
 
 def unit_of(name: str) -> str | None:
-    r"""The unit of that name, or that a pattern of scikit-learn's kind describes; None if it is neither.
+    r"""The unit of that name, or that a simple pattern describes; None if it is neither.
 
     Examples
     --------
-    >>> unit_of("words"), unit_of(r"(?u)\b\w\w+\b"), unit_of(r"\w+"), unit_of(r"(?u)\b[a-zA-Z]{3,}\b")
-    ('words', 'sklearn', '\\w{1,}', '\\b[a-zA-Z]{3,}\\b')
-    >>> unit_of(r"[^,]+") is None
+    >>> unit_of("words"), unit_of(r"\w+"), unit_of("word")
+    ('words', '\\w{1,}', None)
+    """
+    return name if name in UNITS else unit_of_pattern(name)
+
+
+def unit_of_pattern(pattern: str) -> str | None:
+    r"""The unit that a pattern of scikit-learn's kind describes; None if there is none.
+
+    Examples
+    --------
+    >>> unit_of_pattern(r"(?u)\b\w\w+\b"), unit_of_pattern(r"\S+"), unit_of_pattern(r"(?u)\b[a-zA-Z]{3,}\b")
+    ('sklearn', 'whitespace', '\\b[a-zA-Z]{3,}\\b')
+    >>> unit_of_pattern(r"[^,]+") is None
     True
     """
-    if name in UNITS:
-        return name
-    found = _RUN.fullmatch(name.removeprefix("(?u)"))
+    found = _RUN.fullmatch(pattern.removeprefix("(?u)"))
     if found is None:
         return None
     kind, times = found["class"], found["times"]

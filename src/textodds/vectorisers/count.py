@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from numbers import Integral
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.feature_extraction import text as parent
 from textodds import _kernels
 from textodds.tally import default_threads
 from textodds.vectorisers.cutting import analyser_of
-from textodds.vectorisers.documents import checked, held
+from textodds.vectorisers.documents import checked, held, plain
 from textodds.vectorisers.names import Names
 
 
@@ -59,53 +58,46 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     array(['free', 'phone', 'see', 'you'], dtype=object)
     """
 
-    _names: Names | None
-
-    def fit(self, raw_documents: Any, y: Any = None) -> CountVectorizer:
-        """Learn the vocabulary."""
-        CountVectorizer.fit_transform(self, raw_documents)
-        return self
-
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn the vocabulary, and the counts (N, V) of its terms."""
-        self._validate_params()
-        documents = checked(raw_documents)
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
+        documents = checked(self, raw_documents)
         analyser = analyser_of(self, parent.CountVectorizer)
-        texts = None if analyser is None else held(self, documents)
-        if analyser is None or texts is None:
-            self.__dict__.pop("_names", None)
-            return super().fit_transform(documents)
+        if analyser is None:
+            return super().fit_transform(plain(documents))
         self._validate_ngram_range()
         self._warn_for_unused_params()
         self._validate_vocabulary()
-        self.build_analyzer()  # which looks at the stop words
         if self.fixed_vocabulary_:
             self._warn_of_upper_case()
-            names = self._packed()
-            if names is None:
-                return super().fit_transform(documents)
+        self.build_analyzer()  # which looks at the stop words
+        texts = held(self, documents)
+        names = self._names() if self.fixed_vocabulary_ else None
+        if texts is None or (self.fixed_vocabulary_ and names is None):
+            return super().fit_transform(plain(documents))
+        if names is not None:
             return self._counted(analyser, names, texts)
         vectoriser = _kernels.Vectoriser(analyser, default_threads(), self._is_real)
-        for batch in texts:
-            vectoriser.add(batch)
-        return self._learned_of(vectoriser, sum(map(len, texts)))
+        vectoriser.add(texts)
+        return self._learned_of(vectoriser, len(texts))
 
     def transform(self, raw_documents: Any) -> Any:
         """The counts (N, V) of the terms of the vocabulary."""
-        documents = checked(raw_documents)
+        documents = checked(self, raw_documents)
         self._check_vocabulary()
         analyser = analyser_of(self, parent.CountVectorizer)
-        names = None if analyser is None else self._packed()
-        texts = None if names is None else held(self, documents)
-        if analyser is None or names is None or texts is None:
-            return super().transform(documents)
+        names = None if analyser is None else self._names()
+        if analyser is None or names is None:
+            return super().transform(plain(documents))
         self.build_analyzer()
-        return self._counted(analyser, names, texts)
+        texts = held(self, documents)
+        return super().transform(plain(documents)) if texts is None else self._counted(analyser, names, texts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms in the order of their columns, (V,)."""
         self._check_vocabulary()
-        names = self._packed()
+        names = self._names()
         if names is None:
             return np.asarray(super().get_feature_names_out(input_features))
         return np.array(names.words(), dtype=object)
@@ -113,54 +105,37 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     @property
     def vocabulary_(self) -> dict[str, int]:
         """The column of each term."""
-        if "_vocabulary" not in self.__dict__:
-            names = self.__dict__.get("_names")
-            if names is None:
-                raise AttributeError(f"{type(self).__name__} has no vocabulary before it is fitted")
-            self._vocabulary = {name: column for column, name in enumerate(names.words())}
-        return self._vocabulary
+        if "vocabulary_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'vocabulary_'")
+        known: Any = self.__dict__["vocabulary_"]
+        return known.columns if isinstance(known, Names) else known
 
     @vocabulary_.setter
-    def vocabulary_(self, vocabulary: dict[str, int]) -> None:
-        self._vocabulary = vocabulary
-        self.__dict__.pop("_names", None)
+    def vocabulary_(self, vocabulary: dict[str, int] | Names) -> None:
+        self.__dict__["vocabulary_"] = vocabulary
 
-    def __getstate__(self) -> Any:
-        state = dict(super().__getstate__())
-        if state.get("_names") is not None:
-            state.pop("_vocabulary", None)
-        return state
+    @vocabulary_.deleter
+    def vocabulary_(self) -> None:
+        del self.__dict__["vocabulary_"]
 
     def _check_vocabulary(self) -> None:
-        if not self.__dict__.get("_names"):
+        if not isinstance(self.__dict__.get("vocabulary_"), Names):
             super()._check_vocabulary()
 
-    def _packed(self) -> Names | None:
-        """The terms by column as the kernels take them; None if they cannot, since a term is no text."""
-        names: Names | None = self.__dict__.get("_names")
-        if names is None:
-            try:
-                terms = sorted(self._vocabulary.items(), key=itemgetter(1))
-                names = self._names = Names.of(term for term, _ in terms)
-            except (AttributeError, TypeError, UnicodeError):
-                return None
-        return names
+    def _names(self) -> Names | None:
+        """The terms by column as the kernels take them; None if they cannot, since the vocabulary is odd."""
+        known: Any = self.__dict__["vocabulary_"]
+        return known if isinstance(known, Names) else Names.of_columns(known)
 
     @property
     def _is_real(self) -> bool:
         return bool(np.dtype(self.dtype) == np.float64)
 
-    def _counted(self, analyser: _kernels.Analyser, names: Names, texts: list[Any]) -> Any:
+    def _counted(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> Any:
         """The counts of the terms that have names."""
         words, columns = names.index
-        parts = [
-            self._matrix(
-                _kernels.count_rows(analyser, words, columns, batch, default_threads(), self._is_real),
-                len(names),
-            )
-            for batch in texts
-        ]
-        return self._finished(parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr"))
+        rows = _kernels.count_rows(analyser, words, columns, texts, default_threads(), self._is_real)
+        return self._finished(self._matrix(rows, len(names)))
 
     def _learned_of(self, vectoriser: _kernels.Vectoriser, N: int) -> Any:
         """The counts of the columns that are wanted, in the order of their names.
@@ -187,8 +162,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
             keep[(-total).argsort()[: self.max_features]] = True
             names = names.select(keep)
             rows = _kernels.select_columns(*rows, np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
-        self.__dict__.pop("_vocabulary", None)
-        self._names = names
+        self.vocabulary_ = names
         return self._finished(self._matrix(rows, len(names)))
 
     def _matrix(self, rows: Any, V: int) -> Any:
@@ -211,11 +185,17 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
 
 
 def csr(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], V: int) -> Any:
-    """Sparse rows as scikit-learn is told to give them: a matrix, or an array of SciPy."""
+    """Sparse rows of V columns."""
     if starts[-1] < 2**31:
         starts = starts.astype(np.int32)
     else:
         columns = columns.astype(np.int64)
+    return as_asked(sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, V)))
+
+
+def as_asked(X: Any) -> Any:
+    """Sparse rows as scikit-learn is told to give them: a matrix, or an array of SciPy."""
     is_array = get_config().get("sparse_interface") == "sparray"  # it has been asked since 1.9
-    kind = sparse.csr_array if is_array else sparse.csr_matrix
-    return kind((values, columns, starts), shape=(len(starts) - 1, V))
+    if sparse.isspmatrix(X) != is_array:
+        return X
+    return sparse.csr_array(X) if is_array else sparse.csr_matrix(X)

@@ -5,39 +5,55 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from textodds._kernels import Analyser
 from textodds.errors import InputError
 from textodds.text import TextSettings
-from textodds.text.units import unit_of
+from textodds.text.units import unit_of_pattern
 
-METHODS = ("build_analyzer", "build_preprocessor", "build_tokenizer", "get_stop_words")
+METHODS = (
+    "build_analyzer",
+    "build_preprocessor",
+    "build_tokenizer",
+    "decode",
+    "get_stop_words",
+    "_word_ngrams",
+    "_char_ngrams",
+    "_char_wb_ngrams",
+)
 """What users override to cut texts in their own way."""
 
+DTYPES = "?bBhHiIlLqQfd"
+"""The kinds of numbers that sparse matrices of SciPy hold, complex ones left out."""
+
 UNITS = {"char": "characters", "char_wb": "characters-in-words"}
+ACCENTS: dict[str | None, bool | str] = {None: False, "unicode": True, "ascii": "ascii"}
 
 
 def analyser_of(vectoriser: Any, parent: type) -> Analyser | None:
     """The kernel that finds the terms that a vectoriser of scikit-learn would; None if there is none.
 
-    ``parent`` is scikit-learn's own class, whose methods must be in force.
+    ``parent`` is scikit-learn's own class, whose methods must be in force. Whatever is odd is left to it.
     """
-    if any(getattr(type(vectoriser), name) is not getattr(parent, name) for name in METHODS):
+    kind, own = type(vectoriser), vars(vectoriser)
+    if any(getattr(kind, name) is not getattr(parent, name) or name in own for name in METHODS):
         return None
-    choices = (vectoriser.analyzer, vectoriser.preprocessor, vectoriser.tokenizer, vectoriser.strip_accents)
-    if any(map(callable, choices)):
+    if vectoriser.preprocessor is not None or vectoriser.tokenizer is not None:
         return None
-    unit = UNITS.get(vectoriser.analyzer)
-    stop_words = None
-    if unit is None:
-        unit = unit_of(vectoriser.token_pattern) if vectoriser.token_pattern else None
-        stop_words = vectoriser.get_stop_words()
-    if unit is None:
-        return None
-    accents = {"unicode": True, "ascii": "ascii"}.get(vectoriser.strip_accents, False)
     try:
-        return _analyser(unit, tuple(vectoriser.ngram_range), vectoriser.lowercase, accents, stop_words)
-    except (InputError, TypeError):  # more than 16 words in a row, stop words that are no texts, and the like
-        return None
+        if np.dtype(vectoriser.dtype).char not in DTYPES:
+            return None
+        accents = ACCENTS[vectoriser.strip_accents]
+        unit, stop_words = UNITS.get(vectoriser.analyzer), None
+        if unit is None and vectoriser.analyzer == "word":
+            unit, stop_words = unit_of_pattern(vectoriser.token_pattern), vectoriser.get_stop_words()
+        if unit is None:
+            return None
+        first, last = vectoriser.ngram_range
+        return _analyser(unit, (first, last), bool(vectoriser.lowercase), accents, stop_words)
+    except (AttributeError, InputError, KeyError, TypeError, ValueError):
+        return None  # scikit-learn knows what to say of it
 
 
 @lru_cache(maxsize=64)

@@ -19,13 +19,16 @@ BLOCK = 4096
 
 @cache
 def disputed(block: int) -> str:
-    """The characters in dispute in a block."""
+    """The characters in dispute in a block.
+
+    Besides their own lower case, that of a sigma depends on them: at the end of a word it is another.
+    """
     codes = range(max(block * BLOCK, 0x80), (block + 1) * BLOCK)
     characters = "".join(chr(code) for code in codes if not 0xD800 <= code < 0xE000)
     return _kernels.disputed(
         characters,
         bytes(map(str.isalnum, characters)),
         bytes(map(str.isspace, characters)),
-        "\n".join(map(str.lower, characters)),
+        "\n".join(f"{c}\t{c}Σ\ta{c}Σ\taΣ{c}a\taΣ{c}".lower() for c in characters),
         "\n".join(map(strip_accents_unicode, characters)),
     )

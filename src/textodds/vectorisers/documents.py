@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from textodds._kernels import Held
 from textodds.errors import InputError
 from textodds.vectorisers.disputed import disputed
 
-BATCH = 1024
-"""Files that are read together."""
 
-
-def checked(documents: Any) -> Any:
+def checked(vectoriser: Any, documents: Any) -> Any:
     """The documents, which can then be gone through more than once."""
     if isinstance(documents, str):
         raise ValueError("Iterable over raw text documents expected, string object received.")
-    if isinstance(documents, list | tuple) or hasattr(documents, "__arrow_c_array__"):
-        return documents
     if type(documents).__module__.startswith("pyarrow"):
-        return documents.to_pylist()
-    return list(documents)
+        return documents if hasattr(documents, "__arrow_c_array__") else documents.to_pylist()
+    if vectoriser.input == "file":  # which can be read but once
+        return [io.StringIO(vectoriser.decode(document)) for document in documents]
+    return documents if isinstance(documents, list | tuple) else list(documents)
 
 
-def held(vectoriser: Any, documents: Any) -> list[Held] | None:
-    """The documents in batches as the kernels take them; None if one is for scikit-learn only."""
-    if vectoriser.input == "content":
-        batches = [documents]
-    else:
-        batches = [documents[start : start + BATCH] for start in range(0, len(documents), BATCH)]
-    texts = []
-    for batch in batches:
-        if (kept := _held(vectoriser, batch)) is None:
-            return None
-        texts.append(kept)
-    return texts
+def plain(documents: Any) -> Any:
+    """The documents as scikit-learn takes them."""
+    return documents.to_pylist() if hasattr(documents, "to_pylist") else documents
 
 
-def _held(vectoriser: Any, documents: Any) -> Held | None:
+def held(vectoriser: Any, documents: Any) -> Held | None:
+    """The documents as the kernels take them; None if one is for scikit-learn only."""
     try:
-        texts = Held(documents)
+        texts = Held(documents if vectoriser.input == "content" else None)
     except InputError:  # files, bytes, or what is no text
         decoded = [vectoriser.decode(document) for document in documents]
+        for document in documents if vectoriser.input == "file" else ():
+            document.seek(0)
         try:
             texts = Held(decoded)
         except InputError:  # half a character, or what is no text after all

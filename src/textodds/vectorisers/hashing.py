@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.feature_extraction import text as parent
 from sklearn.preprocessing import normalize
 
@@ -13,13 +13,13 @@ from textodds import _kernels
 from textodds.tally import default_threads
 from textodds.vectorisers.count import csr
 from textodds.vectorisers.cutting import analyser_of
-from textodds.vectorisers.documents import checked, held
+from textodds.vectorisers.documents import checked, held, plain
 
 MOST_COLUMNS = 1 << 24
 """Beyond so many columns scikit-learn's own code runs."""
 
 
-class HashingVectorizer(parent.HashingVectorizer):  # type: ignore[misc]
+class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     """scikit-learn's ``HashingVectorizer``: same parameters, same matrix, in less time.
 
     The kernels do the work under the conditions of `CountVectorizer`, with up to 2**24 columns.
@@ -43,27 +43,25 @@ class HashingVectorizer(parent.HashingVectorizer):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Any:
         """The hashed counts (N, n_features) of documents."""
-        documents = checked(X)
-        self._validate_ngram_range()
+        documents = checked(self, X)
         analyser = analyser_of(self, parent.HashingVectorizer)
-        fits = len(documents) and 1 <= self.n_features <= MOST_COLUMNS
-        texts = held(self, documents) if analyser is not None and fits else None
-        if analyser is None or texts is None:
-            return super().transform(documents)
+        fits = len(documents) and _is_whole(self.n_features) and 1 <= self.n_features <= MOST_COLUMNS
+        if analyser is None or not fits:
+            return super().transform(plain(documents))
+        self._validate_ngram_range()
         self.build_analyzer()  # which looks at the stop words
-        parts = []
-        for batch in texts:
-            rows = _kernels.hashed_rows(
-                analyser, self.n_features, self.alternate_sign, batch, default_threads()
-            )
-            starts, columns, counts = rows
-            parts.append(csr(starts, columns, counts.astype(self.dtype, copy=False), self.n_features))
-        counted = parts[0] if len(parts) == 1 else sparse.vstack(parts, format="csr")
+        texts = held(self, documents)
+        if texts is None:
+            return super().transform(plain(documents))
+        signed, threads = bool(self.alternate_sign), default_threads()
+        starts, columns, counts = _kernels.hashed_rows(analyser, self.n_features, signed, texts, threads)
+        counted = csr(starts, columns, counts.astype(self.dtype, copy=False), self.n_features)
         if self.binary:
             counted.data.fill(1)
         if self.norm is None:
             return counted
-        if counted.dtype != np.float64 or counted.indices.dtype != np.int32:
+        is_plain = counted.dtype == np.float64 and counted.indices.dtype == np.int32
+        if not is_plain or self.norm not in ("l1", "l2"):
             return normalize(counted, norm=self.norm, copy=False)
         starts = counted.indptr.astype(np.int64)
         _kernels.weigh_rows(starts, counted.indices, counted.data, np.zeros(0), self.norm)
@@ -71,5 +69,9 @@ class HashingVectorizer(parent.HashingVectorizer):  # type: ignore[misc]
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """The hashed counts of documents; nothing is learned from them."""
-        documents = checked(X)
+        documents = checked(self, X)
         return self.fit(documents, y).transform(documents)
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,34 @@ class Names:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Names:
-        """Some names; a `TypeError` or `UnicodeError` if one cannot be packed."""
+        """Some names, all of them text."""
         encoded = [word.encode() for word in words]
         ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends)
 
+    @classmethod
+    def of_columns(cls, columns: Any) -> Names | None:
+        """The names of a dictionary from name to column; None if they cannot be packed.
+
+        Examples
+        --------
+        >>> Names.of_columns({"you": 1, "see": 0}).words(), Names.of_columns({"see": 1})
+        (['see', 'you'], None)
+        """
+        try:
+            if sorted(columns.values()) != list(range(len(columns))):
+                return None
+            return cls.of(name for name, _ in sorted(columns.items(), key=itemgetter(1)))
+        except (AttributeError, TypeError, UnicodeError):  # what is no text, or half a character
+            return None
+
     def __len__(self) -> int:
         return len(self.ends) - 1
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """The column of each name."""
+        return {name: column for column, name in enumerate(self.words())}
 
     def words(self) -> list[str]:
         """The names as strings."""

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn import get_config
 from sklearn.feature_extraction import text as parent
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import _kernels
-from textodds.vectorisers.count import CountVectorizer
+from textodds.vectorisers.count import CountVectorizer, as_asked
 
 
-class TfidfTransformer(parent.TfidfTransformer):  # type: ignore[misc]
+class TfidfTransformer(parent.TfidfTransformer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     """scikit-learn's ``TfidfTransformer``: same parameters, same numbers to the last bit, in less time.
 
     The kernels weigh sparse rows of float64; other rows, and the norm ``max``, are left to scikit-learn.
@@ -34,19 +35,23 @@ class TfidfTransformer(parent.TfidfTransformer):  # type: ignore[misc]
         check_is_fitted(self)
         kinds = [np.float64, np.float32]
         X = validate_data(self, X, accept_sparse="csr", dtype=kinds, copy=copy, reset=False)
-        if not (sparse.issparse(X) and _is_plain(X) and self.norm in (None, "l1", "l2")):
+        scale = getattr(self, "idf_", np.zeros(0))
+        is_plain = sparse.issparse(X) and _is_plain(X, scale) and self.norm in (None, "l1", "l2")
+        if not is_plain or (self.sublinear_tf and X.nnz and X.data.min() <= 0):
             return super().transform(X, copy=False)
         if self.sublinear_tf:
             np.log(X.data, X.data)
             X.data += 1.0
-        scale = getattr(self, "idf_", np.zeros(0))
         _kernels.weigh_rows(X.indptr.astype(np.int64), X.indices, X.data, scale, self.norm or "")
-        return X
+        return as_asked(X)
 
 
-def _is_plain(X: Any) -> bool:
+def _is_plain(X: Any, scale: Any) -> bool:
+    """Whether rows are such as the kernels take, with a scale for each column, or none."""
+    is_scale = isinstance(scale, np.ndarray) and scale.dtype == np.float64 and scale.flags.c_contiguous
+    fits = is_scale and scale.shape in ((0,), (X.shape[1],)) and np.isfinite(scale).all()
     is_writeable = X.data.flags.writeable and X.data.flags.c_contiguous
-    return bool(X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
+    return bool(fits and X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
 
 
 class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[misc]
@@ -91,7 +96,8 @@ class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[
 
     def _learned(self, raw_documents: Any) -> Any:
         """The counts, after it was learned from them."""
-        self._validate_params()
+        if not get_config()["skip_parameter_validation"]:
+            self._validate_params()
         self._check_params()
         counts = CountVectorizer.fit_transform(self, raw_documents)
         self._tfidf = TfidfTransformer(
