@@ -226,6 +226,14 @@ def test_weights_that_do_not_fit_give_scikit_learns_errors(choices):
     assert_same_deed("TfidfVectorizer", lambda kind: kind(**choices).fit(TEXTS).idf_)
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2", None])
+def test_a_word_in_no_text_has_scikit_learns_weight(norm):
+    # fails: without `smooth_idf` it is infinite, which scikit-learn refuses to normalise, and ours does not
+    choices = {"vocabulary": ["free", "never"], "smooth_idf": False, "norm": norm}
+    assert_same_deed("TfidfVectorizer", lambda kind: kind(**choices).fit_transform(TEXTS))
+    assert_same_deed("TfidfVectorizer", lambda kind: kind(**choices).fit(TEXTS).transform(["free never"]))
+
+
 def test_choices_of_weights_count_when_it_is_fitted():
     def changed(kind):
         vectoriser = kind().fit(TEXTS).set_params(norm=None, sublinear_tf=True, use_idf=False)

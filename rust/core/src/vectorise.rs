@@ -6,6 +6,7 @@
 //!
 //! [`count_rows`] counts the words of a vocabulary that is there already, [`hashed_rows`] hashes of words.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::analyse::{Analyser, Scratch, push_grams_of_word};
@@ -496,7 +497,7 @@ pub fn select<T: Count>(
 }
 
 /// Count the words of a vocabulary in each text: row boundaries, columns, counts. `columns` has one for each
-/// word, and rows have them in increasing order.
+/// word, all below their number, and rows have them in increasing order.
 ///
 /// # Errors
 /// [`Error::DocumentTooLong`]; [`Error::Malformed`] if there is not one column for each word.
@@ -507,8 +508,8 @@ pub fn count_rows<T: Count>(
     texts: &[&str],
     threads: usize,
 ) -> Result<CountRows<T>, Error> {
-    let end = columns.iter().max().map_or(0, |last| *last as usize + 1);
-    if columns.len() != vocabulary.len() || end > 1 << 30 {
+    let end = columns.len();
+    if end != vocabulary.len() || end > 1 << 30 {
         return Err(Error::Malformed("there is not one column for each word".into()));
     }
     let row = |text: &str, row: usize, at: &mut Desk<T>| {
@@ -516,7 +517,7 @@ pub fn count_rows<T: Count>(
         let (terms, text) = at.scratch.terms();
         at.numbers.clear();
         find_all(&vocabulary, terms, text, None, &mut at.numbers);
-        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize]);
+        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize].min(end as u32 - 1));
         at.seen.add(&at.numbers, 1);
         Ok(())
     };
@@ -546,6 +547,11 @@ pub fn hashed_rows(
         Ok(())
     };
     rows_on_threads(texts, threads, size as usize, row)
+}
+
+thread_local! {
+    /// Kept for the next call: to clear it anew would cost more than to count the words of one text.
+    static SEEN: Cell<Seen> = Cell::default();
 }
 
 /// What a thread works with.
@@ -580,7 +586,7 @@ fn rows_on_threads<T: Count>(
             scratch: Scratch::default(),
             numbers: Vec::new(),
             hashes: Vec::new(),
-            seen: Seen::default(),
+            seen: SEEN.take(),
             ends: Vec::new(),
             ids: Vec::new(),
             counts: Vec::new(),
@@ -598,6 +604,7 @@ fn rows_on_threads<T: Count>(
             desk.seen.take(&mut desk.ids, &mut desk.counts);
             desk.ends.push(desk.ids.len());
         }
+        SEEN.set(std::mem::take(&mut desk.seen));
         Ok(desk)
     });
     let (mut starts, mut ids, mut counts) = (vec![0], Vec::new(), Vec::new());

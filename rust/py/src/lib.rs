@@ -41,5 +41,5 @@ mod _kernels {
     #[pymodule_export]
     use super::vectoriser::{Vectoriser, count_rows, hashed_rows, select_columns, weigh_rows};
     #[pymodule_export]
-    use super::words::{bucket_keys, directory, find, index_names, insert, name_list, select, words};
+    use super::words::{NameIndex, bucket_keys, directory, find, insert, name_list, select, words};
 }

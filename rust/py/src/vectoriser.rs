@@ -4,11 +4,11 @@ use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use textodds_core::tfidf::{self, Norm};
 use textodds_core::vectorise::{self, Count, CountRows};
-use textodds_core::vocabulary::Vocabulary;
 
 use crate::analyser::Analyser;
 use crate::errors::{error, raised};
 use crate::texts::Texts;
+use crate::words::NameIndex;
 
 type Names<'py> = (Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>);
 /// Row boundaries, columns, and values: int64 or float64.
@@ -104,13 +104,12 @@ pub fn select_columns<'py>(
     Ok(arrays(py, rows))
 }
 
-/// Rows of counts of the words of a vocabulary, each in its column.
+/// Rows of counts of names, each in its column.
 #[pyfunction]
 pub fn count_rows<'py>(
     py: Python<'py>,
     analyser: &Analyser,
-    words: (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u8>, PyReadonlyArray1<'py, u32>),
-    columns: PyReadonlyArray1<'py, u32>,
+    names: &NameIndex,
     texts: Texts,
     threads: usize,
     real: bool,
@@ -118,25 +117,19 @@ pub fn count_rows<'py>(
     fn counted<'py, T: Count + Element>(
         py: Python<'py>,
         analyser: &Analyser,
-        vocabulary: Vocabulary<'_>,
-        columns: &[u32],
+        names: &NameIndex,
         texts: &[&str],
         threads: usize,
     ) -> PyResult<Rows<'py>> {
-        let rows =
-            py.detach(|| vectorise::count_rows::<T>(&analyser.inner, vocabulary, columns, texts, threads));
+        let (words, columns) = (names.words.view(), &names.places);
+        let rows = py.detach(|| vectorise::count_rows::<T>(&analyser.inner, words, columns, texts, threads));
         Ok(arrays(py, rows.map_err(raised)?))
     }
     let texts = texts.get()?;
-    let (keys, arena, directory) = words;
-    let vocabulary = Vocabulary::new(keys.as_slice()?, arena.as_slice()?, directory.as_slice()?)
-        .and_then(Vocabulary::checked)
-        .map_err(raised)?;
-    let columns = columns.as_slice()?;
     if real {
-        counted::<f64>(py, analyser, vocabulary, columns, &texts, threads)
+        counted::<f64>(py, analyser, names, &texts, threads)
     } else {
-        counted::<i64>(py, analyser, vocabulary, columns, &texts, threads)
+        counted::<i64>(py, analyser, names, &texts, threads)
     }
 }
 

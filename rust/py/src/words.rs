@@ -8,12 +8,6 @@ use textodds_core::vocabulary::{self, Vocabulary, Words};
 
 use crate::errors::{error, raised};
 
-type Index<'py> = (
-    Bound<'py, PyArray1<u64>>,
-    Bound<'py, PyArray1<u8>>,
-    Bound<'py, PyArray1<u32>>,
-    Bound<'py, PyArray1<u32>>,
-);
 type Keys<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u8>>);
 
 fn key(keys: &[u64], id: usize) -> PyResult<Key> {
@@ -120,22 +114,36 @@ pub fn name_list<'py>(
     PyList::new(py, named(packed.as_slice()?, ends.as_slice()?)?)
 }
 
-/// A vocabulary of names: keys, arena, directory, and the place of each word among the names.
-#[pyfunction]
-pub fn index_names<'py>(
-    py: Python<'py>,
-    packed: PyReadonlyArray1<'py, u8>,
-    ends: PyReadonlyArray1<'py, i64>,
-) -> PyResult<Index<'py>> {
-    let names = named(packed.as_slice()?, ends.as_slice()?)?;
-    let (words, places) = py.detach(|| Words::numbered(&names));
-    let directory = vocabulary::directory(&words.keys, &words.arena);
-    Ok((
-        PyArray1::from_vec(py, words.keys),
-        PyArray1::from_vec(py, words.arena),
-        PyArray1::from_vec(py, directory),
-        PyArray1::from_vec(py, places),
-    ))
+/// How to find names, and the place of each of them.
+#[pyclass(frozen, module = "textodds._kernels")]
+pub struct NameIndex {
+    pub words: Words,
+    pub places: Vec<u32>,
+}
+
+#[pymethods]
+impl NameIndex {
+    /// An index of the names that stand one behind the other in `packed`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        packed: PyReadonlyArray1<'_, u8>,
+        ends: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let names = named(packed.as_slice()?, ends.as_slice()?)?;
+        let (words, places) = py.detach(|| Words::numbered(&names));
+        Ok(Self { words, places })
+    }
+
+    fn __len__(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The names as a vocabulary, keys and arena, and the place of each of its words.
+    fn vocabulary<'py>(&self, py: Python<'py>) -> (Keys<'py>, Bound<'py, PyArray1<u32>>) {
+        let keys = (PyArray1::from_slice(py, &self.words.keys), PyArray1::from_slice(py, &self.words.arena));
+        (keys, PyArray1::from_slice(py, &self.places))
+    }
 }
 
 /// The vocabulary with `word` in its place, and its number.

@@ -14,6 +14,7 @@ from textodds.convert.steps import Step
 from textodds.errors import InputError
 from textodds.text import Selection, TextSettings, Vocabulary
 from textodds.text.units import unit_of
+from textodds.vectorisers.names import Names
 
 VECTORISERS = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
 
@@ -46,9 +47,8 @@ class Terms:
             assert self.settings.hash_bits is not None
             keys = _kernels.bucket_keys(columns.astype(np.uint32), self.settings.hash_bits)
             return Vocabulary(keys, np.zeros(0, np.uint8)), columns
-        encoded = [self.words[column].encode() for column in columns.tolist()]
-        ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        keys, arena, _, places = _kernels.index_names(np.frombuffer(b"".join(encoded), np.uint8), ends)
+        names = Names.of(self.words[column] for column in columns.tolist())
+        (keys, arena), places = names.index.vocabulary()
         return Vocabulary(keys, arena), columns[places]
 
 

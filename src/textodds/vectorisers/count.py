@@ -125,7 +125,18 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     def _names(self) -> Names | None:
         """The terms by column as the kernels take them; None if they cannot, since the vocabulary is odd."""
         known: Any = self.__dict__["vocabulary_"]
-        return known if isinstance(known, Names) else Names.of_columns(known)
+        if isinstance(known, Names):
+            return known
+        given: Any
+        names: Names | None
+        given, names = self.__dict__.get("_given", (None, None))
+        if given is not known or names is None or len(names) != len(known):
+            names = Names.of_columns(known)
+            self._given = known, names
+        return names
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in super().__getstate__().items() if name != "_given"}
 
     @property
     def _is_real(self) -> bool:
@@ -133,8 +144,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
 
     def _counted(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> Any:
         """The counts of the terms that have names."""
-        words, columns = names.index
-        rows = _kernels.count_rows(analyser, words, columns, texts, default_threads(), self._is_real)
+        rows = _kernels.count_rows(analyser, names.index, texts, default_threads(), self._is_real)
         return self._finished(self._matrix(rows, len(names)))
 
     def _learned_of(self, vectoriser: _kernels.Vectoriser, N: int) -> Any:

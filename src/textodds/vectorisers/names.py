@@ -63,10 +63,9 @@ class Names:
         return _kernels.name_list(self.packed, self.ends)
 
     @cached_property
-    def index(self) -> tuple[tuple[Any, Any, Any], NDArray[np.uint32]]:
-        """How the kernels find a name, and the column of each they know."""
-        *words, columns = _kernels.index_names(self.packed, self.ends)
-        return tuple(words), columns  # type: ignore[return-value]
+    def index(self) -> _kernels.NameIndex:
+        """How the kernels find a name, and its column."""
+        return _kernels.NameIndex(self.packed, self.ends)
 
     def select(self, keep: NDArray[np.bool_]) -> Names:
         """The names in a mask (V,)."""

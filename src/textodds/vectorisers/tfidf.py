@@ -49,7 +49,9 @@ class TfidfTransformer(parent.TfidfTransformer, auto_wrap_output_keys=None):  # 
 def _is_plain(X: Any, scale: Any) -> bool:
     """Whether rows are such as the kernels take, with a scale for each column, or none."""
     is_scale = isinstance(scale, np.ndarray) and scale.dtype == np.float64 and scale.flags.c_contiguous
-    fits = is_scale and scale.shape in ((0,), (X.shape[1],)) and np.isfinite(scale).all()
+    fits = is_scale and scale.shape in ((0,), (X.shape[1],))
+    used = scale if not fits or scale.size <= X.nnz else scale[X.indices]
+    fits = fits and np.isfinite(used).all()
     is_writeable = X.data.flags.writeable and X.data.flags.c_contiguous
     return bool(fits and X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
 
