@@ -427,7 +427,8 @@ def parts(thing, seen=None):
     inner = (
         thing.values() if isinstance(thing, dict) else thing if isinstance(thing, list | tuple | set) else ()
     )
-    for part in [*inner, *getattr(thing, "__dict__", {}).values()]:
+    kept = thing.__getstate__() if hasattr(thing, "__dict__") and not isinstance(thing, type) else None
+    for part in [*inner, *(kept.values() if isinstance(kept, dict) else ())]:
         yield from parts(part, seen)
 
 
