@@ -228,7 +228,7 @@ def test_weights_that_do_not_fit_give_scikit_learns_errors(choices):
 
 @pytest.mark.parametrize("norm", ["l1", "l2", None])
 def test_a_word_in_no_text_has_scikit_learns_weight(norm):
-    # fails: without `smooth_idf` it is infinite, which scikit-learn refuses to normalise, and ours does not
+    """Without `smooth_idf` it is infinite, which scikit-learn refuses to normalise."""
     choices = {"vocabulary": ["free", "never"], "smooth_idf": False, "norm": norm}
     assert_same_deed("TfidfVectorizer", lambda kind: kind(**choices).fit_transform(TEXTS))
     assert_same_deed("TfidfVectorizer", lambda kind: kind(**choices).fit(TEXTS).transform(["free never"]))
