@@ -258,6 +258,18 @@ def test_an_open_file_with_half_a_character_is_read_once(name):
 
 
 @every
+def test_the_decode_of_a_subclass_is_called_once_for_each_open_file(name):
+    def decoded(kind):
+        class Child(kind):
+            def decode(self, doc):
+                return super().decode(doc) + " more"
+
+        return Child(input="file").fit_transform([io.StringIO("free phone"), io.BytesIO(b"free")])
+
+    assert_same_result(name, decoded)
+
+
+@every
 def test_what_is_no_file_gives_scikit_learns_error(name):
     assert_same_deed(name, lambda kind: kind(input="file").fit_transform(TEXTS))
     assert_same_deed(name, lambda kind: kind(input="file").fit_transform([None]))

@@ -263,6 +263,18 @@ def test_a_vocabulary_set_by_hand_is_used(vocabulary):
     assert_same_deed("CountVectorizer", replaced)
 
 
+@pytest.mark.parametrize(
+    "vocabulary", [{"free": 0, "see": 5}, {"free": 1, "see": 2}, {"free": -1, "see": 0}], ids=str
+)
+def test_weights_and_a_vocabulary_with_gaps_are_scikit_learns(vocabulary):
+    def replaced(kind):
+        vectoriser = kind().fit(["free see"])
+        vectoriser.vocabulary_ = dict(vocabulary)
+        return vectoriser.transform(TEXTS)
+
+    assert_same_deed("TfidfVectorizer", replaced)
+
+
 @learning
 def test_a_vocabulary_can_be_taken_away(name):
     def bereft(kind):
@@ -332,6 +344,18 @@ def test_a_vocabulary_that_is_given_needs_no_fit(name, vocabulary):
     assert_same_deed(name, lambda kind: kind(**choices).get_feature_names_out())
     assert_same_deed(name, lambda kind: kind(**choices).inverse_transform(np.eye(len(vocabulary))))
     assert_same_result(name, lambda kind: state(kind(**choices).fit(TEXTS)))
+
+
+@learning
+@pytest.mark.parametrize(
+    "vocabulary", [["", "see"], ["see", ""], ["at", "", "see"], ["", "at", "see"], {"see": 2, "": 1, "at": 0}]
+)
+@pytest.mark.parametrize(
+    "choices", [{}, {"analyzer": "char_wb", "ngram_range": (1, 4)}], ids=["word", "char_wb"]
+)
+def test_an_empty_word_in_a_vocabulary_has_its_column(name, vocabulary, choices):
+    assert_same_result(name, lambda kind: state(kind(vocabulary=vocabulary, **choices).fit(TEXTS)))
+    assert_same_deed(name, lambda kind: kind(vocabulary=vocabulary, **choices).transform(TEXTS))
 
 
 @learning

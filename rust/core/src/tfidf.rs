@@ -30,6 +30,10 @@ pub fn weigh(
     if !is_whole || !starts.is_sorted() || columns.len() != values.len() {
         return Err(Error::Malformed("these rows do not fit together".into()));
     }
+    let has_scale = |column: &i32| usize::try_from(*column).is_ok_and(|column| column < scale.len());
+    if !scale.is_empty() && !columns.iter().all(has_scale) {
+        return Err(Error::Malformed("a column has no scale".into())); // and nothing was changed
+    }
     for pair in starts.windows(2) {
         let row = pair[0] as usize..pair[1] as usize;
         let (columns, values) = (&columns[row.clone()], &mut values[row]);
@@ -38,8 +42,7 @@ pub fn weigh(
                 if let Some(soon) = columns.get(i + 16) {
                     prefetch(scale, *soon as usize);
                 }
-                let factor = scale.get(columns[i] as usize);
-                *value *= *factor.ok_or_else(|| Error::Malformed("a column has no scale".into()))?;
+                *value *= scale[columns[i] as usize];
             }
         }
         let sum: f64 = match norm {

@@ -496,20 +496,18 @@ pub fn select<T: Count>(
     Ok(rows)
 }
 
-/// Count the words of a vocabulary in each text: row boundaries, columns, counts. `columns` has one for each
-/// word, all below their number, and rows have them in increasing order.
+/// Count the words of a vocabulary in each text: row boundaries, columns, counts. There is a column for each
+/// word, below a number of columns, and rows have them in increasing order.
 ///
 /// # Errors
 /// [`Error::DocumentTooLong`]; [`Error::Malformed`] if there is not one column for each word.
 pub fn count_rows<T: Count>(
     analyser: &Analyser,
-    vocabulary: Vocabulary<'_>,
-    columns: &[u32],
+    (vocabulary, columns, end): (Vocabulary<'_>, &[u32], usize),
     texts: &[&str],
     threads: usize,
 ) -> Result<CountRows<T>, Error> {
-    let end = columns.len();
-    if end != vocabulary.len() || end > 1 << 30 {
+    if columns.len() != vocabulary.len() || end > 1 << 30 {
         return Err(Error::Malformed("there is not one column for each word".into()));
     }
     let row = |text: &str, row: usize, at: &mut Desk<T>| {
@@ -517,7 +515,7 @@ pub fn count_rows<T: Count>(
         let (terms, text) = at.scratch.terms();
         at.numbers.clear();
         find_all(&vocabulary, terms, text, None, &mut at.numbers);
-        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize].min(end as u32 - 1));
+        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize]);
         at.seen.add(&at.numbers, 1);
         Ok(())
     };

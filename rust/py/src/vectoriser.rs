@@ -121,8 +121,8 @@ pub fn count_rows<'py>(
         texts: &[&str],
         threads: usize,
     ) -> PyResult<Rows<'py>> {
-        let (words, columns) = (names.words.view(), &names.places);
-        let rows = py.detach(|| vectorise::count_rows::<T>(&analyser.inner, words, columns, texts, threads));
+        let known = (names.words.view(), names.places.as_slice(), names.names);
+        let rows = py.detach(|| vectorise::count_rows::<T>(&analyser.inner, known, texts, threads));
         Ok(arrays(py, rows.map_err(raised)?))
     }
     let texts = texts.get()?;

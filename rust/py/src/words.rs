@@ -118,7 +118,8 @@ pub fn name_list<'py>(
 #[pyclass(frozen, module = "textodds._kernels")]
 pub struct NameIndex {
     pub words: Words,
-    pub places: Vec<u32>,
+    pub places: Vec<u32>, // of the words; an empty name is none
+    pub names: usize,
 }
 
 #[pymethods]
@@ -132,11 +133,11 @@ impl NameIndex {
     ) -> PyResult<Self> {
         let names = named(packed.as_slice()?, ends.as_slice()?)?;
         let (words, places) = py.detach(|| Words::numbered(&names));
-        Ok(Self { words, places })
+        Ok(Self { words, places, names: names.len() })
     }
 
     fn __len__(&self) -> usize {
-        self.places.len()
+        self.names
     }
 
     /// The names as a vocabulary, keys and arena, and the place of each of its words.

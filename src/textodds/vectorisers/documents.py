@@ -17,7 +17,8 @@ def checked(vectoriser: Any, documents: Any) -> Any:
     if type(documents).__module__.startswith("pyarrow"):
         return documents if hasattr(documents, "__arrow_c_array__") else documents.to_pylist()
     if vectoriser.input == "file":  # which can be read but once
-        return [io.StringIO(vectoriser.decode(document)) for document in documents]
+        read = (document.read() for document in documents)
+        return [io.BytesIO(text) if isinstance(text, bytes) else io.StringIO(text) for text in read]
     return documents if isinstance(documents, list | tuple) else list(documents)
 
 

@@ -38,7 +38,7 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
     --------
     >>> X = HashingVectorizer(n_features=16, norm=None).transform(["free phone", "see you: free"])
     >>> X.shape, X.toarray()[0].nonzero()[0]
-    ((2, 16), array([ 6, 12]))
+    ((2, 16), array([12, 14]))
     """
 
     def transform(self, X: Any) -> Any:

@@ -50,7 +50,8 @@ def _is_plain(X: Any, scale: Any) -> bool:
     """Whether rows are such as the kernels take, with a scale for each column, or none."""
     is_scale = isinstance(scale, np.ndarray) and scale.dtype == np.float64 and scale.flags.c_contiguous
     fits = is_scale and scale.shape in ((0,), (X.shape[1],))
-    used = scale if not fits or scale.size <= X.nnz else scale[X.indices]
+    fits = fits and (not X.nnz or (X.indices.min() >= 0 and X.indices.max() < X.shape[1]))
+    used = scale if not fits or not scale.size or scale.size <= X.nnz else scale[X.indices]
     fits = fits and np.isfinite(used).all()
     is_writeable = X.data.flags.writeable and X.data.flags.c_contiguous
     return bool(fits and X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
