@@ -37,7 +37,7 @@ JOBS = (
         "CountVectorizer",
         {"analyzer": "char_wb", "ngram_range": (3, 5)},
         20,
-        rounds=2,
+        rounds=1,
     ),
 )
 ON_TWO = 40  # times, `CountVectorizer` by the clock
@@ -68,7 +68,7 @@ def vectorisers(bench: Bench) -> Result:
         _naive_bayes(bench, corpus, result, table)
     result.notes.append(
         "Texts are new copies in every run, so that no form of them is kept from the run before. Where "
-        "scikit-learn takes longest it is run twice only. `MultinomialNB` has labels as text, and counts of "
+        "scikit-learn takes longest it is run once only. `MultinomialNB` has labels as text, and counts of "
         "float64."
     )
     return result
