@@ -822,7 +822,7 @@ def test_what_is_no_pipeline_is_refused_with_where_one_is():
     assert "model_" in refused(estimators.TextClassifier().fit(*documents(2))).hint
     assert "make_pipeline" in refused(pipeline[-1]).hint
     assert "make_pipeline" in refused(pipeline[:1]).hint
-    assert "a str came" in refused("pipeline").problem
+    assert "of type str" in refused("pipeline").problem
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows.
 //! Models that need every document at once [`gather`] them as rows; [`dual`] and [`descend`] learn from rows.
-//! [`vectorise`] writes rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
+//! [`vectorise`] and [`counted`] write rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
 //! Nothing here knows Python or panics on input.
@@ -12,6 +12,7 @@
 
 pub mod analyse;
 pub mod count;
+pub mod counted;
 pub mod descend;
 pub mod dual;
 pub mod error;

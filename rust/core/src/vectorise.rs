@@ -3,10 +3,7 @@
 //! Terms are numbered as they arrive: the words of a document, then its pairs of words, and so on.
 //! A row has its terms in the order of those numbers. [`Lexicon::alphabetical`] then says which column
 //! each is. What a vectoriser learns is the same for any number of threads.
-//!
-//! [`count_rows`] counts the words of a vocabulary that is there already, [`hashed_rows`] hashes of words.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::analyse::{Analyser, Scratch, push_grams_of_word};
@@ -17,14 +14,12 @@ use crate::lexicon::{Lexicon, Origin};
 use crate::memory::{filled, reserve};
 use crate::pairs::Pairs;
 use crate::processor::prefetch_text;
-use crate::score::find_all;
 pub use crate::seen::Count;
 use crate::seen::Seen;
 use crate::table::Table;
-use crate::vocabulary::Vocabulary;
 
 /// After one document in so many it is foreseen how long rows will be.
-const LOOK: usize = 16;
+pub(crate) const LOOK: usize = 16;
 /// Numbers of character n-grams that are kept for words that may come again: 256 MiB of them.
 const REMEMBERED: usize = 1 << 26;
 
@@ -204,7 +199,7 @@ fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B
 }
 
 /// Do the last of some jobs here, the others on threads of their own; what came of each.
-fn on_threads<J: Send, R: Send>(mut jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_threads<J: Send, R: Send>(mut jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
     let last = jobs.pop();
     let work = &work;
     std::thread::scope(|scope| {
@@ -227,7 +222,7 @@ fn columns_of(numbers: &[u32], terms: usize) -> Vec<i32> {
 /// Make room for all rows, of which so many are there, so that what is there is not moved again and again.
 ///
 /// Memory that is not used in the end costs nothing.
-fn foresee<T>(memory: &mut Vec<T>, rows: usize, all: usize) {
+pub(crate) fn foresee<T>(memory: &mut Vec<T>, rows: usize, all: usize) {
     let total = memory.len() as f64 * all as f64 / rows.max(1) as f64;
     let more = (1.125 * total) as usize;
     reserve(memory, more.saturating_sub(memory.len()));
@@ -494,130 +489,6 @@ pub fn select<T: Count>(
         rows.0.push(rows.1.len() as i64);
     }
     Ok(rows)
-}
-
-/// Count the words of a vocabulary in each text: row boundaries, columns, counts. There is a column for each
-/// word, below a number of columns, and rows have them in increasing order.
-///
-/// # Errors
-/// [`Error::DocumentTooLong`]; [`Error::Malformed`] if there is not one column for each word.
-pub fn count_rows<T: Count>(
-    analyser: &Analyser,
-    (vocabulary, columns, end): (Vocabulary<'_>, &[u32], usize),
-    texts: &[&str],
-    threads: usize,
-) -> Result<CountRows<T>, Error> {
-    if columns.len() != vocabulary.len() || end > 1 << 30 {
-        return Err(Error::Malformed("there is not one column for each word".into()));
-    }
-    let row = |text: &str, row: usize, at: &mut Desk<T>| {
-        analyser.analyse(text, row, &mut at.scratch)?;
-        let (terms, text) = at.scratch.terms();
-        at.numbers.clear();
-        find_all(&vocabulary, terms, text, None, &mut at.numbers);
-        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize]);
-        at.seen.add(&at.numbers, 1);
-        Ok(())
-    };
-    rows_on_threads(texts, threads, end, row)
-}
-
-/// Count the terms of each text by their hash modulo `size`, as scikit-learn's `HashingVectorizer` does.
-///
-/// With `signed`, a bit of the hash decides whether a term adds or subtracts one.
-///
-/// # Errors
-/// [`Error::DocumentTooLong`]; [`Error::Setting`] past 2^24 columns.
-pub fn hashed_rows(
-    analyser: &Analyser,
-    size: u32,
-    signed: bool,
-    texts: &[&str],
-    threads: usize,
-) -> Result<CountRows<f64>, Error> {
-    if size == 0 || size > 1 << 24 {
-        return Err(Error::Setting(format!("{size} columns: must be from 1 to 2^24")));
-    }
-    let row = |text: &str, row: usize, at: &mut Desk<f64>| {
-        at.hashes.clear();
-        analyser.hash(text, row, &mut at.scratch, &mut at.hashes)?;
-        at.seen.add_hashes(&at.hashes, size, signed);
-        Ok(())
-    };
-    rows_on_threads(texts, threads, size as usize, row)
-}
-
-thread_local! {
-    /// Kept for the next call: to clear it anew would cost more than to count the words of one text.
-    static SEEN: Cell<Seen> = Cell::default();
-}
-
-/// What a thread works with.
-#[derive(Debug)]
-struct Desk<T> {
-    scratch: Scratch,
-    numbers: Vec<u32>,
-    hashes: Vec<i32>,
-    seen: Seen,
-    ends: Vec<usize>,
-    ids: Vec<i32>,
-    counts: Vec<T>,
-}
-
-/// The rows of all texts, whose numbers are below `end`; `row` adds those of one to what was seen.
-fn rows_on_threads<T: Count>(
-    texts: &[&str],
-    threads: usize,
-    end: usize,
-    row: impl Fn(&str, usize, &mut Desk<T>) -> Result<(), Error> + Sync,
-) -> Result<CountRows<T>, Error> {
-    let total: usize = texts.iter().map(|text| text.len()).sum();
-    let threads = if total < 1 << 16 { 1 } else { threads.max(1) };
-    let mut first = 0;
-    let mut jobs = Vec::new();
-    for share in shares(texts, threads, |text| text.len()) {
-        jobs.push((share, first));
-        first += share.len();
-    }
-    let done = on_threads(jobs, |(share, first)| {
-        let mut desk = Desk {
-            scratch: Scratch::default(),
-            numbers: Vec::new(),
-            hashes: Vec::new(),
-            seen: SEEN.take(),
-            ends: Vec::new(),
-            ids: Vec::new(),
-            counts: Vec::new(),
-        };
-        desk.seen.reserve(end);
-        for (i, text) in share.iter().enumerate() {
-            if i == share.len() / LOOK + 1 {
-                foresee(&mut desk.ids, desk.ends.len(), share.len());
-                foresee(&mut desk.counts, desk.ends.len(), share.len());
-            }
-            if let Some(next) = share.get(i + 1) {
-                prefetch_text(next);
-            }
-            row(text, first + i, &mut desk)?;
-            desk.seen.take(&mut desk.ids, &mut desk.counts);
-            desk.ends.push(desk.ids.len());
-        }
-        SEEN.set(std::mem::take(&mut desk.seen));
-        Ok(desk)
-    });
-    let (mut starts, mut ids, mut counts) = (vec![0], Vec::new(), Vec::new());
-    for desk in done {
-        let desk = desk?;
-        let before = ids.len();
-        starts.extend(desk.ends.iter().map(|end| (before + end) as i64));
-        if before == 0 {
-            (ids, counts) = (desk.ids, desk.counts);
-        } else {
-            ids.extend_from_slice(&desk.ids);
-            counts.extend_from_slice(&desk.counts);
-        }
-    }
-    Ok((starts, ids, counts))
 }
 
 #[cfg(test)]

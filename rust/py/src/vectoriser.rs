@@ -2,6 +2,7 @@
 
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
+use textodds_core::counted;
 use textodds_core::tfidf::{self, Norm};
 use textodds_core::vectorise::{self, Count, CountRows};
 
@@ -114,7 +115,7 @@ pub fn count_rows<'py>(
     threads: usize,
     real: bool,
 ) -> PyResult<Rows<'py>> {
-    fn counted<'py, T: Count + Element>(
+    fn rows_as<'py, T: Count + Element>(
         py: Python<'py>,
         analyser: &Analyser,
         names: &NameIndex,
@@ -122,14 +123,14 @@ pub fn count_rows<'py>(
         threads: usize,
     ) -> PyResult<Rows<'py>> {
         let known = (names.words.view(), names.places.as_slice(), names.names);
-        let rows = py.detach(|| vectorise::count_rows::<T>(&analyser.inner, known, texts, threads));
+        let rows = py.detach(|| counted::count_rows::<T>(&analyser.inner, known, texts, threads));
         Ok(arrays(py, rows.map_err(raised)?))
     }
     let texts = texts.get()?;
     if real {
-        counted::<f64>(py, analyser, names, &texts, threads)
+        rows_as::<f64>(py, analyser, names, &texts, threads)
     } else {
-        counted::<i64>(py, analyser, names, &texts, threads)
+        rows_as::<i64>(py, analyser, names, &texts, threads)
     }
 }
 
@@ -165,6 +166,6 @@ pub fn hashed_rows<'py>(
     threads: usize,
 ) -> PyResult<Rows<'py>> {
     let texts = texts.get()?;
-    let rows = py.detach(|| vectorise::hashed_rows(&analyser.inner, size, signed, &texts, threads));
+    let rows = py.detach(|| counted::hashed_rows(&analyser.inner, size, signed, &texts, threads));
     Ok(arrays(py, rows.map_err(raised)?))
 }

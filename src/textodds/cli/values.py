@@ -50,7 +50,12 @@ class Unit(OneOf):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The unit, if it is one."""
-        return value if unit_of(value) else super().convert(value, param, ctx)
+        if unit_of(value):
+            return value
+        raise InputError(
+            f"{_option(param)} cannot be `{value}`{suggestion(value, self.choices)}",
+            hint=f"write one of {', '.join(self.choices)}, or a run of one kind such as '\\w+' or '[a-z]+'",
+        )
 
 
 def _option(param: click.Parameter | None) -> str:

@@ -59,7 +59,7 @@ def steps_of(pipeline: Any) -> list[Step]:
     outer = Step("", pipeline)
     if outer.kind != "Pipeline":
         raise Unsupported(
-            f"a fitted Pipeline of scikit-learn can be converted, and a {type(pipeline).__name__} came",
+            f"a fitted Pipeline of scikit-learn can be converted; this is of type {type(pipeline).__name__}",
             hint=HOLDERS.get(
                 outer.kind, "put the fitted parts together: make_pipeline(vectoriser, classifier)"
             ),

@@ -1,0 +1,138 @@
+//! Rows of counts over columns that are there already: the words of a vocabulary, or hashes of words.
+//!
+//! [`crate::vectorise`] finds the vocabulary first.
+
+use std::cell::Cell;
+
+use crate::analyse::{Analyser, Scratch};
+use crate::count::shares;
+use crate::error::Error;
+use crate::processor::prefetch_text;
+use crate::score::find_all;
+use crate::seen::{Count, Seen};
+use crate::vectorise::{CountRows, LOOK, foresee, on_threads};
+use crate::vocabulary::Vocabulary;
+
+/// Count the words of a vocabulary in each text: row boundaries, columns, counts. There is a column for each
+/// word, below a number of columns, and rows have them in increasing order.
+///
+/// # Errors
+/// [`Error::DocumentTooLong`]; [`Error::Malformed`] if there is not one column for each word.
+pub fn count_rows<T: Count>(
+    analyser: &Analyser,
+    (vocabulary, columns, end): (Vocabulary<'_>, &[u32], usize),
+    texts: &[&str],
+    threads: usize,
+) -> Result<CountRows<T>, Error> {
+    if columns.len() != vocabulary.len() || end > 1 << 30 {
+        return Err(Error::Malformed("there is not one column for each word".into()));
+    }
+    let row = |text: &str, row: usize, at: &mut Desk<T>| {
+        analyser.analyse(text, row, &mut at.scratch)?;
+        let (terms, text) = at.scratch.terms();
+        at.numbers.clear();
+        find_all(&vocabulary, terms, text, None, &mut at.numbers);
+        at.numbers.iter_mut().for_each(|number| *number = columns[*number as usize]);
+        at.seen.add(&at.numbers, 1);
+        Ok(())
+    };
+    rows_on_threads(texts, threads, end, row)
+}
+
+/// Count the terms of each text by their hash modulo `size`, as scikit-learn's `HashingVectorizer` does.
+///
+/// With `signed`, a bit of the hash decides whether a term adds or subtracts one.
+///
+/// # Errors
+/// [`Error::DocumentTooLong`]; [`Error::Setting`] past 2^24 columns.
+pub fn hashed_rows(
+    analyser: &Analyser,
+    size: u32,
+    signed: bool,
+    texts: &[&str],
+    threads: usize,
+) -> Result<CountRows<f64>, Error> {
+    if size == 0 || size > 1 << 24 {
+        return Err(Error::Setting(format!("{size} columns: must be from 1 to 2^24")));
+    }
+    let row = |text: &str, row: usize, at: &mut Desk<f64>| {
+        at.hashes.clear();
+        analyser.hash(text, row, &mut at.scratch, &mut at.hashes)?;
+        at.seen.add_hashes(&at.hashes, size, signed);
+        Ok(())
+    };
+    rows_on_threads(texts, threads, size as usize, row)
+}
+
+thread_local! {
+    /// Kept for the next call: to clear it anew would cost more than to count the words of one text.
+    static SEEN: Cell<Seen> = Cell::default();
+}
+
+/// What a thread works with.
+#[derive(Debug)]
+struct Desk<T> {
+    scratch: Scratch,
+    numbers: Vec<u32>,
+    hashes: Vec<i32>,
+    seen: Seen,
+    ends: Vec<usize>,
+    ids: Vec<i32>,
+    counts: Vec<T>,
+}
+
+/// The rows of all texts, whose numbers are below `end`; `row` adds those of one to what was seen.
+fn rows_on_threads<T: Count>(
+    texts: &[&str],
+    threads: usize,
+    end: usize,
+    row: impl Fn(&str, usize, &mut Desk<T>) -> Result<(), Error> + Sync,
+) -> Result<CountRows<T>, Error> {
+    let total: usize = texts.iter().map(|text| text.len()).sum();
+    let threads = if total < 1 << 16 { 1 } else { threads.max(1) };
+    let mut first = 0;
+    let mut jobs = Vec::new();
+    for share in shares(texts, threads, |text| text.len()) {
+        jobs.push((share, first));
+        first += share.len();
+    }
+    let done = on_threads(jobs, |(share, first)| {
+        let mut desk = Desk {
+            scratch: Scratch::default(),
+            numbers: Vec::new(),
+            hashes: Vec::new(),
+            seen: SEEN.take(),
+            ends: Vec::new(),
+            ids: Vec::new(),
+            counts: Vec::new(),
+        };
+        desk.seen.reserve(end);
+        for (i, text) in share.iter().enumerate() {
+            if i == share.len() / LOOK + 1 {
+                foresee(&mut desk.ids, desk.ends.len(), share.len());
+                foresee(&mut desk.counts, desk.ends.len(), share.len());
+            }
+            if let Some(next) = share.get(i + 1) {
+                prefetch_text(next);
+            }
+            row(text, first + i, &mut desk)?;
+            desk.seen.take(&mut desk.ids, &mut desk.counts);
+            desk.ends.push(desk.ids.len());
+        }
+        SEEN.set(std::mem::take(&mut desk.seen));
+        Ok(desk)
+    });
+    let (mut starts, mut ids, mut counts) = (vec![0], Vec::new(), Vec::new());
+    for desk in done {
+        let desk = desk?;
+        let before = ids.len();
+        starts.extend(desk.ends.iter().map(|end| (before + end) as i64));
+        if before == 0 {
+            (ids, counts) = (desk.ids, desk.counts);
+        } else {
+            ids.extend_from_slice(&desk.ids);
+            counts.extend_from_slice(&desk.counts);
+        }
+    }
+    Ok((starts, ids, counts))
+}
