@@ -159,3 +159,9 @@ class Reservoir:
             self.kept.append(item)
         else:
             self.kept[place] = item
+
+    def halve(self) -> None:
+        """Keep half of what is kept, which is as fair a sample, and no more than that from now on."""
+        left = np.sort(self._random.permutation(len(self.kept))[: max(len(self.kept) // 2, 1)])
+        self.kept = [self.kept[i] for i in left.tolist()]
+        self._size = len(self.kept)

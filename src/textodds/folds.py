@@ -25,3 +25,11 @@ def held_out(codes: NDArray[np.int64], enough: int) -> Iterator[NDArray[np.bool_
         held = fold_of == fold
         if held.any():
             yield held
+
+
+def tells_classes_apart(
+    codes: NDArray[np.int64], weights: NDArray[np.float64], held: NDArray[np.bool_]
+) -> bool:
+    """Whether two classes are left when a fold (N,) is held out, and one of them has rows in it."""
+    left = np.bincount(codes[~held], weights[~held], int(codes.max(initial=0)) + 1) > 0
+    return bool(np.count_nonzero(left) >= 2 and weights[held][left[codes[held]]].sum() > 0)

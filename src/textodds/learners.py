@@ -61,6 +61,9 @@ def needs_documents(learner: Learner) -> bool:
     return not hasattr(learner, "conditional")
 
 
+AUTO = "auto"
+"""In the place of a learner or of features: the best is chosen."""
+
 TABLES = ("gaussian", "categorical", "mixed", "table")
 """Learners of tables only; lda and qda learn from tables and from texts."""
 

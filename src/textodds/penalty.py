@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
-from textodds.folds import held_out
+from textodds.folds import held_out, tells_classes_apart
 from textodds.optimise import Objective, Parameters
 from textodds.optimise.dual import Ascent
 from textodds.optimise.optimum import solve
@@ -22,11 +22,8 @@ ENOUGH = 4000
 """Held-out rows after which another fold would hardly change the choice."""
 
 STEP = math.sqrt(10.0) ** 1.5
-FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
+FIRST, LAST, LEAST = 1.0, 1e4, 1e-3
 """Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
-
-USUAL = (10.0, 100.0)
-"""One of these C is seldom far off, for rows of length 1."""
 
 ROUGH = 1e-2
 """Relative gap to which the path is solved: held-out loss differs by far more from C to C."""
@@ -99,17 +96,20 @@ def choose(
     weights: Floats,
     n_classes: int,
     *,
+    C: float | None = None,
+    near: float | None = None,
+    enough: int = ENOUGH,
     watch: Callable[[float, float], Any] | None = None,
 ) -> Path:
-    """The C of least held-out log-loss.
+    """The C of least held-out log-loss, or the one that is given, and what was said of held-out rows.
 
     ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
-    many are used as it takes to hold out enough rows. From each C the next is begun where the last
-    ended; the path stops once the loss has risen twice.
+    many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
+    ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``.
     """
-    folds = [fold for fold in _folds(codes, split, weights, n_classes) if fold.total]
+    folds = list(_folds(codes, split, weights, n_classes, enough))
     if not folds:  # too few rows to hold any out
-        return Path(1.0, (), 0)
+        return Path(1.0 if C is None else C, (), 0)
     points: dict[float, float] = {}
     held: Held | None = None
 
@@ -123,8 +123,11 @@ def choose(
             watch(C, points[C])
         return points[C]
 
+    if C is not None:
+        measured(C)
+        return Path(C, tuple(points.items()), sum(fold.n for fold in folds), held)
     unit = _mean_square(folds[0].objective.rows)
-    first, C = FIRST / unit, FIRST / unit
+    first = C = FIRST / unit if near is None else near / STEP
     best = measured(C)
     while 1.01 * LAST / unit >= C * STEP and measured(C * STEP) < best:
         C *= STEP
@@ -135,17 +138,6 @@ def choose(
         measured(C)
     found = sorted(points.items())
     return Path(_lowest(found), tuple(found), sum(fold.n for fold in folds), held)
-
-
-def held_out_loss(
-    split: Callable[[NDArray[np.bool_]], Part], codes: NDArray[np.int64], weights: Floats, n_classes: int
-) -> float:
-    """Least mean held-out log-loss at two usual C on one fold: enough to tell good features from bad."""
-    fold = next((fold for fold in _folds(codes, split, weights, n_classes) if fold.total), None)
-    if fold is None:
-        return math.inf
-    unit = _mean_square(fold.objective.rows)
-    return min(fold.loss(C / unit) for C in USUAL) / fold.total
 
 
 class _Fold:
@@ -183,9 +175,10 @@ def _folds(
     split: Callable[[NDArray[np.bool_]], Part],
     weights: Floats,
     n_classes: int,
+    enough: int,
 ) -> Iterator[_Fold]:
-    for held in held_out(codes, ENOUGH):
-        if np.count_nonzero(np.bincount(codes[~held], weights[~held])) < 2:
+    for held in held_out(codes, enough):
+        if not tells_classes_apart(codes, weights, held):
             continue
         kept_rows, held_rows, centre = split(held)
         objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)

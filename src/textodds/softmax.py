@@ -24,7 +24,7 @@ from textodds.optimise import (
     separating_direction,
     solve,
 )
-from textodds.penalty import Held, Path, as_c, choose, held_out_loss
+from textodds.penalty import Held, Path, as_c, choose
 from textodds.rows import LabelledRows
 
 Floats = NDArray[np.float64]
@@ -293,10 +293,18 @@ class NBSoftmax(_Fitted):
 Discriminative = SoftmaxRegression | NBSoftmax
 
 
-def promise(learner: Discriminative, design: Design, data: LabelledRows) -> float:
-    """Held-out log-loss of a design, by a short look: to compare designs, not to report."""
+def path_of(
+    learner: Discriminative, design: Design, data: LabelledRows, *, enough: int, near: float | None = None
+) -> Path:
+    """What a learner says of ``enough`` held-out rows of a design, at its own C, or at the best, which may be
+    sought ``near`` one.
+    """
     weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
-    return held_out_loss(_splitter(learner, design, data, weights), data.codes, weights, len(data.classes))
+    C = as_c(learner.C, learner.alpha, float(weights.sum()))
+    if C is not None and math.isinf(C):
+        C = None  # without a penalty there may be no optimum; with the best one it is as good or better
+    split = _splitter(learner, design, data, weights)
+    return choose(split, data.codes, weights, len(data.classes), C=C, near=near, enough=enough)
 
 
 @dataclass(frozen=True, eq=False)

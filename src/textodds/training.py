@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import generative
 from textodds.conditionals.complement import transformed
+from textodds.counted import is_open, model_of_counts, must_be_choosable
 from textodds.data import Batch, Source, prefetched, read
 from textodds.data.columns import TEXT_NAMES
-from textodds.documents import Documents
 from textodds.errors import InputError, MissingColumn, NoData, Separable, Unsupported
+from textodds.gathered import Gathered
 from textodds.generative import MultinomialNB
-from textodds.learners import is_of_tables, name_of, needs_documents, resolved
+from textodds.learners import AUTO, is_of_tables, name_of, needs_documents, resolved
 from textodds.model import TextModel
 from textodds.recipe import Recipe, recipe_of, selected
 from textodds.tally import MEMORY, Counts, Tally, checked_threads
-from textodds.text import Vocabulary, Weighting
+from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
+    from textodds.choosing import Choice, Pins
     from textodds.density import Reservoir
     from textodds.learners import Learner
-    from textodds.rows import LabelledRows
+    from textodds.penalty import Held
     from textodds.softmax import Watchers
     from textodds.tables import TableModel
     from textodds.tables.choosing import TableLearner
@@ -38,7 +38,9 @@ def train(
     labels: Any = None,
     weights: Any = None,
     *,
-    learner: Learner | TableLearner | str | None = None,
+    learner: Learner | TableLearner | str | Sequence[Learner | str] | None = None,
+    features: str | Sequence[str] | None = None,
+    budget: float | None = None,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
     unlabelled: Any = None,
@@ -67,7 +69,14 @@ def train(
         Of texts: `MultinomialNB`, the default, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`,
         `NBSoftmax`; of tables: `MixedNB`, the default where there is no column of texts, `GaussianNB`,
         `CategoricalNB`, `JointTable`; of either: `LinearDiscriminantAnalysis`,
-        `QuadraticDiscriminantAnalysis`. Or a name: one of `textodds.learners.LEARNERS`.
+        `QuadraticDiscriminantAnalysis`. Or a name: one of `textodds.learners.LEARNERS`; or ``"auto"``, or
+        several, of which the best is chosen on held-out texts together with the features.
+    features : str or sequence of str, optional
+        ``"words"``, ``"pairs"``, ``"triples"``, ``"letters"``, ``"characters"``
+        (`textodds.choosing.FEATURES`), or several, or ``"auto"``, of which the best is chosen. Naive Bayes
+        has words unless something is said, and the others choose.
+    budget : float, default 60
+        Seconds that choosing and learning may take; what would take longer is not tried.
     columns : dict, optional
         What the columns of a table are; see `textodds.tables.train_table`, as for ``like``.
     unlabelled : source, optional
@@ -89,9 +98,8 @@ def train(
         advance, the words outside it count as ``<UNK>``); ``weighting``, for softmax (see `Weighting`);
         ``sklearn=True`` to cut texts as scikit-learn does; and the fields of `TextSettings`.
 
-    Where nothing else is said, softmax has words and pairs of words, tf-idf, ``min_df=2``, a penalty chosen
-    on held-out texts and, if that does better on them, characters beside the words of short texts, or three
-    words in a row of long ones.
+    Where nothing else is said, softmax has tf-idf, ``min_df=2``, and a penalty and features chosen on
+    held-out texts. What was tried, and how well it did, is in ``model.info["chosen"]``.
 
     Examples
     --------
@@ -99,6 +107,12 @@ def train(
     >>> model("a free offer").label
     'spam'
     """
+    pins = None
+    if features is not None or learner == AUTO or isinstance(learner, (list, tuple)):
+        from textodds.choosing import pins_of
+
+        pins = pins_of(learner, features, recipe)
+        learner = None
     found: Any = None if learner is None else resolved(learner)
     columns = columns or getattr(learner, "columns", None)
     reading: dict[str, Any] = {
@@ -145,7 +159,9 @@ def train(
             "threads": threads,
             "memory": memory,
         }
-        return train_on(data, recipe_of(chosen, **recipe), **how)
+        if pins is not None:
+            return train_chosen(data, pins, budget=budget, **how)
+        return train_on(data, recipe_of(chosen, **recipe), budget=budget, **how)
     except MissingColumn as error:
         if not may_be_table(error, found, data):
             raise
@@ -187,6 +203,27 @@ def may_be_table(error: MissingColumn, learner: Any, data: Source) -> bool:
     return error.wanted == "text" and again and (learner is None or name_of(learner) in ("lda", "qda"))
 
 
+def train_chosen(
+    data: Source, pins: Pins, *, budget: float | None = None, threads: int | None = None, **how: Any
+) -> TextModel:
+    """A model trained on an opened source, its learner and features chosen; see `train_on` for the rest."""
+    from textodds.choosing import BUDGET, pool_of, settle
+
+    threads = checked_threads(threads)
+    pooled = pool_of(data, memory=how.get("memory", MEMORY))
+    settled = settle(pooled, pins, budget=BUDGET if budget is None else budget, threads=threads)
+    return train_on(
+        data, settled.recipe, threads=threads, choice=settled.choice, batches=settled.batches, **how
+    )
+
+
+Watching = Callable[[Iterable[Batch]], Iterable[Batch]]
+
+
+def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:
+    return batches
+
+
 def train_on(
     data: Source,
     recipe: Recipe,
@@ -195,12 +232,17 @@ def train_on(
     calibrate: bool = True,
     threads: int | None = None,
     memory: int = MEMORY,
-    watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
+    budget: float | None = None,
+    choice: Choice | None = None,
+    batches: Iterable[Batch] | None = None,
+    watch: Watching = _as_they_are,
     fitting: Watchers | None = None,
 ) -> TextModel:
     """A model trained on an opened source.
 
-    ``watch`` may look at the batches as they pass, ``fitting`` at the progress of an optimiser.
+    ``choice`` is the one that the recipe is of, if it was chosen; ``batches`` are those of the source, where
+    it was read before and cannot be read again. ``watch`` may look at them as they pass, ``fitting`` at the
+    progress of an optimiser.
     """
     threads = checked_threads(threads)
     if typical and (needs_documents(recipe.learner) or not generative.is_likelihood(recipe.learner)):
@@ -208,24 +250,25 @@ def train_on(
             "only a model of how texts come about knows typical ones",
             hint="use the learner multinomial or bernoulli, or leave typical out",
         )
-    if needs_documents(recipe.learner):
-        return _of_documents(data, recipe, threads, watch, fitting, calibrate=calibrate)
-    batches: Iterable[Batch] = data
+    if recipe.is_open:
+        from textodds.choosing import BUDGET, chosen, open_candidates, pool_of
+
+        pooled = pool_of(data, watch=watch)
+        time: dict[str, Any] = {"budget": budget or BUDGET, "spent": pooled.seconds}
+        choice = chosen(pooled.pool, open_candidates(recipe), threads=threads, **time)
+        recipe = replace(recipe, is_open=False) if choice is None else choice.recipe
+        batches, watch = pooled.batches, _as_they_are
+    passed: Iterable[Batch] = data if batches is None else batches
     rereads = getattr(recipe.learner, "transform", False)
     if rereads and not data.replayable:
-        batches = list(data)  # a second pass is needed, and the stream can be read but once
-    first = prefetched(iter(batches)) if data.size is not None else batches
-    passing, sample = watch(first), None
-    is_open = not needs_documents(recipe.learner) and getattr(recipe.learner, "alpha", 1.0) is None
-    if is_open:
-        from textodds.left_out import supports
-
-        if not supports(recipe):
-            raise InputError(
-                "the smoothing of this model cannot be chosen by leaving out one text at a time",
-                hint="give a number, such as alpha=1.0",
-            )
-    if typical or calibrate or is_open:
+        passed = list(passed)  # a second pass is needed, and the stream can be read but once
+    passing = watch(prefetched(iter(passed)) if data.size is not None else passed)
+    if needs_documents(recipe.learner):
+        model = _of_documents(data, passing, recipe, threads, fitting, choice, calibrate=calibrate)
+        return _told(model, choice)
+    sample = None
+    must_be_choosable(recipe)
+    if typical or calibrate or is_open(recipe):
         from textodds.density import Reservoir
 
         sample = Reservoir(SAMPLE)
@@ -235,26 +278,24 @@ def train_on(
         raise _nothing(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if not rereads:
-        model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), info, threads=threads)
-        if sample is not None and (calibrate or is_open):
-            from textodds.left_out import lesson
-
-            if (learned := lesson(model, sample.kept, choose=is_open)) is not None:
-                if is_open:
-                    chosen = _with_alpha(recipe, learned.alpha)
-                    model = TextModel.of_tally(tally, chosen, info, threads=threads)
-                if calibrate:
-                    model.calibration, model.honest = learned.calibration, learned.honest
-                    model.info["left_out"] = learned.about
+        kept = [] if sample is None else sample.kept
+        model = model_of_counts(tally, recipe, kept, info, calibrate=calibrate, threads=threads)
         if typical and sample is not None:
             from textodds.familiar import typical_texts
 
             model.typical = typical_texts(model, sample.kept[:TYPICAL], seen=True)
-        return model
+        return _told(model, choice)
     counts, vocabulary = selected(tally, recipe.selection)
-    again = _transformed_counts(batches, counts, vocabulary, recipe)
+    again = _transformed_counts(passed, counts, vocabulary, recipe)
     learner: Any = recipe.learner
     return TextModel(recipe, vocabulary, generative.fit(learner, again), tally, info, threads=threads)
+
+
+def _told(model: TextModel, choice: Choice | None) -> TextModel:
+    """The model with how it was chosen."""
+    if choice is not None:
+        model.info["chosen"] = choice.report()
+    return model
 
 
 def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
@@ -263,14 +304,6 @@ def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
     for batch in batches:
         offer(sample, batch)
         yield batch
-
-
-def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
-    """The recipe with this smoothing, if it was left open."""
-    learner: Any = recipe.learner
-    if getattr(learner, "alpha", 1.0) is not None:
-        return recipe
-    return replace(recipe, learner=replace(learner, alpha=alpha))
 
 
 def _nothing(data: Source) -> NoData:
@@ -285,7 +318,7 @@ def train_stream(
     recipe: Recipe,
     *,
     threads: int | None = None,
-    watch: Callable[[Iterable[Batch]], Iterable[Batch]] = lambda batches: batches,
+    watch: Watching = _as_they_are,
 ) -> TextModel:
     """A softmax model learned in one pass, in memory that does not grow with the data."""
     from textodds.softmax import SoftmaxRegression
@@ -311,78 +344,46 @@ def train_stream(
     return model
 
 
-@dataclass(frozen=True, eq=False)
-class _Weighted:
-    """Documents whose words naive Bayes may scale."""
-
-    documents: Documents
-    weighting: Weighting
-
-    def scale(self, factor: NDArray[np.float64] | None) -> NDArray[np.float64]:
-        """What each word is worth, (V,)."""
-        idf = self.documents.idf(self.weighting)
-        return idf if factor is None else idf * factor
-
-    def rows(self, factor: NDArray[np.float64] | None) -> Any:
-        """The rows, (N, V)."""
-        return self.documents.rows(self.weighting, self.scale(factor))
-
-    def presence(
-        self, codes: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
-    ) -> NDArray[np.float64]:
-        """Weight of the documents of each class with each word, (V, K)."""
-        return self.documents.gathered.by_class(codes, weights, n_classes)
-
-
 CLEARLY = 0.95
 """Share of the held-out loss that a calibration must get below to be worth having."""
 
 SAMPLE, TYPICAL = 5000, 2000
 """Texts of training that are kept for a while, to calibrate by and to compare with."""
 
-SHORT = 64
-"""Mean number of words below which texts are short."""
-
 
 def _of_documents(
     data: Source,
+    batches: Iterable[Batch],
     recipe: Recipe,
     threads: int,
-    watch: Callable[[Iterable[Batch]], Iterable[Batch]],
     fitting: Watchers | None,
+    choice: Choice | None,
     *,
     calibrate: bool,
 ) -> TextModel:
     """A model that needs every document at once."""
-    batches: Iterable[Batch] = data
-    if recipe.is_open and not data.replayable:
-        batches = list(watch(data))  # features are compared, and the stream can be read but once
-        watch = _as_they_are
-    ahead = prefetched(iter(batches)) if data.size is not None else batches
-    candidate = _candidate(watch(ahead), recipe, threads)
-    if not len(candidate.documents):
+    gathered = Gathered.of(batches, recipe, threads)
+    if not len(gathered.documents):
         raise _nothing(data)
-    if recipe.is_open:
-        candidate = _better(candidate, batches, threads)
-    design, rows, recipe = candidate.design, candidate.rows, replace(candidate.recipe, is_open=False)
+    design, rows = gathered.design, gathered.rows
     learner: Any = recipe.learner
     try:
         fit = learner.fit_design(design, rows, watch=fitting)
     except Separable as error:  # it knows numbers where readers want words
         numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
-        named = candidate.documents.vocabulary.words(numbers)
+        named = gathered.documents.vocabulary.words(numbers)
         raise Separable(error.complete, error.direction, named) from error
     mass = np.bincount(rows.codes, rows.weights, len(rows.classes))
     info = {
         "source": data.description,
-        "documents": candidate.documents.n_documents,
+        "documents": gathered.documents.n_documents,
         "rejected": data.rejects.count,
         "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
         "fit": fit.report(),
     }
     model = TextModel(
         recipe,
-        candidate.documents.vocabulary,
+        gathered.documents.vocabulary,
         fit.model,
         None,
         info,
@@ -390,16 +391,17 @@ def _of_documents(
         threads=threads,
     )
     if calibrate:
-        _calibrate_held_out(model, fit)
+        model.honest = getattr(fit, "honest", None)  # discriminants calibrate themselves
+        held = getattr(fit, "held", None)
+        if choice is not None and choice.classes == model.classes_:
+            held = choice.winner.held
+        if held is not None:
+            _calibrate_held_out(model, held)
     return model
 
 
-def _calibrate_held_out(model: TextModel, fit: Any) -> None:
-    """Calibrate a model by what was said of texts that were held out to choose its penalty, if any were."""
-    model.honest = getattr(fit, "honest", None)  # discriminants calibrate themselves
-    held = getattr(fit, "held", None)
-    if held is None:
-        return
+def _calibrate_held_out(model: TextModel, held: Held) -> None:
+    """Calibrate a model by what was said of texts that were held out to choose its penalty."""
     from textodds.calibrate import Calibration, log_loss
     from textodds.honest import FEWEST, Honest
     from textodds.linear import log_softmax
@@ -417,56 +419,6 @@ def _calibrate_held_out(model: TextModel, fit: Any) -> None:
         posterior, found = log_softmax(scores), Calibration.none()
     model.honest = Honest.of(posterior, codes)
     model.info["left_out"] = found.told(scores, posterior, codes, weights)
-
-
-def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:
-    return batches
-
-
-@dataclass(frozen=True, eq=False)
-class _Candidate:
-    """Documents under a recipe."""
-
-    recipe: Recipe
-    documents: Documents
-
-    @cached_property
-    def design(self) -> _Weighted:
-        assert self.recipe.weighting is not None
-        return _Weighted(self.documents, self.recipe.weighting)
-
-    @cached_property
-    def rows(self) -> LabelledRows:
-        from textodds.rows import LabelledRows, checked_weights
-
-        documents = self.documents
-        weights = checked_weights(documents.weights, len(documents))
-        rows = LabelledRows(self.design.rows(None), documents.classes, documents.codes, weights)
-        return rows.with_two_classes()
-
-
-def _candidate(batches: Iterable[Batch], recipe: Recipe, threads: int) -> _Candidate:
-    settings, selection = recipe.settings, recipe.selection
-    documents = Documents.gather(batches, settings=settings, selection=selection, threads=threads)
-    return _Candidate(recipe, documents)
-
-
-def _better(plain: _Candidate, batches: Iterable[Batch], threads: int) -> _Candidate:
-    """The same, or with more features, whichever does better on held-out documents.
-
-    Short texts have few words, which characters within them help out; long ones may say things in
-    phrases, which three words in a row catch.
-    """
-    from textodds.softmax import promise
-
-    terms = float(plain.documents.gathered.occurrences().sum())  # about as many pairs as single words
-    is_short = terms / 2 <= SHORT * len(plain.documents)
-    more: dict[str, Any] = {"characters": (2, 5)} if is_short else {"ngrams": (1, 3)}
-    richer = replace(plain.recipe, settings=replace(plain.recipe.settings, **more))
-    other = _candidate(prefetched(iter(batches)), richer, threads)
-    learner: Any = plain.recipe.learner
-    losses = [promise(learner, candidate.design, candidate.rows) for candidate in (plain, other)]
-    return other if losses[1] < losses[0] else plain
 
 
 def _transformed_counts(

@@ -46,7 +46,7 @@ def test_evaluate_reports_a_missing_model(capsys):
         (
             ["train", "--learner", "multinomal", "x"],
             "error: `--learner` cannot be `multinomal`; did you mean `multinomial`?\n\n"
-            "hint: write one of multinomial, bernoulli, complement, softmax, nb-softmax, lda, qda, gaussian, "
+            "hint: write one of auto, multinomial, bernoulli, complement, softmax, nb-softmax, lda, qda, gaussian, "
             "categorical, mixed, table\n",
         ),
         (

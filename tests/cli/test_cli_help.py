@@ -53,7 +53,7 @@ def test_the_examples_in_the_help_use_options_that_there_are(name):
 def test_defaults_are_shown(capsys):
     assert main(["train", "--help"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "[default: multinomial; mixed where no column is one of texts]" in out
+    assert "[default: auto, the best for these texts; mixed where no column is one of texts]" in out
     for default in ("2GiB", "stop", "1.0", "NFC", "words", "ignore", "log"):
         assert f"[default: {default}]" in out
 

@@ -190,6 +190,7 @@ def _about(path: Path, model: TextModel) -> dict[str, Any]:
         "fingerprint": known("fingerprint", str),
         "quality": model.info.get("quality"),
         "fit": model.info.get("fit"),
+        "chosen": model.info.get("chosen"),
         "left_out": model.info.get("left_out"),
     }
 

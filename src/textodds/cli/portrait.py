@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+from textodds.cli.chosen import chosen_in_short
 from textodds.cli.talk import aligned, counted, faint, one_line, size, strong, weight, width
 
 CLASSES = 20  # that are listed, and of which words are shown
@@ -94,6 +95,8 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
     for line in fit_lines(about["fit"], recipe["settings"]):
         yield "fit", line
+    for line in chosen_in_short(about.get("chosen")):
+        yield "chosen", line
     for line in honest_lines(about.get("left_out")):
         yield "honest", line
     selection = ", ".join(_choice(*pair) for pair in recipe["selection"].items() if pair[1] is not None)
@@ -112,7 +115,8 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
     """How an optimiser found the weights, in words; nothing where the file has something else there."""
     try:
-        terms = f"words {settings['ngrams'][0]}-{settings['ngrams'][1]}"
+        kind = "letters in words" if settings["unit"] == "characters-in-words" else settings["unit"]
+        terms = f"{kind} {settings['ngrams'][0]}-{settings['ngrams'][1]}"
         if settings.get("characters"):
             terms += " and characters {}-{} of words".format(*settings["characters"])
         if fit["method"] == "stream":

@@ -101,6 +101,23 @@ def fitting(*, quiet: bool) -> Iterator[Watchers | None]:
         yield Watchers(on_path, on_step)
 
 
+@contextlib.contextmanager
+def racing(*, quiet: bool) -> Iterator[Callable[[str, int, int, int], None] | None]:
+    """Tells on a terminal what is tried, on one line that vanishes; None elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    with Status("choosing", console=Console(stderr=True)) as status:
+
+        def on_trial(name: str, n: int, number: int, of: int) -> None:
+            status.update(f"trying {number} of {of} on {n:,} texts: {name}")
+
+        yield on_trial
+
+
 def _drawn(source: Any, doing: str, stack: contextlib.ExitStack) -> Show:
     """What draws the bar, which appears after `DELAY` and vanishes with ``stack``."""
     started = time.monotonic()

@@ -6,11 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
 from textodds.cli.tables import columns
-from textodds.cli.values import PRIOR, OneOf, Unit, Value, above_zero, documents, ngrams, smoothing, words_in
+from textodds.cli.values import (
+    PRIOR,
+    OneOf,
+    SomeOf,
+    Unit,
+    Value,
+    above_zero,
+    documents,
+    in_seconds,
+    ngrams,
+    smoothing,
+    words_in,
+)
 from textodds.errors import InputError
-from textodds.learners import LEARNERS, learner_named
+from textodds.learners import AUTO, LEARNERS, learner_named
 from textodds.recipe import UNKNOWN_POLICIES, recipe_of
 from textodds.text import Weighting
+from textodds.text.features import FEATURES
 from textodds.text.settings import NORMAL_FORMS
 from textodds.text.units import UNITS
 from textodds.text.weighting import FREQUENCIES
@@ -18,6 +31,7 @@ from textodds.text.weighting import FREQUENCIES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textodds.choosing import Pins
     from textodds.recipe import Recipe
 
 
@@ -36,13 +50,31 @@ def _learner_options() -> list[Callable[[F], F]]:
         option(
             section,
             "--learner",
-            type=OneOf([name for name in LEARNERS if name != "semisupervised"]),  # `--unlabelled` makes it
+            # `--unlabelled` makes the semi-supervised one.
+            type=SomeOf([AUTO, *(name for name in LEARNERS if name != "semisupervised")]),
             metavar="NAME",
             help="Of texts: naive Bayes (multinomial, bernoulli, complement), softmax regression (softmax, "
-            "or nb-softmax, with naive Bayes behind it). Of tables: naive Bayes (mixed, gaussian, "
-            "categorical), the full table of a few columns (table). Of both: discriminant analysis "
-            "(lda, qda).  "
-            "[default: multinomial; mixed where no column is one of texts]",
+            "or nb-softmax, with naive Bayes behind it), or several, of which the best is chosen. "
+            "Of tables: naive Bayes (mixed, gaussian, categorical), the full table of a few columns (table). "
+            "Of both: discriminant analysis (lda, qda).  "
+            "[default: auto, the best for these texts; mixed where no column is one of texts]",
+        ),
+        option(
+            section,
+            "--features",
+            type=SomeOf([AUTO, *FEATURES]),
+            metavar="NAME",
+            help="What is learned from: words; pairs (words and pairs of them); triples; letters (runs of "
+            "letters within words); characters (pairs, and letters beside them); or several, of which the "
+            "best is chosen.  [default: auto; words for naive Bayes that is asked for]",
+        ),
+        option(
+            section,
+            "--budget",
+            type=Value(in_seconds, "a time such as 60s, 2min or 0"),
+            metavar="TIME",
+            help="How long choosing and learning may take: what would take longer is not tried.  "
+            "[default: 60s, enough for a million short texts]",
         ),
         option(
             section,
@@ -247,6 +279,8 @@ def learner_from(options: dict[str, Any], usual: str) -> Any:
     """The learner that the options name, or the ``usual`` one, with its choices."""
     given = _given(options, *CHOICES)
     name = options["learner"] or usual
+    if name == AUTO or not isinstance(name, str):
+        name = usual
     if given.get("alpha") == "auto":
         if name not in ("multinomial", "bernoulli", "complement"):
             raise InputError(
@@ -260,6 +294,34 @@ def learner_from(options: dict[str, Any], usual: str) -> Any:
 def recipe_from(options: dict[str, Any]) -> Recipe:
     """The recipe that the options make for texts."""
     return recipe_of(learner_from(options, "multinomial"), **text_choices(options))
+
+
+def pins_from(options: dict[str, Any]) -> Pins | None:
+    """What the options do not leave to choose; None if nothing is left, or something only some learners take.
+
+    Naive Bayes that is asked for by name has words, as it always had: whoever wants its features chosen says
+    ``--features auto``.
+    """
+    from textodds.choosing import pins_of
+
+    learner, features = options["learner"], options["features"]
+    particular = _given(options, *CHOICES, "typical", "stream", "unlabelled")
+    if options["unknown"] != "ignore":
+        particular["unknown"] = options["unknown"]
+    is_settled = isinstance(learner, str) and learner != AUTO
+    if particular and not is_settled:
+        name = next(iter(particular)).replace("_", "-")
+        if learner is not None or features is not None:
+            raise InputError(
+                f"`--{name}` is for some learners only, and none is settled",
+                hint="name one: `--learner multinomial`",
+            )
+        return None
+    if is_settled and features is None:
+        return None
+    if is_settled:
+        learner = learner_from(options, learner)
+    return pins_of(AUTO if learner is None else learner, features, text_choices(options))
 
 
 def text_choices(options: dict[str, Any]) -> dict[str, Any]:

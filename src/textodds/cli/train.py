@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import time
 from dataclasses import dataclass, replace
@@ -9,10 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli import models, quality, tables
+from textodds.cli.chosen import chosen_lines
 from textodds.cli.command import argument, command, option
 from textodds.cli.portrait import fit_lines, honest_lines
-from textodds.cli.progress import Watch, fitting, watched
-from textodds.cli.recipe import CHOICES, learner_from, recipe_from, recipe_options, text_choices
+from textodds.cli.progress import Watch, fitting, racing, watched
+from textodds.cli.recipe import (
+    CHOICES,
+    learner_from,
+    pins_from,
+    recipe_from,
+    recipe_options,
+    text_choices,
+)
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, portions, reading_options, source_for
 from textodds.cli.talk import (
@@ -33,14 +42,15 @@ from textodds.cli.values import Value, in_bytes, share
 from textodds.data import Source
 from textodds.errors import InputError, MissingColumn
 from textodds.evaluate import Evaluation
-from textodds.learners import TABLES
+from textodds.learners import AUTO, TABLES
 from textodds.model import TextModel
 from textodds.opening import load
 from textodds.recipe import recipe_of
-from textodds.tally import MEMORY
+from textodds.tally import MEMORY, checked_threads
 from textodds.training import may_be_table, must_be_of_tables, train_on, train_stream
 
 if TYPE_CHECKING:
+    from textodds.choosing import Pins
     from textodds.opening import Model
     from textodds.recipe import Recipe
     from textodds.tables import TableModel
@@ -152,17 +162,23 @@ def train(
         _refuse_unlabelled(options)
     is_table = options["learner"] in TABLES or any(options[name] for name in of_tables)
     source: Any = None if is_table else opened(data, options)
+    pins = None
     if not is_table:
-        recipe = _semisupervised(options) if options["unlabelled"] else recipe_from(options)
+        pins = pins_from(options)
+        if pins is None:
+            recipe = _semisupervised(options) if options["unlabelled"] else recipe_from(options)
     models.must_be_writable(path, [*data, *([test] if test else [])])
     started = time.perf_counter()
     model: Model | None = None
     if not is_table:
         try:
-            model, watch = _of_texts(source, recipe, options, threads=threads, memory=memory, quiet=quiet)
+            if pins is not None:
+                model, watch = _chosen(source, pins, options, threads=threads, memory=memory, quiet=quiet)
+            else:
+                model, watch = _of_texts(source, recipe, options, threads=threads, memory=memory, quiet=quiet)
         except MissingColumn as error:
-            usual = options["learner"] is None and not options["unlabelled"]
-            if not may_be_table(error, None if usual else recipe.learner, source):
+            usual = options["learner"] in (None, AUTO) and not options["unlabelled"]
+            if not may_be_table(error, None if usual or pins is not None else recipe.learner, source):
                 if source.description == "stdin" and error.wanted == "text":
                     hint = f"{error.hint}; or say that it is a table: `--learner mixed`"
                     raise InputError(error.problem, hint=hint) from error
@@ -234,6 +250,26 @@ def _of_texts(
             return train_on(source, recipe, watch=watch, fitting=told, **choices), watch
 
 
+def _chosen(
+    source: Source, pins: Pins, options: dict[str, Any], *, threads: int | None, memory: int, quiet: bool
+) -> tuple[TextModel, Watch]:
+    """A model whose learner, or features, or both are chosen."""
+    from textodds.choosing import BUDGET, pool_of, settle
+
+    threads = checked_threads(threads)
+    budget = BUDGET if options["budget"] is None else options["budget"]
+    with watched(source, "reading", quiet=quiet) as watch:
+        pooled = pool_of(source, memory=memory, watch=watch)
+    with racing(quiet=quiet) as told:
+        settled = settle(pooled, pins, budget=budget, threads=threads, watch=told)
+    how: dict[str, Any] = {"threads": threads, "memory": memory, "calibrate": not options["no_calibrate"]}
+    how |= {"choice": settled.choice, "batches": settled.batches}
+    again: Any = contextlib.nullcontext(None) if settled.batches else watched(source, "learning", quiet=quiet)
+    with again as second, fitting(quiet=quiet) as steps:
+        passing: dict[str, Any] = {} if second is None else {"watch": second}
+        return train_on(source, settled.recipe, fitting=steps, **how, **passing), second or watch
+
+
 def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> tuple[TableModel, Watch, Any]:
     """A model of a table, whose columns are found by type unless said otherwise."""
     from textodds.tables.training import open_table, train_table_on
@@ -276,6 +312,7 @@ def _plain(summary: Summary) -> dict[str, Any]:
         "bytes_read": summary.bytes_read,
         "megabytes_per_second": summary.bytes_read / 1e6 / summary.seconds,
         "fit": summary.model.info.get("fit"),
+        "chosen": summary.model.info.get("chosen"),
         "left_out": summary.model.info.get("left_out"),
         "rejected": rejects.count,
         "rejects": None if rejects.path is None else str(rejects.path),
@@ -309,6 +346,10 @@ def _tell(summary: Summary) -> None:
         say(f"  {about} count by the labels guessed for them: EM {settled} {found['iterations']} steps")
         say()
     if isinstance(model, TextModel):
+        for line in chosen_lines(model.info.get("chosen")):
+            say(line)
+        if "chosen" in model.info:
+            say()
         for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
             say(line)
         for line in honest_lines(model.info.get("left_out")):

@@ -45,6 +45,19 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
         return value
 
 
+class SomeOf(OneOf):
+    """One or several of some words, between commas: a string if it is one, otherwise a tuple."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word or words, if they are among them."""
+        words = [super(SomeOf, self).convert(word.strip(), param, ctx) for word in value.split(",")]
+        if len(words) > 1 and ("auto" in words or len(set(words)) < len(words)):
+            raise InputError(
+                f"{_option(param)} cannot be `{value}`", hint="write each once; or auto, which is any of them"
+            )
+        return words[0] if len(words) == 1 else tuple(words)
+
+
 class Unit(OneOf):
     """One of some units, or a simple pattern."""
 
@@ -105,6 +118,19 @@ def smoothing(text: str) -> float | str:
     (0.1, 'auto')
     """
     return text if text == "auto" else float(text)
+
+
+def in_seconds(text: str) -> float:
+    """A time in seconds.
+
+    >>> [in_seconds(text) for text in ("60s", "2 min", "1.5h", "90", "500ms")]
+    [60.0, 120.0, 5400.0, 90.0, 0.5]
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|m|min|h|)", text.strip().lower())
+    if match is None:
+        raise ValueError
+    unit = {"ms": 0.001, "m": 60.0, "min": 60.0, "h": 3600.0}.get(match[2], 1.0)
+    return float(match[1]) * unit
 
 
 def in_bytes(text: str) -> int:

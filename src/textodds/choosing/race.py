@@ -1,0 +1,193 @@
+"""The race: all candidates on few texts, the better ones on more, the best on all."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from textodds.choosing.candidates import Candidate
+from textodds.choosing.choice import Choice
+from textodds.choosing.pool import Pool
+from textodds.choosing.trial import Trial, Trials
+from textodds.learners import needs_documents
+
+BUDGET = 60.0
+"""Seconds that choosing and learning may take: enough for a million short texts."""
+
+FIRST, FIRST_SIZE = 2500, 6 << 20
+"""Texts that all candidates are tried on, or fewer of so many characters, but no fewer than `FEWEST`."""
+
+FEWEST = 1000
+
+GROWTH = 4
+"""By how much the sample grows from lap to lap."""
+
+ENOUGH_FIRST, ENOUGH = 1000, 2000
+"""Held-out texts in the laps before the last, and in the last."""
+
+SLACK = 0.25
+"""Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
+the texts. Models of many parameters gain most from more: what is that close now may be ahead then."""
+
+MOST = 5
+"""Candidates that go on to the next lap."""
+
+SURE = 2.0
+"""Standard errors by which a candidate must be behind to be out."""
+
+HOPELESS = 2.0
+"""Times the best loss so far at which a learner is not tried on more features."""
+
+FIRST_SHARE = 0.4
+"""Share of the budget after which no further candidate enters the first lap."""
+
+FINISH = 0.5
+"""Learning from all texts takes this share of what it took to choose a penalty on one fold."""
+
+BEHIND, NO_TIME = "behind", "no time"
+
+Watch = Callable[[str, int, int, int], Any]
+"""Told the candidate, the texts, its number in the lap and how many there are."""
+
+
+@dataclass
+class _Board:
+    """Who did how well, and who is out for which reason."""
+
+    budget: float
+    began: float = field(default_factory=time.perf_counter)
+    last: dict[str, Trial] = field(default_factory=dict)  # of each candidate
+    fate: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.budget - (time.perf_counter() - self.began)
+
+
+def race(
+    pool: Pool,
+    field_: Sequence[Candidate],
+    *,
+    budget: float = BUDGET,
+    threads: int,
+    spent: float = 0.0,
+    watch: Watch | None = None,
+) -> Choice:
+    """The candidate of least held-out log-loss that the budget allows.
+
+    Laps are run on samples that grow (successive halving): the first on a few thousand texts with every
+    candidate, the cheap ones first, the last on the whole pool. Whoever is clearly behind is out. A candidate
+    that would take longer than the budget has left, learning from all texts included, does not start.
+
+    References
+    ----------
+    Jamieson and Talwalkar (2016), "Non-stochastic best arm identification and hyperparameter optimization";
+    Maron and Moore (1994), "Hoeffding races", for dropping what is surely worse.
+    """
+    board, trials = _Board(budget - spent), Trials(pool, threads)
+    running = list(field_)
+    ran: list[Trial] = []
+    laps = sizes(pool)
+    for n, next_n in zip(laps, [*laps[1:], laps[-1]], strict=True):
+        if not (now := _lap(board, trials, running, n, watch)):
+            break
+        ran = now
+        running = _still_in(board, ran, SLACK * math.log(next_n / n, GROWTH))
+    winner = _best(board, ran, pool)
+    if winner.n == len(pool):
+        others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
+        for trial in (ran := [winner, *_lap(board, trials, others, winner.n, watch, like=winner)]):
+            board.last[trial.candidate.name] = trial
+        winner = _best(board, ran, pool)
+    seconds = time.perf_counter() - board.began + spent
+    tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
+    return Choice(winner, tuple(tried), dict(board.fate), pool.classes, pool.total, seconds, budget)
+
+
+def sizes(pool: Pool) -> list[int]:
+    """How many texts each lap has."""
+    n = max(min(FIRST, int(FIRST_SIZE / max(pool.mean_size, 1.0))), FEWEST)
+    found = []
+    while 2 * n < len(pool):
+        found.append(n)
+        n *= GROWTH
+    return [*found, len(pool)]
+
+
+def _lap(
+    board: _Board,
+    trials: Trials,
+    running: Sequence[Candidate],
+    n: int,
+    watch: Watch | None,
+    like: Trial | None = None,
+) -> list[Trial]:
+    """The trials of one lap, best first, of those for which there is time; none if the leader has none.
+
+    A candidate without a trial before is expected to take as long as the one it is ``like``.
+    """
+    pool = trials.pool
+    ran: list[Trial] = []
+    for number, candidate in enumerate(running):
+        before = board.last.get(candidate.name, like)
+        if before is None and _is_hopeless(candidate, ran):
+            board.fate[candidate.name] = BEHIND
+            continue
+        if before is None:
+            is_late = bool(ran) and board.left < (1 - FIRST_SHARE) * board.budget
+        else:
+            is_late = _expected(before, n) + _finish(before, pool) > board.left
+        if is_late:
+            board.fate[candidate.name] = NO_TIME
+            if before is not None and like is None and not ran:
+                return []
+            continue
+        if watch is not None:
+            watch(candidate.name, n, number + 1, len(running))
+        enough = ENOUGH if n == len(pool) else ENOUGH_FIRST
+        trial = trials.of(candidate, n, enough)
+        board.last[candidate.name] = trial
+        board.fate.pop(candidate.name, None)
+        ran.append(trial)
+    return sorted(ran, key=lambda trial: trial.log_loss)
+
+
+def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
+    """Whether its learner has done so badly with other features that these will not help."""
+    own = [trial.log_loss for trial in ran if trial.candidate.learner == candidate.learner]
+    return bool(own) and min(own) > HOPELESS * min(trial.log_loss for trial in ran)
+
+
+def _still_in(board: _Board, ran: Sequence[Trial], slack: float) -> list[Candidate]:
+    """Those that are not clearly behind, best first."""
+    kept: list[Candidate] = []
+    for trial in ran:
+        behind, error = trial.behind(ran[0])
+        if len(kept) < MOST and behind <= max(SURE * error, slack * ran[0].log_loss):
+            kept.append(trial.candidate)
+        else:
+            board.fate[trial.candidate.name] = BEHIND
+    return kept
+
+
+def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
+    """The trial of least loss of a lap that can be learned in time, or that which is learned soonest."""
+    in_time = [trial for trial in ran if _finish(trial, pool) <= max(board.left, 0.0)]
+    if in_time:
+        return min(in_time, key=lambda trial: trial.log_loss)
+    return min(ran, key=lambda trial: _finish(trial, pool))
+
+
+def _expected(before: Trial, n: int) -> float:
+    """Seconds that a trial on n texts will take, from the last one."""
+    return before.seconds * n / before.n  # a larger sample has fewer folds, but more words
+
+
+def _finish(trial: Trial, pool: Pool) -> float:
+    """Seconds that learning from all texts will take."""
+    share = FINISH if needs_documents(trial.recipe.learner) else 1.0
+    return share * trial.seconds / trial.work * pool.total / trial.n

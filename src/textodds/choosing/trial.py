@@ -1,0 +1,134 @@
+"""One candidate on one sample: learned from most of it, asked about the rest."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.counted import model_of_counts
+from textodds.folds import FOLDS, held_out, tells_classes_apart
+from textodds.gathered import Gathered
+from textodds.learners import needs_documents
+from textodds.linear import LOG_ZERO, log_softmax
+from textodds.penalty import Held
+from textodds.softmax import path_of
+from textodds.tally import Tally
+
+if TYPE_CHECKING:
+    from textodds.choosing.candidates import Candidate
+    from textodds.choosing.pool import Pool
+    from textodds.recipe import Recipe
+
+Floats = NDArray[np.float64]
+
+LESSON = 2000
+"""Texts by which counts choose their smoothing and their temperature."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What a candidate said of texts it had not learned.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        What was tried.
+    n : int
+        Texts of the sample, those held out included.
+    held : Held
+        Scores of the held-out texts; all candidates on a sample have the same ones in the same order.
+    recipe : Recipe
+        The candidate's, with what was chosen on the way.
+    seconds : float
+        By the clock.
+    work : float
+        Times that the sample was learned from, over its folds.
+    """
+
+    candidate: Candidate
+    n: int
+    held: Held
+    recipe: Recipe
+    seconds: float
+    work: float
+
+    @cached_property
+    def losses(self) -> Floats:
+        """``-log p(own class | text)`` of each held-out text, (M,)."""
+        posterior = log_softmax(self.held.scores)
+        return np.asarray(-posterior[np.arange(len(self.held.codes)), self.held.codes])
+
+    @cached_property
+    def log_loss(self) -> float:
+        """The mean of it, by weight."""
+        return float(np.average(self.losses, weights=self.held.weights))
+
+    @property
+    def accuracy(self) -> float:
+        """Share of held-out texts whose own class is the most probable."""
+        right = self.held.scores.argmax(axis=1) == self.held.codes
+        return float(np.average(right, weights=self.held.weights))
+
+    def behind(self, other: Trial) -> tuple[float, float]:
+        """By how much its loss is above that of another on the same texts, and the standard error of that."""
+        weights = self.held.weights / self.held.weights.sum()
+        difference = self.losses - other.losses
+        mean = float(weights @ difference)
+        return mean, float(np.sqrt(np.sum((weights * (difference - mean)) ** 2)))
+
+
+class Trials:
+    """Trials on samples of a pool; features that several candidates share are found once."""
+
+    def __init__(self, pool: Pool, threads: int) -> None:
+        self.pool, self.threads = pool, threads
+        self._last: tuple[Any, Gathered] | None = None
+        self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
+
+    def of(self, candidate: Candidate, n: int, enough: int) -> Trial:
+        """A candidate on the first n texts, ``enough`` of which are held out, a part at a time."""
+        sample, began = self.pool.head(n), time.perf_counter()
+        make = self._from_documents if needs_documents(candidate.recipe.learner) else self._from_counts
+        held, recipe = make(candidate, sample, enough)
+        folds = min(FOLDS, -(-enough * FOLDS // len(sample)))
+        return Trial(candidate, n, held, recipe, time.perf_counter() - began, folds * (1 - 1 / FOLDS))
+
+    def _from_documents(self, candidate: Candidate, sample: Pool, enough: int) -> tuple[Held, Recipe]:
+        recipe = candidate.recipe
+        key = (recipe.settings, recipe.selection, len(sample))
+        if self._last is None or self._last[0] != key:
+            self._last = None  # so that there are never two in memory
+            self._last = key, Gathered.of([sample.batch()], recipe, self.threads)
+        gathered = Gathered(recipe, self._last[1].documents)
+        learner: Any = recipe.learner
+        near = self._near.get(candidate.learner)  # other features want about the same
+        path = path_of(learner, gathered.design, gathered.rows, enough=enough, near=near)
+        assert path.held is not None
+        self._near[candidate.learner] = path.C
+        if learner.C is None and learner.alpha is None:
+            recipe = replace(recipe, learner=replace(learner, C=path.C))
+        return path.held, recipe
+
+    def _from_counts(self, candidate: Candidate, sample: Pool, enough: int) -> tuple[Held, Recipe]:
+        recipe, parts = candidate.recipe, []
+        for out in held_out(sample.codes, enough):
+            kept, asked = np.flatnonzero(~out), np.flatnonzero(out)
+            if not tells_classes_apart(sample.codes, sample.weights, out):
+                continue
+            tally = Tally.count([sample.batch(kept)], settings=recipe.settings, threads=self.threads)
+            lesson: Any = list(sample.rows(kept[:LESSON]))
+            model = model_of_counts(tally, recipe, lesson, {}, threads=self.threads)
+            found, _ = model.score_batch(sample.batch(asked))
+            scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
+            columns = np.searchsorted(sample.classes, model.classes_)
+            scores[:, columns] = found
+            codes = sample.codes[asked]
+            # What is held out altogether says nothing, here as for softmax.
+            weights = np.where(np.isin(codes, columns), sample.weights[asked], 0.0)
+            parts.append((scores, codes, weights))
+        return Held(*(np.concatenate(each) for each in zip(*parts, strict=True))), recipe

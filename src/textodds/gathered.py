@@ -1,0 +1,70 @@
+"""Documents under a recipe: the rows that softmax regression and discriminants learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.documents import Documents
+from textodds.rows import LabelledRows, checked_weights
+
+if TYPE_CHECKING:
+    from textodds.data import Batch
+    from textodds.recipe import Recipe
+    from textodds.text import Weighting
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """Documents whose words naive Bayes may scale."""
+
+    documents: Documents
+    weighting: Weighting
+
+    def scale(self, factor: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """What each word is worth, (V,)."""
+        idf = self.documents.idf(self.weighting)
+        return idf if factor is None else idf * factor
+
+    def rows(self, factor: NDArray[np.float64] | None) -> Any:
+        """The rows, (N, V)."""
+        return self.documents.rows(self.weighting, self.scale(factor))
+
+    def presence(
+        self, codes: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
+    ) -> NDArray[np.float64]:
+        """Weight of the documents of each class with each word, (V, K)."""
+        return self.documents.gathered.by_class(codes, weights, n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Documents under a recipe."""
+
+    recipe: Recipe
+    documents: Documents
+
+    @cached_property
+    def design(self) -> Weighted:
+        """The documents, their words weighted."""
+        assert self.recipe.weighting is not None
+        return Weighted(self.documents, self.recipe.weighting)
+
+    @cached_property
+    def rows(self) -> LabelledRows:
+        """The rows with their classes, of which there must be two."""
+        documents = self.documents
+        weights = checked_weights(documents.weights, len(documents))
+        rows = LabelledRows(self.design.rows(None), documents.classes, documents.codes, weights)
+        return rows.with_two_classes()
+
+    @classmethod
+    def of(cls, batches: Iterable[Batch], recipe: Recipe, threads: int) -> Gathered:
+        """A stream of batches, in one pass."""
+        settings, selection = recipe.settings, recipe.selection
+        return cls(recipe, Documents.gather(batches, settings=settings, selection=selection, threads=threads))
