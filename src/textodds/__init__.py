@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textodds import errors
+    from textodds.comparing import Comparison, compare
     from textodds.convert import from_sklearn
     from textodds.estimators import (
         BernoulliNB,
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BernoulliNB",
     "CategoricalNB",
+    "Comparison",
     "ComplementNB",
     "CountVectorizer",
     "GaussianNB",
@@ -66,6 +68,7 @@ __all__ = [
     "TfidfTransformer",
     "TfidfVectorizer",
     "Weighting",
+    "compare",
     "errors",
     "from_sklearn",
     "load",
@@ -75,6 +78,7 @@ __all__ = [
 _HOME = {
     "BernoulliNB": "estimators",
     "CategoricalNB": "estimators",
+    "Comparison": "comparing",
     "ComplementNB": "estimators",
     "CountVectorizer": "vectorisers",
     "GaussianNB": "estimators",
@@ -95,6 +99,7 @@ _HOME = {
     "TfidfTransformer": "vectorisers",
     "TfidfVectorizer": "vectorisers",
     "Weighting": "text",
+    "compare": "comparing",
     "from_sklearn": "convert",
     "load": "opening",
     "train": "training",

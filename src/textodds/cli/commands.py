@@ -14,6 +14,7 @@ COMMANDS = {
     "predict": "Label texts or rows of a table.",
     "explain": "Show which words decided an answer.",
     "evaluate": "Measure a model on labelled texts or tables.",
+    "compare": "Measure all models on the same data, side by side.",
     "mix": "Estimate how much of data without labels each class is.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts, exactly.",
