@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,10 @@ FIRST, LAST, LEAST = 1.0, 1e4, 1e-3
 
 ROUGH = 1e-2
 """Relative gap to which the path is solved: held-out loss differs by far more from C to C."""
+
+WORTH = 0.99
+"""Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
+strays less and is found sooner."""
 
 EPOCHS = 8
 """Passes that a point of the path may take: where more would be needed, more C hardly matters."""
@@ -99,24 +104,28 @@ def choose(
     C: float | None = None,
     near: float | None = None,
     enough: int = ENOUGH,
+    threads: int = 1,
     watch: Callable[[float, float], Any] | None = None,
 ) -> Path:
     """The C of least held-out log-loss, or the one that is given, and what was said of held-out rows.
 
     ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
     many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
-    ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``.
+    ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``. Folds
+    share the threads, and any number of them finds the same.
     """
     folds = list(_folds(codes, split, weights, n_classes, enough))
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
     points: dict[float, float] = {}
     held: Held | None = None
+    workers = ThreadPoolExecutor(threads) if min(threads, len(folds)) > 1 else None
 
     def measured(C: float) -> float:
         nonlocal held
-        points[C] = sum(fold.loss(C) for fold in folds) / sum(fold.total for fold in folds)
-        if points[C] <= min(points.values()):
+        losses = (workers.map if workers else map)(lambda fold: fold.loss(C), folds)
+        points[C] = sum(losses) / sum(fold.total for fold in folds)
+        if _plainest(points) == C:
             parts = [(fold.scores, fold.codes, fold.weights) for fold in folds]
             held = Held(*(np.concatenate(each) for each in zip(*parts, strict=True)))
         if watch is not None:
@@ -128,12 +137,11 @@ def choose(
         return Path(C, tuple(points.items()), sum(fold.n for fold in folds), held)
     unit = _mean_square(folds[0].objective.rows)
     first = C = FIRST / unit if near is None else near / STEP
-    best = measured(C)
-    while 1.01 * LAST / unit >= C * STEP and measured(C * STEP) < best:
+    measured(C)
+    while 1.01 * LAST / unit >= C * STEP and measured(C * STEP) < WORTH * points[C]:
         C *= STEP
-        best = points[C]
     C = first
-    while min(points, key=points.__getitem__) == C and LEAST / unit <= C / STEP:
+    while _plainest(points) == C and LEAST / unit <= C / STEP:
         C /= STEP
         measured(C)
     found = sorted(points.items())
@@ -191,9 +199,15 @@ def _mean_square(rows: Any) -> float:
     return float(np.einsum("i,i->", values.reshape(-1), values.reshape(-1))) / rows.shape[0] or 1.0
 
 
+def _plainest(points: dict[float, float]) -> float:
+    """The smallest C that is as good as any, or nearly so."""
+    least = min(points.values())
+    return min(C for C, loss in points.items() if WORTH * loss <= least)
+
+
 def _lowest(points: list[tuple[float, float]]) -> float:
-    """Where a parabola through the lowest point and its neighbours, over log C, is lowest."""
-    best = int(np.argmin([loss for _, loss in points]))
+    """Where a parabola through the plainest good point and its neighbours, over log C, is lowest."""
+    best = [C for C, _ in points].index(_plainest(dict(points)))
     if best in (0, len(points) - 1):
         return points[best][0]
     (_, left), (b, low), (_, right) = points[best - 1 : best + 2]

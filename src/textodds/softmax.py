@@ -294,17 +294,22 @@ Discriminative = SoftmaxRegression | NBSoftmax
 
 
 def path_of(
-    learner: Discriminative, design: Design, data: LabelledRows, *, enough: int, near: float | None = None
+    learner: Discriminative,
+    design: Design,
+    data: LabelledRows,
+    *,
+    enough: int,
+    near: float | None = None,
+    threads: int = 1,
 ) -> Path:
-    """What a learner says of ``enough`` held-out rows of a design, at its own C, or at the best, which may be
-    sought ``near`` one.
-    """
+    """What a learner says of ``enough`` held-out rows, at its own C, or at the best, sought ``near`` one."""
     weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
     C = as_c(learner.C, learner.alpha, float(weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
     split = _splitter(learner, design, data, weights)
-    return choose(split, data.codes, weights, len(data.classes), C=C, near=near, enough=enough)
+    how: dict[str, Any] = {"C": C, "near": near, "enough": enough, "threads": threads}
+    return choose(split, data.codes, weights, len(data.classes), **how)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,14 +38,14 @@ MOST = 5
 SURE = 2.0
 """Standard errors by which a candidate must be behind to be out."""
 
-HOPELESS = 2.0
+HOPELESS = 1.5
 """Times the best loss so far at which a learner is not tried on more features."""
 
 FIRST_SHARE = 0.4
 """Share of the budget after which no further candidate enters the first lap."""
 
-FINISH = 0.5
-"""Learning from all texts takes this share of what it took to choose a penalty on one fold."""
+FINISH, SEARCH = 1.0, 2.5
+"""Times what a trial took on one fold that learning from all texts takes, and seeking the penalty anew."""
 
 BEHIND, NO_TIME = "behind", "no time"
 
@@ -103,6 +103,8 @@ def race(
         for trial in (ran := [winner, *_lap(board, trials, others, winner.n, watch, like=winner)]):
             board.last[trial.candidate.name] = trial
         winner = _best(board, ran, pool)
+        if (finer := _refined(board, trials, winner)) is not None:
+            winner = board.last[winner.candidate.name] = finer
     seconds = time.perf_counter() - board.began + spent
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
     return Choice(winner, tuple(tried), dict(board.fate), pool.classes, pool.total, seconds, budget)
@@ -130,30 +132,56 @@ def _lap(
 
     A candidate without a trial before is expected to take as long as the one it is ``like``.
     """
-    pool = trials.pool
     ran: list[Trial] = []
-    for number, candidate in enumerate(running):
-        before = board.last.get(candidate.name, like)
-        if before is None and _is_hopeless(candidate, ran):
-            board.fate[candidate.name] = BEHIND
-            continue
-        if before is None:
-            is_late = bool(ran) and board.left < (1 - FIRST_SHARE) * board.budget
-        else:
-            is_late = _expected(before, n) + _finish(before, pool) > board.left
-        if is_late:
-            board.fate[candidate.name] = NO_TIME
-            if before is not None and like is None and not ran:
-                return []
-            continue
-        if watch is not None:
-            watch(candidate.name, n, number + 1, len(running))
-        enough = ENOUGH if n == len(pool) else ENOUGH_FIRST
-        trial = trials.of(candidate, n, enough)
-        board.last[candidate.name] = trial
-        board.fate.pop(candidate.name, None)
-        ran.append(trial)
+    number = 0
+    for group in _groups(running):
+        those: list[Candidate] = []
+        for candidate in group:
+            number += 1
+            before = board.last.get(candidate.name, like)
+            if before is None and _is_hopeless(candidate, ran):
+                board.fate[candidate.name] = BEHIND
+            elif _is_late(board, before, n, trials.pool, is_first=not ran):
+                board.fate[candidate.name] = NO_TIME
+                if before is not None and like is None and not ran and not those:
+                    return []
+            else:
+                those.append(candidate)
+                if watch is not None:
+                    watch(candidate.name, n, number, len(running))
+        known = [board.last.get(candidate.name, like) for candidate in those]
+        enough = ENOUGH if n == len(trials.pool) else ENOUGH_FIRST
+        for trial in trials.together(those, n, enough, known):
+            board.last[trial.candidate.name] = trial
+            board.fate.pop(trial.candidate.name, None)
+            ran.append(trial)
     return sorted(ran, key=lambda trial: trial.log_loss)
+
+
+def _groups(running: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Candidates of the same features that learn from documents side by side, others alone; in order."""
+    groups: dict[Any, list[Candidate]] = {}
+    for candidate in running:
+        shared = needs_documents(candidate.recipe.learner)
+        groups.setdefault((candidate.features, True) if shared else candidate.name, []).append(candidate)
+    return list(groups.values())
+
+
+def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_first: bool) -> bool:
+    """Whether there is no time for a trial; somebody must start."""
+    if before is None:
+        return not is_first and board.left < (1 - FIRST_SHARE) * board.budget
+    return _expected(before, n) + _finish(before, pool) > board.left
+
+
+def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
+    """The winner with its penalty sought on all texts, if it was found on fewer, and there is time."""
+    if not needs_documents(winner.recipe.learner) or len(sizes(trials.pool)) == 1:
+        return None
+    if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
+        return None
+    finer = trials.of(winner.candidate, winner.n, ENOUGH)
+    return finer if finer.log_loss < winner.log_loss else None
 
 
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:

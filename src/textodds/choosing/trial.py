@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from textodds.folds import FOLDS, held_out, tells_classes_apart
 from textodds.gathered import Gathered
 from textodds.learners import needs_documents
 from textodds.linear import LOG_ZERO, log_softmax
-from textodds.penalty import Held
+from textodds.penalty import Held, Path
 from textodds.softmax import path_of
 from textodds.tally import Tally
 
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LESSON = 2000
-"""Texts by which counts choose their smoothing and their temperature."""
+LESSON, LESSON_SIZE, LEAST = 2000, 1 << 20, 250
+"""Texts by which counts choose their smoothing and their temperature, or fewer of so many characters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,38 +92,65 @@ class Trials:
         self._last: tuple[Any, Gathered] | None = None
         self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
 
-    def of(self, candidate: Candidate, n: int, enough: int) -> Trial:
-        """A candidate on the first n texts, ``enough`` of which are held out, a part at a time."""
-        sample, began = self.pool.head(n), time.perf_counter()
-        make = self._from_documents if needs_documents(candidate.recipe.learner) else self._from_counts
-        held, recipe = make(candidate, sample, enough)
+    def together(
+        self, those: Sequence[Candidate], n: int, enough: int, at: Sequence[Trial | None]
+    ) -> list[Trial]:
+        """Candidates of the same features, at the same time; see `of`."""
+        if len(those) < 2 or self.threads < 2:
+            return [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
+        if needs_documents(those[0].recipe.learner):
+            self._gathered(those[0].recipe, self.pool.head(n))  # once for all
+        with ThreadPoolExecutor(self.threads) as workers:
+            return list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
+
+    def of(self, candidate: Candidate, n: int, enough: int, at: Trial | None = None) -> Trial:
+        """A candidate on the first n texts, ``enough`` of which are held out, a part at a time.
+
+        The penalty is that which another trial found ``at``, or it is sought.
+        """
+        began = time.perf_counter()
+        sample, recipe = self.pool.head(n), candidate.recipe
+        if not needs_documents(recipe.learner):
+            held = self._from_counts(recipe, sample, enough)
+        else:
+            known = None if at is None else getattr(at.recipe.learner, "C", None)
+            path = self._path(candidate, sample, enough, known)
+            learner: Any = recipe.learner
+            if learner.C is None and learner.alpha is None:
+                recipe = replace(recipe, learner=replace(learner, C=path.C))
+            assert path.held is not None
+            held = path.held
         folds = min(FOLDS, -(-enough * FOLDS // len(sample)))
         return Trial(candidate, n, held, recipe, time.perf_counter() - began, folds * (1 - 1 / FOLDS))
 
-    def _from_documents(self, candidate: Candidate, sample: Pool, enough: int) -> tuple[Held, Recipe]:
+    def _path(self, candidate: Candidate, sample: Pool, enough: int, known: float | None) -> Path:
         recipe = candidate.recipe
+        gathered = self._gathered(recipe, sample)
+        learner: Any = recipe.learner
+        if known is not None and learner.C is None and learner.alpha is None:
+            learner = replace(learner, C=known)
+        near = self._near.get(candidate.learner)  # other features want about the same
+        how: dict[str, Any] = {"enough": enough, "near": near, "threads": self.threads}
+        path = path_of(learner, gathered.design, gathered.rows, **how)
+        self._near[candidate.learner] = path.C
+        return path
+
+    def _gathered(self, recipe: Recipe, sample: Pool) -> Gathered:
         key = (recipe.settings, recipe.selection, len(sample))
         if self._last is None or self._last[0] != key:
             self._last = None  # so that there are never two in memory
             self._last = key, Gathered.of([sample.batch()], recipe, self.threads)
-        gathered = Gathered(recipe, self._last[1].documents)
-        learner: Any = recipe.learner
-        near = self._near.get(candidate.learner)  # other features want about the same
-        path = path_of(learner, gathered.design, gathered.rows, enough=enough, near=near)
-        assert path.held is not None
-        self._near[candidate.learner] = path.C
-        if learner.C is None and learner.alpha is None:
-            recipe = replace(recipe, learner=replace(learner, C=path.C))
-        return path.held, recipe
+        return Gathered(recipe, self._last[1].documents)
 
-    def _from_counts(self, candidate: Candidate, sample: Pool, enough: int) -> tuple[Held, Recipe]:
-        recipe, parts = candidate.recipe, []
+    def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> Held:
+        parts = []
+        few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
             kept, asked = np.flatnonzero(~out), np.flatnonzero(out)
             if not tells_classes_apart(sample.codes, sample.weights, out):
                 continue
             tally = Tally.count([sample.batch(kept)], settings=recipe.settings, threads=self.threads)
-            lesson: Any = list(sample.rows(kept[:LESSON]))
+            lesson: Any = list(sample.rows(kept[:few]))
             model = model_of_counts(tally, recipe, lesson, {}, threads=self.threads)
             found, _ = model.score_batch(sample.batch(asked))
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
@@ -131,4 +160,4 @@ class Trials:
             # What is held out altogether says nothing, here as for softmax.
             weights = np.where(np.isin(codes, columns), sample.weights[asked], 0.0)
             parts.append((scores, codes, weights))
-        return Held(*(np.concatenate(each) for each in zip(*parts, strict=True))), recipe
+        return Held(*(np.concatenate(each) for each in zip(*parts, strict=True)))
