@@ -23,7 +23,7 @@ ENOUGH = 4000
 """Held-out rows after which another fold would hardly change the choice."""
 
 STEP = math.sqrt(10.0) ** 1.5
-FIRST, LAST, LEAST = 1.0, 1e4, 1e-3
+FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
 """Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
 
 ROUGH = 1e-2

@@ -33,9 +33,12 @@ def test_models_are_measured_as_evaluate_measures_them(mail):
         texts[:400], labels[:400], test=test[0], test_labels=test[1], models="bernoulli, softmax", sizes=()
     )
     assert (found.setting.n_train, found.setting.n_test) == (400, 200)
-    learners = {"bernoulli": textodds.BernoulliNB(alpha=None), "softmax": "softmax"}
-    for name, learner in learners.items():
-        measured = textodds.train(texts[:400], labels[:400], learner=learner).evaluate(*test)
+    learners = {
+        "bernoulli": (textodds.BernoulliNB(alpha=None), {}),
+        "softmax": ("softmax", {"ngrams": (1, 2)}),
+    }
+    for name, (learner, words) in learners.items():
+        measured = textodds.train(texts[:400], labels[:400], learner=learner, **words).evaluate(*test)
         assert found[name].evaluation == measured
 
 

@@ -21,6 +21,9 @@ FAMILIES = {
 CHOSEN = ("multinomial", "bernoulli", "complement")
 """Learners whose smoothing is chosen by leaving out one text at a time, unless it is given."""
 
+FIXED = {"softmax": {"ngrams": (1, 2)}, "nb-softmax": {"ngrams": (1, 2)}}
+"""Features of learners that would choose them: a curve is one of the same features at every size."""
+
 RANGES = ("ngrams", "characters")
 
 
@@ -99,7 +102,7 @@ def are_of_tables(models: Any) -> bool:
 def _candidate(given: Any) -> Candidate:
     if not isinstance(given, str):
         learner = resolved(given)
-        return Candidate(_said(learner), learner)
+        return Candidate(_said(learner), learner, FIXED.get(name_of(learner), {}))
     name, *settings = (part.strip() for part in given.split(":"))
     choices: dict[str, Any] = {}
     for setting in settings:
@@ -115,6 +118,8 @@ def _candidate(given: Any) -> Candidate:
     plain = learner_named(name)
     own = {key: value for key, value in choices.items() if key in getattr(plain, "__dataclass_fields__", {})}
     words = {key: value for key, value in choices.items() if key not in own}
+    if not any(key in words for key in ("ngrams", "characters", "unit", "hash_bits", "vocabulary")):
+        words |= FIXED.get(name, {})
     if name not in TABLES:
         from textodds.recipe import recipe_of
 
