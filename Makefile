@@ -13,7 +13,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo test lint rust-test python-test fuzz bench clean
+.PHONY: demo test docs lint rust-test python-test fuzz bench bench-accuracy clean
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
@@ -36,6 +36,17 @@ $(VENV)/installed: $(BIN)/python pyproject.toml $(RUST)
 $(VENV)/ready: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import tomllib; \
 	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
+	@touch $@
+
+# The documentation as pages that need no network; the parts that it takes are those of the extra `docs`.
+docs: $(VENV)/documented
+	@$(BIN)/python -m sphinx -q -W --keep-going -j auto -d docs/_build/doctrees docs docs/_build/html
+	@echo "the documentation is at $(abspath docs/_build/html/index.html)"
+
+$(VENV)/documented: $(VENV)/installed
+	@echo "installing what the documentation is built with"
+	@$(BIN)/python -m pip install --quiet $$($(BIN)/python -c "import tomllib; \
+	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
 	@touch $@
 
 lint: $(VENV)/ready
@@ -73,5 +84,10 @@ bench: $(VENV)/ready
 	-$(BIN)/python -m pip install --quiet liblinear-official
 	$(BIN)/python benchmarks/run.py
 
+# What `train` chooses by itself against tuned peers, whose results are kept in benchmarks/results/best-peers.json.
+bench-accuracy: $(VENV)/ready
+	-$(BIN)/python -m pip install --quiet fasttext-numpy2
+	$(BIN)/python benchmarks/run.py --only best
+
 clean:
-	rm -rf $(VENV) target rust/fuzz/target rust/fuzz/corpus
+	rm -rf $(VENV) target rust/fuzz/target rust/fuzz/corpus docs/_build

@@ -22,9 +22,9 @@ class Complement:
     With :math:`n_{kv}` occurrences of word v in class k and :math:`n_v` in all,
 
     .. math::
-        \hat\theta_{\bar k v} = \frac{n_v - n_{kv} + \alpha_v}
-            {\sum_u (n_u - n_{ku} + \alpha_u)}                                      \tag{1}
-        \qquad w_{kv} = -\log\hat\theta_{\bar k v}                                  \tag{2}
+        \hat\theta_{\bar k v} &= \frac{n_v - n_{kv} + \alpha_v}
+            {\sum_u (n_u - n_{ku} + \alpha_u)}                                      \tag{1} \\
+        w_{kv} &= -\log\hat\theta_{\bar k v}                                        \tag{2}
 
     and if ``norm``, the weights of a class are divided by their sum of absolute values (WCNB):
 

@@ -47,7 +47,7 @@ class BernoulliNB(CountRows):
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
         How many rows of a class hold a column, and the logarithm of the probability of that.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where the columns have names.
     statistics_ : textodds.estimators.counts.ClassSums
         What was learned, which adds.

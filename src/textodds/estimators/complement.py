@@ -56,7 +56,7 @@ class ComplementNB(CountRows):
     feature_all_ : ndarray of shape (n_features,)
         Sums of counts over all classes.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where the columns have names.
     statistics_ : textodds.estimators.counts.ClassSums
         What was learned, which adds.

@@ -40,7 +40,7 @@ class MultinomialNB(CountRows):
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
         Sums of counts, and logarithms of probabilities.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Where the columns have names.
     statistics_ : textodds.estimators.counts.ClassSums
         What was learned, which adds.

@@ -32,7 +32,8 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words
+        As in scikit-learn.
     token_pattern, ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
         As in scikit-learn.
 
