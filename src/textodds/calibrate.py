@@ -81,14 +81,18 @@ class Calibration:
         *,
         offset: Floats | float = 0.0,
         start: Floats | None = None,
+        biases: bool = True,
     ) -> Calibration:
-        """The calibration of held-out scores (B, N, K) of several kinds, beside an ``offset`` (K,)."""
+        """The calibration of held-out scores (B, N, K) of several kinds, beside an ``offset`` (K,).
+
+        Without ``biases`` it has slopes alone.
+        """
         B, N, K = parts.shape
         start = np.ones(B) if start is None else start
         centred = parts - parts.mean(axis=2, keepdims=True)
         truth = np.zeros((N, K))
         truth[np.arange(N), codes] = 1.0
-        n = B + K if K <= MOST_BIASES else B  # of very many classes, none has the rows for a bias
+        n = B + K if biases and K <= MOST_BIASES else B  # of very many classes, none has the rows for a bias
 
         def at(parameters: Floats) -> tuple[float, Floats, Floats]:
             """Loss, its gradient and its curvature."""

@@ -25,6 +25,7 @@ class Weighted:
 
     documents: Documents
     weighting: Weighting
+    least: float = 0.0  # documents that a word must be in
 
     def scale(self, factor: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """What each word is worth, (V,)."""
@@ -41,6 +42,11 @@ class Weighted:
         """Weight of the documents of each class with each word, (V, K)."""
         return self.documents.gathered.by_class(codes, weights, n_classes)
 
+    def known(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """One for each word that is known from documents of these weights (N,), zero for the others; (V,)."""
+        found = self.presence(np.zeros(len(weights), dtype=np.int64), weights, 1)[:, 0]
+        return np.asarray((found >= max(self.least, 1e-9)).astype(np.float64))
+
 
 @dataclass(frozen=True, eq=False)
 class Gathered:
@@ -53,7 +59,10 @@ class Gathered:
     def design(self) -> Weighted:
         """The documents, their words weighted."""
         assert self.recipe.weighting is not None
-        return Weighted(self.documents, self.recipe.weighting)
+        least = self.recipe.selection.min_df
+        if isinstance(least, float):
+            least *= self.documents.n_documents
+        return Weighted(self.documents, self.recipe.weighting, float(least))
 
     @cached_property
     def rows(self) -> LabelledRows:

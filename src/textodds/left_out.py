@@ -41,6 +41,9 @@ Floats = NDArray[np.float64]
 PIECE = 2000
 """Documents that are looked at together."""
 
+MANY = 30
+"""Classes beyond which smoothing is chosen with a temperature alone, not with a bias for each."""
+
 ALPHAS = (1e-5, 100.0)
 """Smoothings that are tried lie between these."""
 
@@ -280,20 +283,46 @@ def lesson(model: TextModel, sample: Sample, *, choose: bool = False) -> Lesson 
     rows = model.rows([text for text, _, _ in sample])
     data = without.log_prior(codes, weights, "data")  # whatever the model's own: texts come as they did then
 
-    def at(alpha: float) -> tuple[float, Calibration, Floats]:
+    def at(alpha: float, *, biases: bool = True) -> tuple[float, Calibration, Floats]:
         scores = without.scores(rows, codes, weights, alpha)
         scores = scores - without.log_prior(codes, weights)
         found = Calibration.of_parts(
-            scores[None], codes, weights, offset=data, start=np.array([_slope(scores + data)])
+            scores[None], codes, weights, offset=data, start=np.array([_slope(scores + data)]), biases=biases
         )
         return log_loss(found.applied(scores) + data, codes, weights), found, scores
 
     learner: Any = model.recipe.learner
-    alpha = _best_alpha(lambda alpha: at(alpha)[0]) if choose else float(learner.conditional.alpha)
+    few = len(model.classes_) <= MANY  # a bias for each of many costs more than leaving texts out
+    alpha = float(learner.conditional.alpha) if not choose else _best_alpha(lambda a: at(a, biases=few)[0])
     _, calibration, scores = at(alpha)
     posterior = log_softmax(calibration.applied(scores) + data)
+    if _is_surely_worse(posterior.argmax(axis=1) == codes, (scores + data).argmax(axis=1) == codes):
+        calibration = _of_same_answers(scores, codes, weights, data, without)
+        posterior = log_softmax(calibration.applied(scores) + data)
     about = calibration.told(scores + data, posterior, codes, weights)
     return Lesson(alpha, calibration, Honest.of(posterior, codes), about)
+
+
+def _is_surely_worse(right: NDArray[np.bool_], before: NDArray[np.bool_]) -> bool:
+    """Whether fewer answers are right than before, by more than chance has it (two standard errors)."""
+    lost, won = np.count_nonzero(before & ~right), np.count_nonzero(right & ~before)
+    return bool(lost - won > 2.0 * np.sqrt(lost + won))
+
+
+def _of_same_answers(
+    scores: Floats, codes: NDArray[np.int64], weights: Floats, data: Floats, without: LeaveOneOut
+) -> Calibration:
+    r"""A temperature of likelihood and prior together, which changes no answer.
+
+    Where texts are long, likelihoods are far too sure and their slope :math:`\beta` is small; a prior c that
+    is left as it is then outweighs them. As a calibration beside that prior,
+    :math:`\beta (s + c) = \beta s + b + c` with :math:`b = (\beta - 1)\, c`.
+    """
+    joint = scores + data
+    found = Calibration.of_parts(joint[None], codes, weights, start=np.array([_slope(joint)]), biases=False)
+    mass = without.counts.class_documents
+    c = log(mass / mass.sum()) if np.any(data) else np.zeros(len(mass))
+    return Calibration(found.slopes, (float(found.slopes[0]) - 1.0) * (c - c.mean()))
 
 
 def supports(recipe: Recipe) -> bool:

@@ -45,6 +45,10 @@ class Design(Protocol):
         """Weight of the rows of each class in which each feature is not zero, (V, K)."""
         ...
 
+    def known(self, weights: Floats) -> Floats | None:
+        """One for each feature that rows of these weights (N,) bring, zero for the others; None for all."""
+        ...
+
 
 @dataclass(frozen=True)
 class Watchers:
@@ -332,6 +336,9 @@ class Plain:
         """Weight of the rows of each class in which each feature is not zero."""
         return naive.presence(self.matrix, codes, weights, n_classes)
 
+    def known(self, weights: Floats) -> None:
+        """All of them: what columns there are was not found in the rows."""
+
 
 def _check(learner: Discriminative) -> None:
     as_c(learner.C, learner.alpha, 1.0)
@@ -417,14 +424,14 @@ def _from_naive_bayes(
 def _splitter(
     learner: Discriminative, design: Design, data: LabelledRows, weights: Floats
 ) -> Callable[[NDArray[np.bool_]], tuple[Any, Any, Floats | None]]:
-    """Parts for the path; naive Bayes must not have seen what is held out."""
+    """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
 
     def split(held: NDArray[np.bool_]) -> tuple[Any, Any, Floats | None]:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
-        rows = data.rows
-        factor, centre = _from_naive_bayes(
-            learner, design, data.codes, np.where(held, 0.0, weights), len(data.classes)
-        )
+        rows, left = data.rows, np.where(held, 0.0, weights)
+        factor, centre = _from_naive_bayes(learner, design, data.codes, left, len(data.classes))
+        if (known := design.known(np.where(held, 0.0, data.weights))) is not None:
+            factor = known if factor is None else known * factor
         if factor is not None:
             rows = design.rows(factor)
         return rows[kept], rows[out], centre

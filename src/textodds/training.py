@@ -98,6 +98,8 @@ def train(
         advance, the words outside it count as ``<UNK>``); ``weighting``, for softmax (see `Weighting`);
         ``sklearn=True`` to cut texts as scikit-learn does; and the fields of `TextSettings`.
 
+    Notes
+    -----
     Where nothing else is said, softmax has tf-idf, ``min_df=2``, and a penalty and features chosen on
     held-out texts. What was tried, and how well it did, is in ``model.info["chosen"]``.
 
@@ -108,11 +110,22 @@ def train(
     'spam'
     """
     pins = None
-    if features is not None or learner == AUTO or isinstance(learner, (list, tuple)):
-        from textodds.choosing import pins_of
+    is_of_texts = features is not None or isinstance(learner, (list, tuple))
+    if is_of_texts or learner == AUTO:
+        from textodds.choosing import FEATURES, pins_of
 
-        pins = pins_of(learner, features, recipe)
+        # Who says nothing of learners has the usual one.
+        pins = pins_of("multinomial" if learner is None else learner, features, recipe)
+        assert pins is not None
         learner = None
+        if pins.is_settled:
+            shape = FEATURES[pins.features[0]] if pins.features else {}
+            learner, recipe, pins = pins.learners[0], {**shape, **recipe}, None
+        elif unlabelled is not None or (typical and not pins.is_likelihood):
+            raise InputError(
+                f"`{'typical' if typical else 'unlabelled'}` is for one learner of words, not for a choice",
+                hint="name the learner, such as multinomial, and leave `features` out",
+            )
     found: Any = None if learner is None else resolved(learner)
     columns = columns or getattr(learner, "columns", None)
     reading: dict[str, Any] = {
@@ -135,6 +148,11 @@ def train(
     def of_rows() -> TableModel:
         from textodds.tables import MixedNB, train_table
 
+        if is_of_texts:
+            raise InputError(
+                "features and several learners are for texts, and this is a table",
+                hint="leave them out, or name the column of texts: text='COLUMN'",
+            )
         chosen: Any = found or MixedNB()
         must_be_of_tables(chosen, like)
         given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, "words": recipe}
@@ -211,7 +229,8 @@ def train_chosen(
 
     threads = checked_threads(threads)
     pooled = pool_of(data, memory=how.get("memory", MEMORY))
-    settled = settle(pooled, pins, budget=BUDGET if budget is None else budget, threads=threads)
+    time: dict[str, Any] = {"budget": BUDGET if budget is None else budget, "threads": threads}
+    settled = settle(pooled, pins, calibrate=how.get("calibrate", True), **time)
     return train_on(
         data, settled.recipe, threads=threads, choice=settled.choice, batches=settled.batches, **how
     )
@@ -254,8 +273,8 @@ def train_on(
         from textodds.choosing import BUDGET, chosen, open_candidates, pool_of
 
         pooled = pool_of(data, watch=watch)
-        time: dict[str, Any] = {"budget": budget or BUDGET, "spent": pooled.seconds}
-        choice = chosen(pooled.pool, open_candidates(recipe), threads=threads, **time)
+        time: dict[str, Any] = {"budget": BUDGET if budget is None else budget, "spent": pooled.seconds}
+        choice = chosen(pooled.pool, open_candidates(recipe), threads=threads, calibrate=calibrate, **time)
         recipe = replace(recipe, is_open=False) if choice is None else choice.recipe
         batches, watch = pooled.batches, _as_they_are
     passed: Iterable[Batch] = data if batches is None else batches
@@ -393,7 +412,7 @@ def _of_documents(
     if calibrate:
         model.honest = getattr(fit, "honest", None)  # discriminants calibrate themselves
         held = getattr(fit, "held", None)
-        if choice is not None and choice.classes == model.classes_:
+        if choice is not None and choice.winner.classes == model.classes_:
             held = choice.winner.held
         if held is not None:
             _calibrate_held_out(model, held)
@@ -418,7 +437,7 @@ def _calibrate_held_out(model: TextModel, held: Held) -> None:
     else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
         posterior, found = log_softmax(scores), Calibration.none()
     model.honest = Honest.of(posterior, codes)
-    model.info["left_out"] = found.told(scores, posterior, codes, weights)
+    model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}
 
 
 def _transformed_counts(

@@ -46,8 +46,8 @@ def test_evaluate_reports_a_missing_model(capsys):
         (
             ["train", "--learner", "multinomal", "x"],
             "error: `--learner` cannot be `multinomal`; did you mean `multinomial`?\n\n"
-            "hint: write one of auto, multinomial, bernoulli, complement, softmax, nb-softmax, lda, qda, gaussian, "
-            "categorical, mixed, table\n",
+            "hint: write one of auto, multinomial, bernoulli, complement, softmax, nb-softmax, lda, qda, "
+            "gaussian, categorical, mixed, table\n",
         ),
         (
             ["train", "--format", "exel", "x"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textodds.choosing.candidates import Candidate, Pins, candidates, open_candidates, pins_of
+from textodds.choosing.candidates import Candidate, Pins, candidates, open_candidates, pins_of, usual
 from textodds.choosing.choice import Choice
 from textodds.choosing.pool import Pool
 from textodds.choosing.race import BUDGET, race
@@ -27,4 +27,5 @@ __all__ = [
     "pool_of",
     "race",
     "settle",
+    "usual",
 ]

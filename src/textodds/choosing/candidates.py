@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from textodds.errors import InputError, suggestion
-from textodds.learners import AUTO, learner_named, name_of, resolved
+from textodds.learners import AUTO, is_of_tables, learner_named, name_of, resolved
 from textodds.recipe import Recipe, recipe_of
 from textodds.text import Weighting
 from textodds.text.features import FEATURES
@@ -26,6 +26,13 @@ FIELD: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 LEARNERS = ("multinomial", "bernoulli", "complement", "softmax", "nb-softmax")
+
+OPEN: dict[str, dict[str, Any]] = {
+    **{name: {"alpha": None} for name in ("multinomial", "bernoulli", "complement")},
+    **{name: {"tolerance": 1e-2} for name in ("softmax", "nb-softmax")},
+}
+"""Smoothing is chosen with all else, as penalties are; and what is chosen is solved as finely as it was
+compared, since held-out loss differs by far more from one candidate to the next."""
 
 WEIGHTINGS = {"binary": Weighting("binary"), "counts": Weighting("count", idf=False)}
 """What occurrences may be worth, beside tf-idf; tried with the features and the learner that won."""
@@ -81,6 +88,8 @@ def pins_of(learner: Any, features: Any, recipe: Mapping[str, Any]) -> Pins | No
     if features is None and learner != AUTO and not several:
         return None
     named = () if features is None or features == AUTO else features
+    if not isinstance(named, (str, list, tuple)):
+        raise InputError(f"features are {named!r}", hint=f"one or several of {', '.join(FEATURES)}")
     return Pins(
         tuple(learner) if several else () if learner is None or learner == AUTO else (learner,),
         (named,) if isinstance(named, str) else tuple(named),
@@ -105,6 +114,14 @@ class Pins:
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for learner in self.learners:
+            if is_of_tables(resolved(learner)):
+                raise InputError(
+                    f"{_name(learner)} learns from tables, not from texts",
+                    hint=f"for texts use one of {', '.join(LEARNERS)}",
+                )
+        if not self.is_settled:
+            self._check_learners()
         for name in self.features:
             if name not in FEATURES:
                 raise InputError(
@@ -114,6 +131,36 @@ class Pins:
         if self.features and any(name in self.recipe for name in SHAPE):
             given = next(name for name in SHAPE if name in self.recipe)
             raise InputError(f"features and `{given}` say the same thing twice", hint="leave one of them out")
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to choose: there is one learner, and its features are said."""
+        return len(self.learners) == 1 and (len(self.features) == 1 or self.has_shape)
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether all that may be chosen are models of how texts come about."""
+        return bool(self.learners) and all(
+            _name(learner) in ("multinomial", "bernoulli") for learner in self.learners
+        )
+
+    def _check_learners(self) -> None:
+        names = [_name(learner) for learner in self.learners]
+        for name, learner in zip(names, self.learners, strict=True):
+            if name not in LEARNERS:
+                raise InputError(
+                    f"{name} does not take part in a choice{suggestion(name, LEARNERS)}",
+                    hint=f"name it alone, without features; a choice is among {', '.join(LEARNERS)}",
+                )
+            if names.count(name) > 1:
+                raise InputError(f"{name} is named twice", hint="name each learner once")
+            if getattr(learner, "transform", False) or getattr(learner, "norm", False):
+                raise InputError(f"{name} with transform or norm does not take part in a choice")
+        if self.recipe.get("unknown", "ignore") != "ignore":
+            raise InputError(
+                "what becomes of unknown words is for one learner of words, not for a choice",
+                hint="name the learner: `--learner multinomial`",
+            )
 
     @property
     def has_shape(self) -> bool:
@@ -129,18 +176,11 @@ def candidates(pins: Pins) -> list[Candidate]:
     if pins.has_shape:
         return [_candidate(GIVEN, {}, learner, given) for learner in learners.values()]
     asked = bool(pins.features)  # what somebody asks for is tried, whatever has won elsewhere
-    found = [
+    return [
         _candidate(features, FEATURES[features], learners[name], given)
         for features, others in FIELD
         for name in learners
         if (features in pins.features if asked else name in others) and _agree(features, given)
-    ]
-    if found:
-        return found
-    return [
-        _candidate(features, FEATURES[features], learner, given)
-        for features in pins.features or FEATURES
-        for learner in learners.values()
     ]
 
 
@@ -173,7 +213,6 @@ def _name(learner: Any) -> str:
 
 def _candidate(features: str, settings: dict[str, Any], learner: Any, given: dict[str, Any]) -> Candidate:
     if isinstance(learner, str):
-        # Smoothing is chosen with everything else; softmax has its penalty chosen as it is.
-        learner = learner_named(learner, **({"alpha": None} if learner in LEARNERS[:3] else {}))
+        learner = learner_named(learner, **OPEN.get(learner, {}))
     recipe = recipe_of(learner, **{**settings, **given})
     return Candidate(features, replace(recipe, is_open=False))

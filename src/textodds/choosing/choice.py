@@ -23,8 +23,6 @@ class Choice:
         The last trial of everything that was tried, on most texts and with least loss first.
     fate : dict
         Why a candidate did not go on: ``behind``, or ``no time``.
-    classes : tuple of str
-        Labels of the texts that were tried on.
     total : int
         Texts that there are.
     seconds, budget : float
@@ -34,7 +32,6 @@ class Choice:
     winner: Trial
     trials: tuple[Trial, ...]
     fate: dict[str, str]
-    classes: tuple[str, ...]
     total: int
     seconds: float
     budget: float
@@ -56,7 +53,7 @@ class Choice:
             "seconds": self.seconds,
             "budget": self.budget,
             "tried": [self._line(trial) for trial in self.trials],
-            "no_time": sorted(name for name, why in self.fate.items() if why == "no time"),
+            "no_time": [name for name, why in self.fate.items() if why == "no time"],
         }
 
     def _line(self, trial: Trial) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch
 from textodds.density import Reservoir
-from textodds.familiar import offer
+from textodds.familiar import offer, taken
 from textodds.rows import coded
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Pool:
     def of(cls, batches: Iterable[Batch], *, most: int = MOST, memory: int = MEMORY) -> Pool:
         """The pool of a stream of batches, in one pass."""
         sample, total, weighed = Reservoir(most), 0, 0
-        for batch in batches:
+        for batch in map(_weighing, batches):
             offer(sample, batch)
             total += len(batch)
             if total > 1.1 * weighed:  # now and then: adding up lengths costs as much as reading
@@ -88,6 +88,14 @@ class Pool:
         """Some texts with their labels and weights."""
         for i in rows.tolist():
             yield self.texts[i], self.labels[i], float(self.weights[i])
+
+
+def _weighing(batch: Batch) -> Batch:
+    """The rows of a batch that have a weight: the others say nothing."""
+    if batch.weights is None or batch.weights.all():
+        return batch
+    rows = np.flatnonzero(batch.weights).tolist()
+    return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), batch.weights[rows])
 
 
 def _size(kept: Sample) -> int:

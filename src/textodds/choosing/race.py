@@ -12,6 +12,7 @@ from textodds.choosing.candidates import Candidate
 from textodds.choosing.choice import Choice
 from textodds.choosing.pool import Pool
 from textodds.choosing.trial import Trial, Trials
+from textodds.folds import held_out, tells_classes_apart
 from textodds.learners import needs_documents
 
 BUDGET = 60.0
@@ -44,7 +45,7 @@ HOPELESS = 1.5
 FIRST_SHARE = 0.4
 """Share of the budget after which no further candidate enters the first lap."""
 
-FINISH, SEARCH = 1.0, 2.5
+FINISH, SEARCH = 1.3, 2.5
 """Times what a trial took on one fold that learning from all texts takes, and seeking the penalty anew."""
 
 BEHIND, NO_TIME = "behind", "no time"
@@ -74,6 +75,7 @@ def race(
     *,
     budget: float = BUDGET,
     threads: int,
+    calibrate: bool = True,
     spent: float = 0.0,
     watch: Watch | None = None,
 ) -> Choice:
@@ -88,7 +90,7 @@ def race(
     Jamieson and Talwalkar (2016), "Non-stochastic best arm identification and hyperparameter optimization";
     Maron and Moore (1994), "Hoeffding races", for dropping what is surely worse.
     """
-    board, trials = _Board(budget - spent), Trials(pool, threads)
+    board, trials = _Board(budget - spent), Trials(pool, threads, calibrate=calibrate)
     running = list(field_)
     ran: list[Trial] = []
     laps = sizes(pool)
@@ -107,7 +109,7 @@ def race(
             winner = board.last[winner.candidate.name] = finer
     seconds = time.perf_counter() - board.began + spent
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
-    return Choice(winner, tuple(tried), dict(board.fate), pool.classes, pool.total, seconds, budget)
+    return Choice(winner, tuple(tried), dict(board.fate), pool.total, seconds, budget)
 
 
 def sizes(pool: Pool) -> list[int]:
@@ -117,7 +119,13 @@ def sizes(pool: Pool) -> list[int]:
     while 2 * n < len(pool):
         found.append(n)
         n *= GROWTH
-    return [*found, len(pool)]
+    return [*(n for n in found if can_tell(pool.head(n))), len(pool)]
+
+
+def can_tell(pool: Pool) -> bool:
+    """Whether there is a fold to hold out that says something about classes."""
+    folds = held_out(pool.codes, ENOUGH_FIRST)
+    return any(tells_classes_apart(pool.codes, pool.weights, fold) for fold in folds)
 
 
 def _lap(
@@ -155,7 +163,7 @@ def _lap(
             board.last[trial.candidate.name] = trial
             board.fate.pop(trial.candidate.name, None)
             ran.append(trial)
-    return sorted(ran, key=lambda trial: trial.log_loss)
+    return sorted(ran, key=_by_loss)
 
 
 def _groups(running: Sequence[Candidate]) -> list[list[Candidate]]:
@@ -206,8 +214,13 @@ def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
     """The trial of least loss of a lap that can be learned in time, or that which is learned soonest."""
     in_time = [trial for trial in ran if _finish(trial, pool) <= max(board.left, 0.0)]
     if in_time:
-        return min(in_time, key=lambda trial: trial.log_loss)
+        return min(in_time, key=_by_loss)
     return min(ran, key=lambda trial: _finish(trial, pool))
+
+
+def _by_loss(trial: Trial) -> float:
+    """What trials are sorted by; of equal ones, but for rounding, the first to be tried comes first."""
+    return round(trial.log_loss, 9)
 
 
 def _expected(before: Trial, n: int) -> float:

@@ -6,14 +6,13 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from textodds.choosing.candidates import candidates, usual
 from textodds.choosing.pool import Pool
-from textodds.choosing.race import BUDGET, race
+from textodds.choosing.race import BUDGET, can_tell, race
 from textodds.data import prefetched
+from textodds.errors import InputError
 from textodds.honest import FEWEST
 from textodds.learners import needs_documents
 from textodds.tally import MEMORY
@@ -59,13 +58,20 @@ class Settled:
 
 
 def settle(
-    pooled: Pooled, pins: Pins, *, budget: float = BUDGET, threads: int, watch: Watch | None = None
+    pooled: Pooled,
+    pins: Pins,
+    *,
+    budget: float = BUDGET,
+    threads: int,
+    calibrate: bool = True,
+    watch: Watch | None = None,
 ) -> Settled:
     """The best recipe that is not ruled out; the usual one if there is too little to choose by."""
     field = candidates(pins)
     if pooled.is_endless:  # what has to be read once, and does not fit, can only be counted
         field = [one for one in field if not needs_documents(one.recipe.learner)] or field[:1]
-    choice = chosen(pooled.pool, field, budget=budget, threads=threads, spent=pooled.seconds, watch=watch)
+    how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "watch": watch}
+    choice = chosen(pooled.pool, field, budget=budget, spent=pooled.seconds, **how)
     return Settled(usual(pins) if choice is None else choice.recipe, choice, pooled.batches)
 
 
@@ -98,17 +104,20 @@ def chosen(
     *,
     budget: float = BUDGET,
     threads: int,
+    calibrate: bool = True,
     spent: float = 0.0,
     watch: Watch | None = None,
 ) -> Choice | None:
     """The best candidate; None if there is none to choose from, or too little to choose by."""
-    held = np.bincount(pool.codes, pool.weights > 0)
-    if np.count_nonzero(held) == 2:  # the complement of one class is the other
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget >= 0:
+        raise InputError(f"the budget is {budget!r}", hint="give seconds, such as 60")
+    if len(pool.classes) == 2:  # the complement of one class is the other
         named = {one.learner for one in field}
         field = [one for one in field if one.learner != "complement" or "multinomial" not in named]
-    if len(field) < 2 or len(pool) < FEWEST or np.count_nonzero(held >= 2) < 2:
+    if len(field) < 2 or len(pool) < FEWEST or not can_tell(pool):
         return None
-    return race(pool, field, budget=budget, threads=threads, spent=spent, watch=watch)
+    how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "spent": spent, "watch": watch}
+    return race(pool, field, budget=budget, **how)
 
 
 def _size(batch: Batch) -> int:

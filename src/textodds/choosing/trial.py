@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textodds.counted import model_of_counts
 from textodds.folds import FOLDS, held_out, tells_classes_apart
 from textodds.gathered import Gathered
-from textodds.learners import needs_documents
+from textodds.learners import name_of, needs_documents
 from textodds.linear import LOG_ZERO, log_softmax
 from textodds.penalty import Held, Path
 from textodds.softmax import path_of
@@ -42,6 +42,8 @@ class Trial:
         What was tried.
     n : int
         Texts of the sample, those held out included.
+    classes : tuple of str
+        The labels of the sample, by whose number scores and classes go.
     held : Held
         Scores of the held-out texts; all candidates on a sample have the same ones in the same order.
     recipe : Recipe
@@ -54,6 +56,7 @@ class Trial:
 
     candidate: Candidate
     n: int
+    classes: tuple[str, ...]
     held: Held
     recipe: Recipe
     seconds: float
@@ -87,8 +90,8 @@ class Trial:
 class Trials:
     """Trials on samples of a pool; features that several candidates share are found once."""
 
-    def __init__(self, pool: Pool, threads: int) -> None:
-        self.pool, self.threads = pool, threads
+    def __init__(self, pool: Pool, threads: int, *, calibrate: bool = True) -> None:
+        self.pool, self.threads, self.calibrate = pool, threads, calibrate
         self._last: tuple[Any, Gathered] | None = None
         self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
 
@@ -99,7 +102,10 @@ class Trials:
         if len(those) < 2 or self.threads < 2:
             return [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
         if needs_documents(those[0].recipe.learner):
-            self._gathered(those[0].recipe, self.pool.head(n))  # once for all
+            share = min(n, len(self.pool)) / self.pool.total
+            recipe = those[0].recipe
+            part = replace(recipe, selection=recipe.selection.of_part(share))
+            self._gathered(part, self.pool.head(n))  # once for all
         with ThreadPoolExecutor(self.threads) as workers:
             return list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
 
@@ -109,30 +115,33 @@ class Trials:
         The penalty is that which another trial found ``at``, or it is sought.
         """
         began = time.perf_counter()
-        sample, recipe = self.pool.head(n), candidate.recipe
+        sample = self.pool.head(n)
+        asked = candidate.recipe.selection
+        recipe = replace(candidate.recipe, selection=asked.of_part(len(sample) / self.pool.total))
         if not needs_documents(recipe.learner):
             held = self._from_counts(recipe, sample, enough)
         else:
             known = None if at is None else getattr(at.recipe.learner, "C", None)
-            path = self._path(candidate, sample, enough, known)
+            path = self._path(recipe, sample, enough, known)
             learner: Any = recipe.learner
             if learner.C is None and learner.alpha is None:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
             held = path.held
-        folds = min(FOLDS, -(-enough * FOLDS // len(sample)))
-        return Trial(candidate, n, held, recipe, time.perf_counter() - began, folds * (1 - 1 / FOLDS))
+        work = min(FOLDS, -(-enough * FOLDS // len(sample))) * (1 - 1 / FOLDS)
+        recipe, seconds = replace(recipe, selection=asked), time.perf_counter() - began
+        return Trial(candidate, n, sample.classes, held, recipe, seconds, work)
 
-    def _path(self, candidate: Candidate, sample: Pool, enough: int, known: float | None) -> Path:
-        recipe = candidate.recipe
+    def _path(self, recipe: Recipe, sample: Pool, enough: int, known: float | None) -> Path:
         gathered = self._gathered(recipe, sample)
         learner: Any = recipe.learner
+        name = name_of(learner)
         if known is not None and learner.C is None and learner.alpha is None:
             learner = replace(learner, C=known)
-        near = self._near.get(candidate.learner)  # other features want about the same
+        near = self._near.get(name)  # other features want about the same
         how: dict[str, Any] = {"enough": enough, "near": near, "threads": self.threads}
         path = path_of(learner, gathered.design, gathered.rows, **how)
-        self._near[candidate.learner] = path.C
+        self._near[name] = path.C
         return path
 
     def _gathered(self, recipe: Recipe, sample: Pool) -> Gathered:
@@ -151,10 +160,12 @@ class Trials:
                 continue
             tally = Tally.count([sample.batch(kept)], settings=recipe.settings, threads=self.threads)
             lesson: Any = list(sample.rows(kept[:few]))
-            model = model_of_counts(tally, recipe, lesson, {}, threads=self.threads)
+            part = replace(recipe, selection=recipe.selection.of_part(1 - 1 / FOLDS))
+            how: dict[str, Any] = {"calibrate": self.calibrate, "threads": self.threads}
+            model = model_of_counts(tally, part, lesson, {}, **how)
             found, _ = model.score_batch(sample.batch(asked))
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
-            columns = np.searchsorted(sample.classes, model.classes_)
+            columns = [sample.classes.index(name) for name in model.classes_]
             scores[:, columns] = found
             codes = sample.codes[asked]
             # What is held out altogether says nothing, here as for softmax.

@@ -7,6 +7,7 @@ from typing import Any
 
 from textodds.cli.talk import aligned, duration, faint, one_line, strong
 
+LATE = 4  # candidates that are named which there was no time for
 Z = 1.96  # a 95 % interval
 
 
@@ -17,6 +18,8 @@ def chosen_lines(chosen: Any) -> Iterator[str]:
         rows += [_row(line, is_first=number == 0) for number, line in enumerate(chosen["tried"])]
         about = list(chosen_in_short(chosen))
         seconds, late = duration(chosen["seconds"]), [one_line(name) for name in chosen["no_time"]]
+        if len(late) > LATE:
+            late[LATE - 1 :] = [f"{len(late) - LATE + 1} more"]
     except (LookupError, TypeError, ValueError):
         return
     yield f"{strong(about[0])}, in {seconds}"

@@ -144,8 +144,9 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
 def honest_lines(left_out: Any) -> Iterator[str]:
     """How a model does on texts of training that were left out, in words."""
     try:
+        how = "held out" if "folds" in left_out else "left out one by one"
         yield (
-            f"left out one by one, {left_out['n']:,} texts: accuracy {left_out['accuracy']:.4f}, log-loss "
+            f"{how}, {left_out['n']:,} texts: accuracy {left_out['accuracy']:.4f}, log-loss "
             f"{left_out['log_loss']:.4f} ({left_out['log_loss_before']:.4f} before calibration)"
         )
     except (LookupError, TypeError, ValueError):

@@ -53,10 +53,13 @@ class Watch:
 
 
 @contextlib.contextmanager
-def watched(source: Any, doing: str, *, quiet: bool, bar: bool = True) -> Iterator[Watch]:
+def watched(
+    source: Any, doing: str, *, quiet: bool, bar: bool = True, again: bool = False
+) -> Iterator[Watch]:
     """A `Watch` over one pass; on a terminal it draws a bar, unless ``quiet`` or not ``bar``.
 
-    Says afterwards which rows were skipped. Where the pass is interrupted, the file of these rows goes too.
+    Says afterwards which rows were skipped, unless they are read ``again``. Where the pass is interrupted,
+    the file of these rows goes too.
     """
     if source.description == "stdin" and sys.stdin is not None and sys.stdin.isatty():
         say("reading what you type, a line at a time; end with Ctrl-D", quiet=quiet)
@@ -73,7 +76,7 @@ def watched(source: Any, doing: str, *, quiet: bool, bar: bool = True) -> Iterat
             if source.rejects.path is not None:
                 source.rejects.path.unlink(missing_ok=True)
             raise
-    if source.rejects.count:
+    if source.rejects.count and not again:
         for reason, rows in source.rejects.reasons.most_common(REASONS):
             say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
         say(f"{counted(source.rejects.count, 'skipped row')} in {source.rejects.path}", quiet=quiet)

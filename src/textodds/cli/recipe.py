@@ -293,7 +293,9 @@ def learner_from(options: dict[str, Any], usual: str) -> Any:
 
 def recipe_from(options: dict[str, Any]) -> Recipe:
     """The recipe that the options make for texts."""
-    return recipe_of(learner_from(options, "multinomial"), **text_choices(options))
+    features = options["features"]
+    shape = FEATURES[features] if isinstance(features, str) and features != AUTO else {}
+    return recipe_of(learner_from(options, "multinomial"), **{**shape, **text_choices(options)})
 
 
 def pins_from(options: dict[str, Any]) -> Pins | None:
@@ -305,23 +307,37 @@ def pins_from(options: dict[str, Any]) -> Pins | None:
     from textodds.choosing import pins_of
 
     learner, features = options["learner"], options["features"]
-    particular = _given(options, *CHOICES, "typical", "stream", "unlabelled")
-    if options["unknown"] != "ignore":
-        particular["unknown"] = options["unknown"]
     is_settled = isinstance(learner, str) and learner != AUTO
-    if particular and not is_settled:
-        name = next(iter(particular)).replace("_", "-")
-        if learner is not None or features is not None:
-            raise InputError(
-                f"`--{name}` is for some learners only, and none is settled",
-                hint="name one: `--learner multinomial`",
-            )
-        return None
     if is_settled and features is None:
         return None
-    if is_settled:
+    choices = _given(options, *CHOICES)
+    others = _given(options, "typical", "stream", "unlabelled")
+    if options["unknown"] != "ignore":
+        others["unknown"] = options["unknown"]
+    if is_settled and isinstance(features, str) and features != AUTO:
+        return None
+    if is_settled and learner in ("multinomial", "bernoulli"):
+        others.pop("typical", None)  # they know typical texts, whatever the features
+    if particular := {**others, **({} if is_settled else choices)}:
+        if learner is None and features is None:
+            return None  # the usual learner has these
+        raise InputError(
+            f"`--{next(iter(particular)).replace('_', '-')}` is for some learners only, and none is settled",
+            hint="name one learner, and no features: `--learner multinomial`",
+        )
+    if is_settled and choices:
         learner = learner_from(options, learner)
     return pins_of(AUTO if learner is None else learner, features, text_choices(options))
+
+
+def refuse_of_texts(options: dict[str, Any]) -> None:
+    """Fail for a choice that is about texts where there is a table."""
+    if options["features"] is not None:
+        raise InputError("`--features` are those of texts, and this is a table", hint="leave it out")
+    if isinstance(options["learner"], tuple):
+        raise InputError("several learners are for texts, and this is a table", hint="name one of them")
+    if options["budget"] is not None:
+        raise InputError("`--budget` is for choosing, and a table has nothing to choose", hint="leave it out")
 
 
 def text_choices(options: dict[str, Any]) -> dict[str, Any]:

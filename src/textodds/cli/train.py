@@ -20,6 +20,7 @@ from textodds.cli.recipe import (
     pins_from,
     recipe_from,
     recipe_options,
+    refuse_of_texts,
     text_choices,
 )
 from textodds.cli.running import running_options
@@ -165,6 +166,8 @@ def train(
     pins = None
     if not is_table:
         pins = pins_from(options)
+        if pins is None and options["budget"] is not None and not _is_open(options):
+            raise InputError("`--budget` is for choosing, and nothing is left to choose", hint="leave it out")
         if pins is None:
             recipe = _semisupervised(options) if options["unlabelled"] else recipe_from(options)
     models.must_be_writable(path, [*data, *([test] if test else [])])
@@ -204,6 +207,11 @@ def train(
         echo(as_json(_plain(summary)))
     elif not quiet:
         _tell(summary)
+
+
+def _is_open(options: dict[str, Any]) -> bool:
+    """Whether a learner that is named chooses its features by itself."""
+    return not options["unlabelled"] and recipe_from(options).is_open
 
 
 def _refuse_unlabelled(options: dict[str, Any]) -> None:
@@ -246,7 +254,7 @@ def _of_texts(
             return train_stream(source, recipe, threads=threads, watch=watch), watch
         with fitting(quiet=quiet) as told:
             choices: dict[str, Any] = {"typical": options["typical"], "threads": threads, "memory": memory}
-            choices["calibrate"] = not options["no_calibrate"]
+            choices |= {"calibrate": not options["no_calibrate"], "budget": options["budget"]}
             return train_on(source, recipe, watch=watch, fitting=told, **choices), watch
 
 
@@ -258,22 +266,29 @@ def _chosen(
 
     threads = checked_threads(threads)
     budget = BUDGET if options["budget"] is None else options["budget"]
-    with watched(source, "reading", quiet=quiet) as watch:
+    calibrate = not options["no_calibrate"]
+    with contextlib.ExitStack() as stack:
+        watch = stack.enter_context(watched(source, "reading", quiet=quiet))
         pooled = pool_of(source, memory=memory, watch=watch)
-    with racing(quiet=quiet) as told:
-        settled = settle(pooled, pins, budget=budget, threads=threads, watch=told)
-    how: dict[str, Any] = {"threads": threads, "memory": memory, "calibrate": not options["no_calibrate"]}
-    how |= {"choice": settled.choice, "batches": settled.batches}
-    again: Any = contextlib.nullcontext(None) if settled.batches else watched(source, "learning", quiet=quiet)
-    with again as second, fitting(quiet=quiet) as steps:
-        passing: dict[str, Any] = {} if second is None else {"watch": second}
-        return train_on(source, settled.recipe, fitting=steps, **how, **passing), second or watch
+        if source.replayable:  # otherwise the rest may still have to come
+            stack.close()
+        with racing(quiet=quiet) as told:
+            settled = settle(pooled, pins, budget=budget, threads=threads, calibrate=calibrate, watch=told)
+        how: dict[str, Any] = {"threads": threads, "memory": memory, "calibrate": calibrate}
+        how["typical"] = options["typical"]
+        how |= {"choice": settled.choice, "batches": settled.batches}
+        if source.replayable:
+            watch = stack.enter_context(watched(source, "learning", quiet=quiet, again=True))
+            how["watch"] = watch
+        with fitting(quiet=quiet) as steps:
+            return train_on(source, settled.recipe, fitting=steps, **how), watch
 
 
 def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> tuple[TableModel, Watch, Any]:
     """A model of a table, whose columns are found by type unless said otherwise."""
     from textodds.tables.training import open_table, train_table_on
 
+    refuse_of_texts(options)
     learner = learner_from(options, "mixed")
     like = None if options["like"] is None else load(options["like"])
     if like is not None and not like.is_table:

@@ -48,6 +48,18 @@ class Selection:
         is_open = self.max_df == 1.0 and isinstance(self.max_df, float)
         return self.max_features is None and is_open and self.min_df <= 1 and isinstance(self.min_df, int)
 
+    def of_part(self, share: float) -> Selection:
+        """The same for a share of the documents: numbers of documents shrink with it, down to 2.
+
+        >>> Selection(min_df=50).of_part(0.1).min_df, Selection(min_df=2).of_part(0.1).min_df
+        (5, 2)
+        """
+
+        def shrunk(limit: int | float) -> int | float:
+            return limit if isinstance(limit, float) or limit <= 2 else max(2, round(limit * share))
+
+        return Selection(shrunk(self.min_df), shrunk(self.max_df), self.max_features)
+
     def mask(
         self, df: NDArray[np.float64], occurrences: NDArray[np.float64], documents: float
     ) -> NDArray[np.bool_]:
