@@ -1,9 +1,10 @@
 import pytest
-from made_up import drawn
 
 import textodds
 from textodds.choosing import Pool
 from textodds.data import Batch
+
+from .made_up import drawn
 
 
 @pytest.fixture(scope="session")

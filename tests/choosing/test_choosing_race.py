@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from made_up import drawn, misleading
 from scipy import stats
 
 from textodds.choosing import Choice, Pins, Pool, candidates, race
@@ -12,6 +11,8 @@ from textodds.choosing.choice import sureness
 from textodds.choosing.race import ENOUGH_FIRST, FEWEST, FIRST, GROWTH, HOPELESS, MOST, SLACK, SURE, sizes
 from textodds.choosing.trial import Trial, Trials
 from textodds.penalty import Held
+
+from .made_up import drawn, misleading
 
 GENEROUS = 600.0
 

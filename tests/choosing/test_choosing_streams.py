@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from made_up import drawn
 
 import textodds
 from textodds.choosing import pool_of
 from textodds.data import read
+
+from .made_up import drawn
 
 N = 4000
 TEXTS, LABELS = drawn(N, 2)

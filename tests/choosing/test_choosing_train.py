@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from made_up import drawn, misleading
 from sklearn.metrics import log_loss
 
 import textodds
@@ -11,6 +10,8 @@ from textodds.choosing.race import FIRST
 from textodds.errors import InputError, NoData, TextoddsError
 from textodds.softmax import SoftmaxRegression
 from textodds.text import Weighting
+
+from .made_up import drawn, misleading
 
 FRESH = drawn(400, seed=1)
 GENEROUS = 600

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from made_up import drawn
 from sklearn.metrics import accuracy_score, log_loss
 
 import textodds
@@ -12,6 +11,8 @@ from textodds.folds import held_out
 from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.linear import log_softmax
 from textodds.softmax import SoftmaxRegression
+
+from .made_up import drawn
 
 COUNTS = {"multinomial": MultinomialNB, "bernoulli": BernoulliNB, "complement": ComplementNB}
 LEARNERS = (*COUNTS, "softmax", "nb-softmax")
