@@ -61,7 +61,7 @@ rust-test: $(VENV)/ready
 	cargo test --release --quiet -p textodds-core
 
 python-test: $(VENV)/ready
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 # A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
 fuzz:

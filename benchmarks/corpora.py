@@ -82,6 +82,9 @@ TITLES = {
     "sms_spam": "SMS spam",
     "mr": "Movie reviews (MR)",
     "reuters_r8": "Reuters R8",
+    "webkb_raw": "WebKB",
+    "spamassassin": "SpamAssassin",
+    "subjectivity": "Subjectivity",
     "tab_adult": "Adult",  # a table: only its files, it has no texts
 }
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from bench import Bench
+from cases.best import best
 from cases.discriminant import discriminant
 from cases.files import train_csv
 from cases.gaussian import gaussian
@@ -33,4 +34,5 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "tables": tables,
     "left-out": left_out,
     "vectorisers": vectorisers,
+    "best": best,
 }

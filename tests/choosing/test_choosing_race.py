@@ -119,7 +119,7 @@ def test_a_report_is_plain_and_says_what_was_chosen_by_what(small):
     assert report["log_loss"] == report["tried"][0]["log_loss"] == winner.log_loss
     assert report["accuracy"] == winner.accuracy
     assert report["budget"] == GENEROUS
-    assert report["seconds"] > 0
+    assert choice.seconds > 0
     assert report["no_time"] == []
     assert {type(value) for line in report["tried"] for value in line.values()} <= {str, int, float}
 
@@ -198,7 +198,7 @@ def test_without_a_budget_the_first_candidate_is_taken_and_the_others_had_no_tim
     assert len(choice.trials) == 1
     report = choice.report()
     assert set(report["no_time"]) >= {one.name for one in field[1:]}
-    assert report["seconds"] >= spent
+    assert choice.seconds >= spent
 
 
 @pytest.mark.parametrize("budget", [0.05, 0.2, 0.5])

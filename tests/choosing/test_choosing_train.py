@@ -46,13 +46,7 @@ def test_the_held_out_loss_foretells_that_on_new_texts(auto):
 def test_the_same_data_give_the_same_file_on_any_number_of_threads(auto, texts, tmp_path):
     for threads in (1, 2):
         again = textodds.train(*texts, learner="auto", budget=GENEROUS, threads=threads)
-        plain = [dict(model.info["chosen"], seconds=0, tried=0) for model in (auto, again)]
-        assert plain[0] == plain[1]
-        untimed = [
-            [{**line, "seconds": 0} for line in model.info["chosen"]["tried"]] for model in (auto, again)
-        ]
-        assert untimed[0] == untimed[1]
-        again.info["chosen"] = auto.info["chosen"]  # which has the times
+        assert again.info["chosen"] == auto.info["chosen"]
         auto.save(tmp_path / "first")
         again.save(tmp_path / "again")
         assert (tmp_path / "first").read_bytes() == (tmp_path / "again").read_bytes()

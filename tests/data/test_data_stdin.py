@@ -52,13 +52,13 @@ def test_unlabelled_stdin_is_one_text_a_line_whatever_it_looks_like(tests):
     assert (rows, again, description) == ([["hello", None], ['{"a": 1}', None]], None, "stdin")
 
 
-@pytest.mark.parametrize("content", [CSV, JSONL, FASTTEXT, gzip.compress(JSONL)])
+@pytest.mark.parametrize("content", [CSV, JSONL, FASTTEXT, gzip.compress(JSONL, mtime=0)])
 def test_the_format_of_labelled_stdin_is_found_and_it_can_be_read_again(tests, content):
     assert from_stdin(content, tests) == [ROWS, ROWS, "stdin"]
 
 
 @pytest.mark.parametrize(
-    ("content", "name"), [(CSV, "csv"), (gzip.compress(JSONL), "jsonl"), (FASTTEXT, "fasttext")]
+    ("content", "name"), [(CSV, "csv"), (gzip.compress(JSONL, mtime=0), "jsonl"), (FASTTEXT, "fasttext")]
 )
 def test_labelled_stdin_of_a_known_format_is_read_as_it_comes(tests, content, name):
     assert from_stdin(content, tests, format=name) == [ROWS, None, "stdin"]

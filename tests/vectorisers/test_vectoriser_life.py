@@ -24,6 +24,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from textodds import vectorisers as ours
 
+
+def told(value):
+    """A value as a name, sets in order: the same in every process."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key!r}: {told(one)}" for key, one in value.items())
+    return str(sorted(map(repr, value)) if isinstance(value, set) else value)
+
+
 TEXTS = ["Free phone, free calls", "see you at the café", "free at last", "you see the phone", "at the café"]
 OTHERS = ["the phone is free", "nothing known", "", "You SEE calls"]
 LABELS = ["spam", "ham", "spam", "ham", "ham"]
@@ -130,7 +138,7 @@ BAD_COUNTS = [
     + [(name, choices) for name in LEARN for choices in BAD_COUNTS]
     + [("HashingVectorizer", {"n_features": n}) for n in (0, -1, 2**31, 1.5)]
     + [(name, {"norm": "max"}) for name in ("HashingVectorizer", "TfidfVectorizer")],
-    ids=str,
+    ids=told,
 )
 def test_bad_parameters_give_scikit_learns_errors(name, choices):
     assert_same_deed(name, lambda kind: kind(**choices).fit(TEXTS))
@@ -161,7 +169,7 @@ def test_parameters_are_not_checked_where_that_is_switched_off(name, choices):
         {"tokenizer": str.split},
         {"preprocessor": str.upper, "analyzer": str.split, "ngram_range": (1, 2)},
     ],
-    ids=str,
+    ids=told,
 )
 def test_warnings_are_scikit_learns(name, choices):
     def warned(kind):
@@ -175,7 +183,7 @@ def test_warnings_are_scikit_learns(name, choices):
 
 
 @learning
-@pytest.mark.parametrize("vocabulary", [["Free", "see"], {"see": 1, "FREE": 0}, {"É", "free"}], ids=str)
+@pytest.mark.parametrize("vocabulary", [["Free", "see"], {"see": 1, "FREE": 0}, {"É", "free"}], ids=told)
 def test_upper_case_in_a_vocabulary_is_warned_of_as_in_scikit_learn(name, vocabulary):
     choices = {"vocabulary": vocabulary, "stop_words": ["don't"]}
     found = assert_same_deed(name, lambda kind: kind(**choices).fit_transform(TEXTS))
@@ -246,7 +254,7 @@ def test_a_vocabulary_set_by_hand_makes_it_fitted(name):
         {"free": 0, "\ud800": 1},
         {},
     ],
-    ids=str,
+    ids=told,
 )
 def test_a_vocabulary_set_by_hand_is_used(vocabulary):
     def used(kind):
@@ -264,7 +272,7 @@ def test_a_vocabulary_set_by_hand_is_used(vocabulary):
 
 
 @pytest.mark.parametrize(
-    "vocabulary", [{"free": 0, "see": 5}, {"free": 1, "see": 2}, {"free": -1, "see": 0}], ids=str
+    "vocabulary", [{"free": 0, "see": 5}, {"free": 1, "see": 2}, {"free": -1, "see": 0}], ids=told
 )
 def test_weights_and_a_vocabulary_with_gaps_are_scikit_learns(vocabulary):
     def replaced(kind):

@@ -200,10 +200,12 @@ def usual(pins: Pins) -> Recipe:
 
 def open_candidates(recipe: Recipe) -> list[Candidate]:
     """What a recipe may become whose learner is settled, but not its features."""
-    shapes = {name: {"unit": "words", "characters": None, **shape} for name, shape in FEATURES.items()}
+    settings = recipe.settings
     return [
-        Candidate(name, replace(recipe, settings=replace(recipe.settings, **shape), is_open=False))
-        for name, shape in shapes.items()
+        Candidate(name, replace(recipe, settings=replace(settings, **shape), is_open=False))
+        for name, shape in FEATURES.items()
+        if settings.unit == "words" or "unit" not in shape  # words that are cut otherwise stay words
+        if _agree(name, {"stop_words": settings.stop_words})
     ]
 
 

@@ -22,7 +22,7 @@ class Choice:
     trials : tuple of Trial
         The last trial of everything that was tried, on most texts and with least loss first.
     fate : dict
-        Why a candidate did not go on: ``behind``, or ``no time``.
+        Why a candidate did not go on: ``behind``, ``no time``, or ``no room`` in memory.
     total : int
         Texts that there are.
     seconds, budget : float
@@ -42,7 +42,7 @@ class Choice:
         return self.winner.recipe
 
     def report(self) -> dict[str, Any]:
-        """The choice as plain data, for the model file."""
+        """The choice as plain data, for the model file; without times, so that the file is the same again."""
         return {
             "features": self.winner.candidate.features,
             "learner": self.winner.candidate.learner,
@@ -50,10 +50,12 @@ class Choice:
             "accuracy": self.winner.accuracy,
             "held_out": len(self.winner.losses),
             "texts": self.winner.n,
-            "seconds": self.seconds,
             "budget": self.budget,
             "tried": [self._line(trial) for trial in self.trials],
-            "no_time": [name for name, why in self.fate.items() if why == "no time"],
+            **{
+                why.replace(" ", "_"): [name for name, fate in self.fate.items() if fate == why]
+                for why in ("no time", "no room")
+            },
         }
 
     def _line(self, trial: Trial) -> dict[str, Any]:
@@ -63,7 +65,6 @@ class Choice:
             "texts": trial.n,
             "log_loss": trial.log_loss,
             "accuracy": trial.accuracy,
-            "seconds": trial.seconds,
         }
         if trial is not self.winner and len(trial.losses) == len(self.winner.losses):
             behind, error = trial.behind(self.winner)

@@ -14,6 +14,7 @@ from textodds.choosing.pool import Pool
 from textodds.choosing.trial import Trial, Trials
 from textodds.folds import held_out, tells_classes_apart
 from textodds.learners import needs_documents
+from textodds.memory import free_memory
 
 BUDGET = 60.0
 """Seconds that choosing and learning may take: enough for a million short texts."""
@@ -33,8 +34,8 @@ SLACK = 0.25
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
 the texts. Models of many parameters gain most from more: what is that close now may be ahead then."""
 
-MOST = 5
-"""Candidates that go on to the next lap."""
+MOST = 3
+"""Kinds of features with which candidates go on to the next lap."""
 
 SURE = 2.0
 """Standard errors by which a candidate must be behind to be out."""
@@ -48,7 +49,10 @@ FIRST_SHARE = 0.4
 FINISH, SEARCH = 1.3, 2.5
 """Times what a trial took on one fold that learning from all texts takes, and seeking the penalty anew."""
 
-BEHIND, NO_TIME = "behind", "no time"
+BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
+
+CELL, TRIAL = 32, 1.5
+"""Bytes that a word of a text takes, and how often a trial has them."""
 
 Watch = Callable[[str, int, int, int], Any]
 """Told the candidate, the texts, its number in the lap and how many there are."""
@@ -149,6 +153,8 @@ def _lap(
             before = board.last.get(candidate.name, like)
             if before is None and _is_hopeless(candidate, ran):
                 board.fate[candidate.name] = BEHIND
+            elif before is not None and not _has_room(before, n, trials.pool):
+                board.fate[candidate.name] = NO_ROOM
             elif _is_late(board, before, n, trials.pool, is_first=not ran):
                 board.fate[candidate.name] = NO_TIME
                 if before is not None and like is None and not ran and not those:
@@ -170,9 +176,18 @@ def _groups(running: Sequence[Candidate]) -> list[list[Candidate]]:
     """Candidates of the same features that learn from documents side by side, others alone; in order."""
     groups: dict[Any, list[Candidate]] = {}
     for candidate in running:
-        shared = needs_documents(candidate.recipe.learner)
-        groups.setdefault((candidate.features, True) if shared else candidate.name, []).append(candidate)
+        groups.setdefault(_group(candidate), []).append(candidate)
     return list(groups.values())
+
+
+def _group(candidate: Candidate) -> Any:
+    return (candidate.features,) if needs_documents(candidate.recipe.learner) else candidate.name
+
+
+def _has_room(before: Trial, n: int, pool: Pool) -> bool:
+    """Whether memory holds a trial on n texts, and the rows of all."""
+    each = before.cells / before.n * CELL
+    return each * max(TRIAL * n, pool.total) <= free_memory()
 
 
 def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_first: bool) -> bool:
@@ -201,10 +216,14 @@ def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
 def _still_in(board: _Board, ran: Sequence[Trial], slack: float) -> list[Candidate]:
     """Those that are not clearly behind, best first."""
     kept: list[Candidate] = []
+    groups: set[Any] = set()
     for trial in ran:
         behind, error = trial.behind(ran[0])
-        if len(kept) < MOST and behind <= max(SURE * error, slack * ran[0].log_loss):
+        group = _group(trial.candidate)
+        has_place = group in groups or len(groups) < MOST  # features that are found once serve all
+        if has_place and behind <= max(SURE * error, slack * ran[0].log_loss):
             kept.append(trial.candidate)
+            groups.add(group)
         else:
             board.fate[trial.candidate.name] = BEHIND
     return kept

@@ -52,6 +52,8 @@ class Trial:
         By the clock.
     work : float
         Times that the sample was learned from, over its folds.
+    cells : int
+        Words of texts that were held in memory, each counted once a text.
     """
 
     candidate: Candidate
@@ -61,6 +63,7 @@ class Trial:
     recipe: Recipe
     seconds: float
     work: float
+    cells: int = 0
 
     @cached_property
     def losses(self) -> Floats:
@@ -93,6 +96,7 @@ class Trials:
     def __init__(self, pool: Pool, threads: int, *, calibrate: bool = True) -> None:
         self.pool, self.threads, self.calibrate = pool, threads, calibrate
         self._last: tuple[Any, Gathered] | None = None
+        self._cells = 0
         self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
 
     def together(
@@ -118,6 +122,7 @@ class Trials:
         sample = self.pool.head(n)
         asked = candidate.recipe.selection
         recipe = replace(candidate.recipe, selection=asked.of_part(len(sample) / self.pool.total))
+        cells = 0
         if not needs_documents(recipe.learner):
             held = self._from_counts(recipe, sample, enough)
         else:
@@ -127,10 +132,10 @@ class Trials:
             if learner.C is None and learner.alpha is None:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
-            held = path.held
+            held, cells = path.held, self._cells
         work = min(FOLDS, -(-enough * FOLDS // len(sample))) * (1 - 1 / FOLDS)
         recipe, seconds = replace(recipe, selection=asked), time.perf_counter() - began
-        return Trial(candidate, n, sample.classes, held, recipe, seconds, work)
+        return Trial(candidate, n, sample.classes, held, recipe, seconds, work, cells)
 
     def _path(self, recipe: Recipe, sample: Pool, enough: int, known: float | None) -> Path:
         gathered = self._gathered(recipe, sample)
@@ -149,6 +154,7 @@ class Trials:
         if self._last is None or self._last[0] != key:
             self._last = None  # so that there are never two in memory
             self._last = key, Gathered.of([sample.batch()], recipe, self.threads)
+            self._cells = int(self._last[1].documents.documents.sum())
         return Gathered(recipe, self._last[1].documents)
 
     def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> Held:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from textodds.cli.talk import aligned, duration, faint, one_line, strong
+from textodds.cli.talk import aligned, faint, one_line, strong
 
-LATE = 4  # candidates that are named which there was no time for
+MOST = 4  # candidates that are named which there was no time for
 Z = 1.96  # a 95 % interval
 
 
@@ -17,15 +17,15 @@ def chosen_lines(chosen: Any) -> Iterator[str]:
         rows = [[faint(name) for name in ("tried", "log-loss", "accuracy", "behind by", "sure", "texts")]]
         rows += [_row(line, is_first=number == 0) for number, line in enumerate(chosen["tried"])]
         about = list(chosen_in_short(chosen))
-        seconds, late = duration(chosen["seconds"]), [one_line(name) for name in chosen["no_time"]]
-        if len(late) > LATE:
-            late[LATE - 1 :] = [f"{len(late) - LATE + 1} more"]
+        late, large = (_named(chosen.get(why, [])) for why in ("no_time", "no_room"))
     except (LookupError, TypeError, ValueError):
         return
-    yield f"{strong(about[0])}, in {seconds}"
+    yield strong(about[0])
     yield from aligned(rows)
     if late:
-        yield faint(f"  no time for {'; '.join(late)} (a larger `--budget` has more)")
+        yield faint(f"  no time for {late} (a larger `--budget` has more)")
+    if large:
+        yield faint(f"  no room in memory for {large}")
 
 
 def chosen_in_short(chosen: Any) -> Iterator[str]:
@@ -35,6 +35,14 @@ def chosen_in_short(chosen: Any) -> Iterator[str]:
         yield f"{one_line(tried[0]['name'])}: best of {len(tried)} on {chosen['held_out']:,} held-out texts"
     except (LookupError, TypeError, ValueError):
         return
+
+
+def _named(names: list[str]) -> str:
+    """Names in a row, the last of many only counted."""
+    shown = [one_line(name) for name in names]
+    if len(shown) > MOST:
+        shown[MOST - 1 :] = [f"{len(shown) - MOST + 1} more"]
+    return "; ".join(shown)
 
 
 def _row(line: dict[str, Any], *, is_first: bool) -> list[str]:

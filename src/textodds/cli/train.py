@@ -154,8 +154,9 @@ def train(
 ) -> None:
     """Learn a classifier from labelled texts or tables.
 
-    Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not, in
-    one pass and in bounded memory, and writes one model file.
+    Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not; tries
+    features and learners on texts that it holds out, unless they are named; and writes one model
+    file. Naive Bayes that is named reads once, in bounded memory, and can learn, forget and merge.
     """
     path = models.default_path(data) if output is None else Path(output)
     of_tables = ("columns", "like", "missing", "max_cells")
