@@ -1,13 +1,11 @@
 """What other programs make of our models: the same probabilities, the same labels."""
 
-import doctest
 import json
 import pickle
 import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -457,14 +455,6 @@ def test_every_name_of_the_package_is_there_and_no_other():
         assert name in dir(export)
     with pytest.raises(AttributeError, match="no attribute 'to_fortran'"):
         _ = export.to_fortran
-
-
-def test_the_page_of_the_documentation_runs(tmp_path, monkeypatch):
-    page = Path(__file__).resolve().parents[2] / "docs" / "export.md"
-    monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(page), module_relative=False)
-    assert tried > 5
-    assert failed == 0
 
 
 @pytest.mark.realdata
