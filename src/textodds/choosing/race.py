@@ -32,16 +32,18 @@ ENOUGH_FIRST, ENOUGH = 1000, 2000
 
 SLACK = 0.25
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
-the texts. Models of many parameters gain most from more: what is that close now may be ahead then."""
+the texts. Models of many parameters gain most from more: what is that close now may be ahead then. Where
+counts lead, softmax may be behind by what all texts there are may bring: it overtakes them sooner or later
+(Ng and Jordan, 2001, "On discriminative vs. generative classifiers")."""
 
-MOST = 3
-"""Kinds of features with which candidates go on to the next lap."""
+MOST, MOST_COUNTS = 3, 2
+"""Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
 
 SURE = 2.0
 """Standard errors by which a candidate must be behind to be out."""
 
 HOPELESS = 1.5
-"""Times the best loss so far at which a learner is not tried on more features."""
+"""Times the best loss so far at which a learner from counts is not tried on more features."""
 
 FIRST_SHARE = 0.4
 """Share of the budget after which no further candidate enters the first lap."""
@@ -102,7 +104,7 @@ def race(
         if not (now := _lap(board, trials, running, n, watch)):
             break
         ran = now
-        running = _still_in(board, ran, SLACK * math.log(next_n / n, GROWTH))
+        running = _still_in(board, ran, next_n, pool)
     winner = _best(board, ran, pool)
     if winner.n == len(pool):
         others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
@@ -140,7 +142,7 @@ def _lap(
     watch: Watch | None,
     like: Trial | None = None,
 ) -> list[Trial]:
-    """The trials of one lap, best first, of those for which there is time; none if the leader has none.
+    """The trials of one lap, best first, of those for which there is time.
 
     A candidate without a trial before is expected to take as long as the one it is ``like``.
     """
@@ -157,8 +159,6 @@ def _lap(
                 board.fate[candidate.name] = NO_ROOM
             elif _is_late(board, before, n, trials.pool, is_first=not ran):
                 board.fate[candidate.name] = NO_TIME
-                if before is not None and like is None and not ran and not those:
-                    return []
             else:
                 those.append(candidate)
                 if watch is not None:
@@ -208,22 +208,31 @@ def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
 
 
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
-    """Whether its learner has done so badly with other features that these will not help."""
+    """Whether counts have done so badly with other features that these will not help."""
+    if needs_documents(candidate.recipe.learner):
+        return False
     own = [trial.log_loss for trial in ran if trial.candidate.learner == candidate.learner]
     return bool(own) and min(own) > HOPELESS * min(trial.log_loss for trial in ran)
 
 
-def _still_in(board: _Board, ran: Sequence[Trial], slack: float) -> list[Candidate]:
-    """Those that are not clearly behind, best first."""
+def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[Candidate]:
+    """Those that are not clearly behind and have time for n texts, best first."""
     kept: list[Candidate] = []
-    groups: set[Any] = set()
+    groups: dict[bool, set[Any]] = {True: set(), False: set()}
+    is_led_by_counts = not needs_documents(ran[0].recipe.learner)
     for trial in ran:
         behind, error = trial.behind(ran[0])
-        group = _group(trial.candidate)
-        has_place = group in groups or len(groups) < MOST  # features that are found once serve all
-        if has_place and behind <= max(SURE * error, slack * ran[0].log_loss):
+        reads = needs_documents(trial.recipe.learner)
+        more = (pool.total if reads and is_led_by_counts else n) / trial.n
+        slack = SLACK * math.log(more, GROWTH) * ran[0].log_loss
+        group, others = _group(trial.candidate), groups[reads]
+        # Features that are found once serve all that learn from them.
+        has_place = group in others or len(others) < (MOST if reads else MOST_COUNTS)
+        if n > trial.n and _is_late(board, trial, n, pool, is_first=False):
+            board.fate[trial.candidate.name] = NO_TIME  # and no place of those that have
+        elif has_place and behind <= max(SURE * error, slack):
             kept.append(trial.candidate)
-            groups.add(group)
+            others.add(group)
         else:
             board.fate[trial.candidate.name] = BEHIND
     return kept
@@ -244,10 +253,10 @@ def _by_loss(trial: Trial) -> float:
 
 def _expected(before: Trial, n: int) -> float:
     """Seconds that a trial on n texts will take, from the last one."""
-    return before.seconds * n / before.n  # a larger sample has fewer folds, but more words
+    return before.fixed + (before.seconds - before.fixed) * n / before.n  # fewer folds, but more words
 
 
 def _finish(trial: Trial, pool: Pool) -> float:
     """Seconds that learning from all texts will take."""
     share = FINISH if needs_documents(trial.recipe.learner) else 1.0
-    return share * trial.seconds / trial.work * pool.total / trial.n
+    return share * _expected(trial, pool.total) / trial.work

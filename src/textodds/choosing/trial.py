@@ -52,6 +52,8 @@ class Trial:
         By the clock.
     work : float
         Times that the sample was learned from, over its folds.
+    fixed : float
+        Seconds of these that more texts would not add to.
     cells : int
         Words of texts that were held in memory, each counted once a text.
     """
@@ -63,6 +65,7 @@ class Trial:
     recipe: Recipe
     seconds: float
     work: float
+    fixed: float = 0.0
     cells: int = 0
 
     @cached_property
@@ -122,9 +125,9 @@ class Trials:
         sample = self.pool.head(n)
         asked = candidate.recipe.selection
         recipe = replace(candidate.recipe, selection=asked.of_part(len(sample) / self.pool.total))
-        cells = 0
+        cells, fixed = 0, 0.0
         if not needs_documents(recipe.learner):
-            held = self._from_counts(recipe, sample, enough)
+            held, fixed = self._from_counts(recipe, sample, enough)
         else:
             known = None if at is None else getattr(at.recipe.learner, "C", None)
             path = self._path(recipe, sample, enough, known)
@@ -135,7 +138,7 @@ class Trials:
             held, cells = path.held, self._cells
         work = min(FOLDS, -(-enough * FOLDS // len(sample))) * (1 - 1 / FOLDS)
         recipe, seconds = replace(recipe, selection=asked), time.perf_counter() - began
-        return Trial(candidate, n, sample.classes, held, recipe, seconds, work, cells)
+        return Trial(candidate, n, sample.classes, held, recipe, seconds, work, fixed, cells)
 
     def _path(self, recipe: Recipe, sample: Pool, enough: int, known: float | None) -> Path:
         gathered = self._gathered(recipe, sample)
@@ -157,8 +160,9 @@ class Trials:
             self._cells = int(self._last[1].documents.documents.sum())
         return Gathered(recipe, self._last[1].documents)
 
-    def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> Held:
-        parts = []
+    def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[Held, float]:
+        """What counts say of held-out texts, and the seconds of it that went into a lesson of fixed size."""
+        parts, fixed = [], 0.0
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
             kept, asked = np.flatnonzero(~out), np.flatnonzero(out)
@@ -168,7 +172,9 @@ class Trials:
             lesson: Any = list(sample.rows(kept[:few]))
             part = replace(recipe, selection=recipe.selection.of_part(1 - 1 / FOLDS))
             how: dict[str, Any] = {"calibrate": self.calibrate, "threads": self.threads}
+            began = time.perf_counter()
             model = model_of_counts(tally, part, lesson, {}, **how)
+            fixed += time.perf_counter() - began
             found, _ = model.score_batch(sample.batch(asked))
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
             columns = [sample.classes.index(name) for name in model.classes_]
@@ -177,4 +183,4 @@ class Trials:
             # What is held out altogether says nothing, here as for softmax.
             weights = np.where(np.isin(codes, columns), sample.weights[asked], 0.0)
             parts.append((scores, codes, weights))
-        return Held(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return Held(*(np.concatenate(each) for each in zip(*parts, strict=True))), fixed
