@@ -8,7 +8,18 @@ from scipy import stats
 
 from textodds.choosing import Choice, Pins, Pool, candidates, race
 from textodds.choosing.choice import sureness
-from textodds.choosing.race import ENOUGH_FIRST, FEWEST, FIRST, GROWTH, HOPELESS, MOST, SLACK, SURE, sizes
+from textodds.choosing.race import (
+    ENOUGH_FIRST,
+    FEWEST,
+    FIRST,
+    GROWTH,
+    HOPELESS,
+    MOST,
+    MOST_COUNTS,
+    SLACK,
+    SURE,
+    sizes,
+)
 from textodds.choosing.trial import Trial, Trials
 from textodds.penalty import Held
 
@@ -145,9 +156,12 @@ def test_the_better_ones_go_on_to_all_texts_and_the_others_are_clearly_behind(la
     best = min(first.values(), key=lambda trial: trial.log_loss)
     last = {trial.candidate.name: trial for trial in choice.trials if trial.n == len(pool)}
     slack = SLACK * np.log(len(pool) / FIRST) / np.log(GROWTH)
-    places = sorted(first, key=lambda name: first[name].log_loss)
+    went_on = [first[name] for name in last if name in first]
+    kinds = {trial.candidate.features for trial in went_on if "softmax" in trial.candidate.learner}
+    counts = [trial for trial in went_on if "softmax" not in trial.candidate.learner]
     assert choice.winner.n == len(pool)
-    assert len(last) <= MOST + 2  # and the winner under other weightings
+    assert 1 <= len(kinds) <= MOST
+    assert len(counts) <= MOST_COUNTS
     for name, trial in first.items():
         behind, error = trial.behind(best)
         clearly = behind > SURE * error and behind > slack * best.log_loss
@@ -155,7 +169,10 @@ def test_the_better_ones_go_on_to_all_texts_and_the_others_are_clearly_behind(la
             assert not clearly
         else:
             assert choice.fate[name] == "behind"
-            assert clearly or places.index(name) >= MOST
+            of_softmax = "softmax" in trial.candidate.learner
+            others = [one for one in went_on if ("softmax" in one.candidate.learner) == of_softmax]
+            is_full = len(kinds) == MOST if of_softmax else len(counts) == MOST_COUNTS
+            assert clearly or (is_full and all(one.log_loss <= trial.log_loss for one in others))
 
 
 def test_each_is_told_before_it_runs(large):
