@@ -60,7 +60,7 @@ def softmax(bench: Bench) -> Result:
         "text only (`min_df=2`), which scikit-learn keeps by default; it stops at a proven gap of 1e-4, "
         "scikit-learn at `tol=1e-4`.",
         f'`{DEFAULTS}` is `textodds.train(texts, labels, learner="nb-softmax", threads=1)`: it also tries '
-        "three words in a row, or characters within words where texts are short.",
+        "words alone, three in a row, and letters within words.",
         "fastText and Vowpal Wabbit read files whose words were lower-cased and set apart beforehand, which "
         f"is not timed; textodds reads raw text. fastText: {fasttext}. Vowpal Wabbit: `{peers.VW}`, `--oaa`, "
         "one pass. On 20 Newsgroups, with few texts and many classes, five epochs and one pass are too few "
@@ -231,7 +231,7 @@ def accuracies(bench: Bench) -> Result:
         "accuracy",
         "Accuracy of softmax with its defaults",
         '`textodds.train(texts, labels, learner="nb-softmax")` and `learner="softmax"` with nothing else '
-        "said: C, and whether to take more than pairs of words, are chosen on texts held out of the training "
+        "said: C, and which words or letters to take, are chosen on texts held out of the training "
         "set. Measured on the test set; nothing here is timed.",
     )
     columns = ("data", "learner", "test accuracy", "95 % interval", "test log-loss", "C chosen", "terms")
