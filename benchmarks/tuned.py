@@ -3,9 +3,10 @@
     python benchmarks/tuned.py                 # what is missing, the cheap data sets first
     python benchmarks/tuned.py mr subjectivity
 
-Settings are chosen by accuracy on a fifth of the training set, drawn once, class by class; the peer is then
-fitted on all of it and measured on the test set. Results depend on the data, the versions and the settings
-that are tried, so they are kept in ``results/best-peers.json`` and measured again where one of these differs.
+Settings are chosen by accuracy (once more by log-loss, for logistic regression) on a fifth of the training
+set, drawn once, class by class; the peer is then fitted on all of it and measured on the test set. Results
+depend on the data, the versions and the settings that are tried, so they are kept in
+``results/best-peers.json`` and measured again where one of these differs.
 """
 
 from __future__ import annotations
