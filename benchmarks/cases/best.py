@@ -117,8 +117,8 @@ def best(bench: Bench) -> Result:
         "TF-IDF has logarithmic counts and words, words and pairs, up to three words in a row (`min_df` 1 or "
         "2), words and pairs with punctuation, or characters within words (`char_wb`, 1 to 4 or 2 to 5). "
         "Each is tried with one C, and the best two with all (with more than ten classes the best one, and "
-        "machines are tuned at LIBLINEAR's own tolerance). The features are made by the vectorisers of textodds, "
-        "which give the numbers of scikit-learn bit by bit in less time.",
+        "machines are tuned at LIBLINEAR's own tolerance). The features are made by the vectorisers of "
+        "textodds, which give the numbers of scikit-learn bit by bit in less time.",
         "`LogisticRegression` has `max_iter=1000`. It stops before its optimum where C is large, which often "
         "does it good, so with two classes it is tuned as it is used; with more that would take hours, and "
         "settings are chosen with the solver of textodds, which finds the optimum of the same function. "
