@@ -3,6 +3,7 @@
 import csv
 import gzip
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ settings.register_profile(
     "deep", settings.get_profile("textodds"), max_examples=2000
 )  # --hypothesis-profile=deep
 settings.load_profile("textodds")
+
+csv.field_size_limit(sys.maxsize)  # a newsgroup post may be longer than its default
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

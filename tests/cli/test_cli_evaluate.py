@@ -92,7 +92,7 @@ def test_many_classes_show_their_confusions_instead_of_a_matrix(capsys):
     assert capsys.readouterr().out.endswith("\n  no row was answered wrongly\n")
 
 
-def measured_without_rows_is_an_error(model, capsys):
+def test_measuring_without_rows_is_an_error(model, capsys):
     Path("empty.csv").write_text("text,label\n")
     assert main(["evaluate", "mail.textodds", "empty.csv"]) == 2
     assert capsys.readouterr().err.startswith("error: there are no rows to evaluate on")

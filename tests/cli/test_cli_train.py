@@ -13,6 +13,14 @@ from textodds.cli import main
 from .transcripts import MAIL
 
 
+def test_a_model_is_called_as_the_link_that_was_given():
+    Path("real.csv").write_text("text,label\nfree phone,spam\nsee you,ham\n")
+    Path("mail.csv").symlink_to("real.csv")
+    assert main(["train", "mail.csv", "--quiet"]) == 0
+    assert Path("mail.textodds").exists()
+    assert not Path("real.textodds").exists()
+
+
 def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
     assert main(["train", "mail.csv"]) == 0
     out, err = capsys.readouterr()

@@ -28,7 +28,8 @@ def default_path(data: Iterable[str]) -> Path:
     paths = list(data)
     if len(paths) != 1 or paths[0] == files.STDIN or any(mark in paths[0] for mark in "*?["):
         return Path(f"model{SUFFIX}")
-    name = Path(paths[0]).resolve().name.removesuffix(".gz")
+    given = Path(paths[0])  # a link is called as it is, not as what it leads to
+    name = (given.resolve() if given.name in ("", "..") else given).name.removesuffix(".gz")
     if formats.by_name(name) or name.endswith((".txt", ".json")):
         name = Path(name).stem
     return Path((name or "model") + SUFFIX)
