@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from textodds.tally import MEMORY, Counts, Tally, checked_threads
 from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
-    from textodds.choosing import Choice, Pins
+    from textodds.choosing import Choice, Pins, Watching
     from textodds.density import Reservoir
     from textodds.learners import Learner
     from textodds.penalty import Held
@@ -116,7 +116,6 @@ def train(
 
         # Who says nothing of learners has the usual one.
         pins = pins_of("multinomial" if learner is None else learner, features, recipe)
-        assert pins is not None
         learner = None
         if pins.is_settled:
             shape = FEATURES[pins.features[0]] if pins.features else {}
@@ -234,9 +233,6 @@ def train_chosen(
     return train_on(
         data, settled.recipe, threads=threads, choice=settled.choice, batches=settled.batches, **how
     )
-
-
-Watching = Callable[[Iterable[Batch]], Iterable[Batch]]
 
 
 def _as_they_are(batches: Iterable[Batch]) -> Iterable[Batch]:

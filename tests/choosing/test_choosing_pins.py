@@ -174,9 +174,14 @@ def test_an_open_recipe_may_have_any_features_and_keeps_its_learner():
         assert one.recipe.settings == recipe_of(NBSoftmax(), lower=False, **FEATURES[one.features]).settings
 
 
-def test_nothing_is_left_to_choose_where_a_learner_is_named_and_no_features():
-    assert pins_of("softmax", None, {}) is None
-    assert pins_of(None, None, {}) is None
+def test_naive_bayes_that_is_named_or_usual_chooses_nothing(texts):
+    for learner in ("multinomial", None):
+        model = textodds.train(*texts, learner=learner)
+        assert "chosen" not in model.info
+        assert model.recipe.settings.ngrams == (1, 1)
+
+
+def test_what_is_not_named_is_left_to_choose():
     assert pins_of("auto", None, {}) == Pins()
     assert pins_of("auto", "auto", {}) == Pins()
     assert pins_of(["softmax"], None, {}) == Pins(("softmax",))

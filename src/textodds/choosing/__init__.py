@@ -6,7 +6,7 @@ from textodds.choosing.candidates import Candidate, Pins, candidates, open_candi
 from textodds.choosing.choice import Choice
 from textodds.choosing.pool import Pool
 from textodds.choosing.race import BUDGET, race
-from textodds.choosing.reading import Pooled, Settled, chosen, pool_of, settle
+from textodds.choosing.reading import Pooled, Settled, Watching, chosen, pool_of, settle
 from textodds.choosing.trial import Trial
 from textodds.text.features import FEATURES
 
@@ -20,6 +20,7 @@ __all__ = [
     "Pooled",
     "Settled",
     "Trial",
+    "Watching",
     "candidates",
     "chosen",
     "open_candidates",

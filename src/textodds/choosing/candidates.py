@@ -79,19 +79,17 @@ class Candidate:
         ]
 
 
-def pins_of(learner: Any, features: Any, recipe: Mapping[str, Any]) -> Pins | None:
-    """What is not left to choose, as `train` is told; None if nothing is left.
+def pins_of(learner: Any, features: Any, recipe: Mapping[str, Any]) -> Pins:
+    """What is not left to choose, as `train` is told.
 
-    ``learner`` may be ``"auto"``, or several; ``features`` one name or several, or ``"auto"``.
+    ``learner`` may be ``"auto"``, or several; ``features`` one name or several, ``"auto"``, or None for that.
     """
     several = isinstance(learner, (list, tuple))
-    if features is None and learner != AUTO and not several:
-        return None
     named = () if features is None or features == AUTO else features
     if not isinstance(named, (str, list, tuple)):
         raise InputError(f"features are {named!r}", hint=f"one or several of {', '.join(FEATURES)}")
     return Pins(
-        tuple(learner) if several else () if learner is None or learner == AUTO else (learner,),
+        tuple(learner) if several else () if learner == AUTO else (learner,),
         (named,) if isinstance(named, str) else tuple(named),
         recipe,
     )

@@ -23,8 +23,6 @@ class Choice:
         The last trial of everything that was tried, on most texts and with least loss first.
     fate : dict
         Why a candidate did not go on: ``behind``, ``no time``, or ``no room`` in memory.
-    total : int
-        Texts that there are.
     seconds, budget : float
         What the race took, and what it was given.
     """
@@ -32,7 +30,6 @@ class Choice:
     winner: Trial
     trials: tuple[Trial, ...]
     fate: dict[str, str]
-    total: int
     seconds: float
     budget: float
 

@@ -108,14 +108,13 @@ def race(
     winner = _best(board, ran, pool)
     if winner.n == len(pool):
         others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
-        for trial in (ran := [winner, *_lap(board, trials, others, winner.n, watch, like=winner)]):
-            board.last[trial.candidate.name] = trial
+        ran = [winner, *_lap(board, trials, others, winner.n, watch, like=winner)]
         winner = _best(board, ran, pool)
         if (finer := _refined(board, trials, winner)) is not None:
             winner = board.last[winner.candidate.name] = finer
     seconds = time.perf_counter() - board.began + spent
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
-    return Choice(winner, tuple(tried), dict(board.fate), pool.total, seconds, budget)
+    return Choice(winner, tuple(tried), dict(board.fate), seconds, budget)
 
 
 def sizes(pool: Pool) -> list[int]:

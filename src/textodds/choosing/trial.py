@@ -109,10 +109,8 @@ class Trials:
         if len(those) < 2 or self.threads < 2:
             return [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
         if needs_documents(those[0].recipe.learner):
-            share = min(n, len(self.pool)) / self.pool.total
-            recipe = those[0].recipe
-            part = replace(recipe, selection=recipe.selection.of_part(share))
-            self._gathered(part, self.pool.head(n))  # once for all
+            sample = self.pool.head(n)
+            self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
         with ThreadPoolExecutor(self.threads) as workers:
             return list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
 
@@ -123,8 +121,7 @@ class Trials:
         """
         began = time.perf_counter()
         sample = self.pool.head(n)
-        asked = candidate.recipe.selection
-        recipe = replace(candidate.recipe, selection=asked.of_part(len(sample) / self.pool.total))
+        recipe = self._of_sample(candidate.recipe, sample)
         cells, fixed = 0, 0.0
         if not needs_documents(recipe.learner):
             held, fixed = self._from_counts(recipe, sample, enough)
@@ -137,8 +134,13 @@ class Trials:
             assert path.held is not None
             held, cells = path.held, self._cells
         work = min(FOLDS, -(-enough * FOLDS // len(sample))) * (1 - 1 / FOLDS)
-        recipe, seconds = replace(recipe, selection=asked), time.perf_counter() - began
+        recipe = replace(recipe, selection=candidate.recipe.selection)
+        seconds = time.perf_counter() - began
         return Trial(candidate, n, sample.classes, held, recipe, seconds, work, fixed, cells)
+
+    def _of_sample(self, recipe: Recipe, sample: Pool) -> Recipe:
+        """A recipe whose numbers of documents are those for a sample of all texts."""
+        return replace(recipe, selection=recipe.selection.of_part(len(sample) / self.pool.total))
 
     def _path(self, recipe: Recipe, sample: Pool, enough: int, known: float | None) -> Path:
         gathered = self._gathered(recipe, sample)
