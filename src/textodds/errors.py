@@ -38,6 +38,12 @@ class LengthMismatch(InputError):
         )
 
 
+class Conflict(InputError):
+    """A document is known under another label or text than it now comes with."""
+
+    code = "input.conflict"
+
+
 class NoData(InputError):
     """There is nothing to learn from."""
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from textodds.errors import NoData
 
 Interval = tuple[float, float]
+Reliability = tuple[tuple[int, float, float], ...]
+"""Rows, mean probability and accuracy, bin by bin."""
 
 Z = 1.959963984540054  # the normal quantile of a 95 % interval
 RESAMPLES = 1000
@@ -37,17 +39,12 @@ class Evaluation:
     confusion: dict[tuple[str, str], int]
     unknown_labels: dict[str, int] = field(default_factory=dict)
     no_evidence: int = 0  # rows without a known word
-    reliability: tuple[tuple[int, float, float], ...] = ()  # rows, mean probability and accuracy, bin by bin
+    reliability: Reliability = ()
 
     @property
     def calibration_error(self) -> float:
-        """Expected calibration error: how far probabilities of answers are from how often they are right.
-
-        The mean over rows of the difference between the two, in 15 bins of probability (Naeini et al. 2015).
-        """
-        total = sum(rows for rows, _, _ in self.reliability)
-        away = sum(rows * abs(said - right) for rows, said, right in self.reliability)
-        return away / total if total else math.nan
+        """How far probabilities of answers are from how often they are right; see `calibration_error`."""
+        return calibration_error(self.reliability)
 
     @property
     def labels(self) -> list[str]:
@@ -112,9 +109,7 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
         predicted = log_posterior.argmax(axis=1)
         said = np.exp(log_posterior.max(axis=1))
         right_ones = [classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
-        place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
-        for column, values in enumerate((np.ones(len(said)), said, np.array(right_ones, dtype=np.float64))):
-            bins[:, column] += np.bincount(place, values, BINS)
+        bins += _binned(said, np.array(right_ones, dtype=bool))
         for pair in zip(labels, predicted, strict=True):
             named = (pair[0], classes[pair[1]])
             confusion[named] = confusion.get(named, 0) + 1
@@ -145,8 +140,34 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
         confusion,
         unknown,
         no_evidence,
-        tuple((int(rows), said / rows, ok / rows) for rows, said, ok in bins.tolist() if rows),
+        _means(bins),
     )
+
+
+def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
+    """Rows, mean probability and accuracy, bin by bin, of answers with probabilities (N,), right or not (N,)."""
+    return _means(_binned(said, right))
+
+
+def _binned(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Rows, sum of probabilities and right answers of every bin, (BINS, 3)."""
+    place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
+    columns = (np.ones(len(said)), said, right.astype(np.float64))
+    return np.stack([np.bincount(place, values, BINS) for values in columns], axis=1)
+
+
+def _means(bins: NDArray[np.float64]) -> Reliability:
+    return tuple((int(rows), said / rows, ok / rows) for rows, said, ok in bins.tolist() if rows)
+
+
+def calibration_error(bins: Reliability) -> float:
+    """Expected calibration error: how far probabilities of answers are from how often they are right.
+
+    The mean over rows of the difference between the two, in 15 bins of probability (Naeini et al. 2015).
+    """
+    total = sum(rows for rows, _, _ in bins)
+    away = sum(rows * abs(said - right) for rows, said, right in bins)
+    return away / total if total else math.nan
 
 
 def wilson(right: int, n: int) -> Interval:

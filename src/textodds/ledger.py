@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError, LengthMismatch
+from textodds.errors import Conflict, InputError, LengthMismatch
 
 FORGET_FIRST = "forget it under its old label first, then learn it under the new one"
 
@@ -41,7 +41,7 @@ class Ledger:
     >>> ledger.learn(["m2"], ["spam"])
     Traceback (most recent call last):
     ...
-    textodds.errors.InputError: document `m2` was learned as `ham`, and now comes as `spam`
+    textodds.errors.Conflict: document `m2` was learned as `ham`, and now comes as `spam`
     <BLANKLINE>
     hint: forget it under its old label first, then learn it under the new one
     >>> ledger, there = ledger.forget(["m2", "m3"], ["ham", "ham"])
@@ -106,7 +106,7 @@ class Ledger:
     def learn(self, names: Sequence[str], labels: Sequence[str]) -> tuple[Ledger, NDArray[np.bool_]]:
         """The ledger with some more documents, and which of them are new and are to be counted.
 
-        `InputError`, if a document was learned under another label, or comes twice with two.
+        `Conflict`, if a document was learned under another label, or comes twice with two.
         """
         numbers = _hashes(names, labels)
         fresh, new = np.zeros(len(names), dtype=bool), dict[int, str]()
@@ -116,7 +116,7 @@ class Ledger:
             if before is None:
                 fresh[row], new[number] = True, label
             elif before != label:
-                raise InputError(
+                raise Conflict(
                     f"document `{names[row]}` was learned as `{before}`, and now comes as `{label}`",
                     hint=FORGET_FIRST,
                 )
@@ -125,7 +125,7 @@ class Ledger:
     def forget(self, names: Sequence[str], labels: Sequence[str]) -> tuple[Ledger, NDArray[np.bool_]]:
         """The ledger without some documents, and which of them were there and are to be taken away.
 
-        `InputError`, if a document was learned under another label.
+        `Conflict`, if a document was learned under another label.
         """
         numbers = _hashes(names, labels)
         there, gone = np.zeros(len(names), dtype=bool), set[int]()
@@ -133,7 +133,7 @@ class Ledger:
         for row, (number, label) in enumerate(zip(numbers, labels, strict=True)):
             before = known[row]
             if before is not None and before != label:
-                raise InputError(
+                raise Conflict(
                     f"document `{names[row]}` was learned as `{before}`, and is to be forgotten as `{label}`",
                     hint="give the label under which it was learned",
                 )

@@ -23,6 +23,7 @@ COMMANDS = {
     "audit": "Find labels that look wrong.",
     "sample": "Draw texts or rows from a model.",
     "diff": "Show how two models differ.",
+    "serve": "Answer and learn over HTTP, with a page to try it on.",
     "export": "Write a model for other programs.",
     "plot": "Draw Gaussian classifiers of columns of numbers.",
     "demo": "See all of it work on a few hundred messages.",

@@ -1,0 +1,147 @@
+"""``serve``: answer and learn over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textodds.cli.command import argument, command, option
+from textodds.cli.talk import as_json, counted, echo, faint, say, strong
+from textodds.cli.values import Value, above_zero
+from textodds.errors import Unsupported
+
+if TYPE_CHECKING:
+    from textodds.serve.service import Service
+
+COUNT = Value(above_zero, "a whole number above 0")
+
+
+def _port(text: str) -> int:
+    if not 0 <= (port := int(text)) < 65_536:
+        raise ValueError
+    return port
+
+
+def _seconds(text: str) -> float:
+    if not 0 < (seconds := float(text)) < 1e6:
+        raise ValueError
+    return seconds
+
+
+@command(
+    "serve",
+    examples=[
+        "textodds serve mail.textodds",
+        "textodds serve mail.textodds --port 9000 --journal /var/lib/mail.journal",
+        'curl -d \'{"text": "win a free phone"}\' -H "Content-Type: application/json" '
+        "127.0.0.1:8790/v1/classify",
+    ],
+)
+@argument("model", "A model file made by `train`.")
+@option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
+@option(
+    "Where",
+    "--port",
+    type=Value(_port, "a number from 0 to 65535; 0 for any that is free"),
+    default=8790,
+    metavar="PORT",
+    help="Listen on this port.",
+)
+@option(
+    "Learning",
+    "--journal",
+    metavar="FILE",
+    help="Where corrections are kept.  [default: MODEL.journal]",
+)
+@option(
+    "Learning",
+    "--snapshot-every",
+    type=COUNT,
+    default=10_000,
+    metavar="N",
+    help="Save the model after so many corrections, and when stopped.",
+)
+@option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Characters of a text.")
+@option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Texts of a request.")
+@option("Limits", "--max-body", type=COUNT, default=4 << 20, metavar="BYTES", help="Bytes of a request.")
+@option("Limits", "--max-upload", type=COUNT, default=64 << 20, metavar="BYTES", help="Bytes of a file.")
+@option("Limits", "--max-requests", type=COUNT, default=128, metavar="N", help="Requests at the same time.")
+@option(
+    "Limits",
+    "--timeout",
+    type=Value(_seconds, "a number of seconds above 0"),
+    default=10.0,
+    metavar="SECONDS",
+    help="Time that a request may take; measuring a file may take twelve times as long.",
+)
+@option("Running", "--json", "as_json_", is_flag=True, help="Print where it listens as JSON, once it does.")
+@option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+def serve(
+    model: str,
+    host: str,
+    port: int,
+    journal: str | None,
+    snapshot_every: int,
+    timeout: float,
+    as_json_: bool,
+    quiet: bool,
+    **limits: Any,
+) -> None:
+    """Answer and learn over HTTP, with a page to try it on.
+
+    The page is at /, the description of all that can be asked at /openapi.json. A correction is
+    acknowledged once it is on disk, in the journal, and the next answer takes it into account. SIGHUP
+    takes a new model file, SIGTERM or Ctrl-C ends in good order.
+
+    Elsewhere than on this machine, TEXTODDS_READ_TOKEN and TEXTODDS_WRITE_TOKEN must be set, and
+    requests must carry one of them. Needs `pip install 'textodds[serve]'`.
+    """
+    _require()
+    from textodds.serve.server import run
+    from textodds.serve.settings import Settings
+
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    settings = Settings(
+        Path(model),
+        Path(f"{model}.journal" if journal is None else journal),
+        host,
+        port,
+        read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
+        write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
+        snapshot_every=snapshot_every,
+        seconds=timeout,
+        upload_seconds=12 * timeout,
+        **{name.removeprefix("max_"): most for name, most in limits.items()},
+    )
+
+    def ready(service: Service, address: str) -> None:
+        version = service.live.serving.version
+        if as_json_:
+            echo(as_json({"address": address, "version": version, "pid": os.getpid()}))
+            sys.stdout.flush()
+            return
+        entries = service.journal.last
+        more = f" and {counted(entries, 'entry')} of {settings.journal.name}" if entries else ""
+        say(f"serving {model}{more} at {strong(address)}", quiet=quiet)
+        if (why := service.live.base.cannot_learn) is not None:
+            say(faint(f"it answers, but cannot learn: {why}"), quiet=quiet)
+
+    run(settings, ready)
+    say("stopped", quiet=quiet or as_json_)
+
+
+def _require() -> None:
+    try:
+        import httptools  # noqa: F401
+        import msgspec  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise Unsupported(
+            f"the service needs {error.name}, which is not installed",
+            hint="pip install 'textodds[serve]'",
+        ) from error

@@ -1,0 +1,272 @@
+"""What every request meets on its way: who asks, how much, how long; and one shape of errors."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from textodds.errors import InputError, TextoddsError
+from textodds.serve import problems
+from textodds.serve.problems import Problem, too_large
+from textodds.serve.settings import is_loopback
+
+if TYPE_CHECKING:
+    from textodds.serve.service import Service
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+Headers = tuple[tuple[bytes, bytes], ...]
+
+logger = logging.getLogger("textodds.serve")
+
+JSON = b"application/json"
+SAFE: Headers = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+
+@dataclass(frozen=True)
+class Body:
+    """An answer that is no JSON."""
+
+    content: bytes
+    media: bytes
+    headers: Headers = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request, once it has been let in and read."""
+
+    body: Any = None  # of the type that the endpoint takes, or bytes where it takes a file
+    query: Any = None  # of the type of its query
+    media: str = ""
+    path: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Endpoint:
+    """One thing that can be asked: checked, limited, answered, counted and described by this."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    answer: Callable[[Service, Asked], Awaitable[Any]]
+    summary: str
+    takes: type[msgspec.Struct] | Literal["file"] | None = None
+    gives: type[msgspec.Struct] | str = ""  # a media type, if it is no JSON
+    query: type[msgspec.Struct] | None = None
+    needs: Literal["nothing", "read", "write"] = "read"
+    example: Any = None
+
+    def served_by(self, service: Service) -> Served:
+        """The endpoint as an ASGI application."""
+        return Served(self, service)
+
+
+class Served:
+    """An endpoint of a running service."""
+
+    def __init__(self, endpoint: Endpoint, service: Service) -> None:
+        self._endpoint, self._service = endpoint, service
+        self._decoder = None
+        if isinstance(endpoint.takes, type):
+            self._decoder = msgspec.json.Decoder(endpoint.takes)
+        self._encode = msgspec.json.Encoder().encode
+        metrics = service.metrics
+        self._seconds = metrics.seconds.labels(endpoint.path)
+        self._fine = metrics.answers.labels(endpoint.path, "200")
+        self._most = service.settings.upload if endpoint.takes == "file" else service.settings.body
+        self._patience = (
+            service.settings.upload_seconds if endpoint.takes == "file" else service.settings.seconds
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever comes."""
+        service, start = self._service, perf_counter()
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            service.admit(task, start + self._patience)
+            try:
+                headers = dict(scope["headers"])
+                self._let_in(headers)
+                asked = await self._read(scope, headers, receive)
+                found = await self._endpoint.answer(service, asked)
+            except asyncio.CancelledError:
+                if not service.is_overdue(task):
+                    raise
+                task.uncancel()
+                raise problems.unavailable(
+                    "limit.time", f"that took longer than {self._patience:g} seconds", "ask for less at once"
+                ) from None
+            finally:
+                service.dismiss(task)
+        except Exception as error:
+            await self._refuse(scope, send, error)
+            return
+        finally:
+            self._seconds.observe(perf_counter() - start)
+        if isinstance(found, Body):
+            await respond(scope, send, 200, found.content, found.media, found.headers)
+        else:
+            await respond(scope, send, 200, self._encode(found), JSON)
+        self._fine.inc()
+
+    async def _refuse(self, scope: Scope, send: Send, error: Exception) -> None:
+        if not isinstance(error, TextoddsError):
+            logger.error("%s %s failed", self._endpoint.method, self._endpoint.path, exc_info=error)
+            error = Problem(
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                "fault",
+                "this is a fault of textodds, not of yours",
+                hint="please report it, with what the service has logged",
+            )
+        self._service.metrics.answers.labels(self._endpoint.path, str(problems.status_of(error).value)).inc()
+        await refuse(scope, send, error)
+
+    def _let_in(self, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse who may not ask this."""
+        settings, needs = self._service.settings, self._endpoint.needs
+        if needs == "nothing":
+            return
+        host = headers.get(b"host", b"")
+        origin = headers.get(b"origin")
+        if origin is not None and origin.partition(b"://")[2] != host:
+            raise Problem(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask this service")
+        if not settings.needs_token:
+            # A name that was made to point here would let any page ask: only names of this machine count.
+            if not is_loopback(_hostname(host)):
+                raise Problem(
+                    HTTPStatus.FORBIDDEN,
+                    "host",
+                    "without tokens the service answers to names of this machine only",
+                    hint="ask for it as 127.0.0.1 or localhost, or start it with tokens",
+                )
+            return
+        given = headers.get(b"authorization", b"")
+        scheme, _, token = given.partition(b" ")
+        writes = hmac.compare_digest(token, (settings.write_token or "").encode())
+        reads = hmac.compare_digest(token, (settings.read_token or "").encode())
+        if scheme.lower() != b"bearer" or not (reads or writes):
+            raise Problem(
+                HTTPStatus.UNAUTHORIZED,
+                "token",
+                "the request has no token that is known here" if given else "the request has no token",
+                hint="send `Authorization: Bearer TOKEN`",
+                headers=((b"www-authenticate", b"Bearer"),),
+            )
+        if needs == "write" and not writes:
+            raise Problem(
+                HTTPStatus.FORBIDDEN,
+                "token.write",
+                "this token may read only",
+                hint="use the one for writing",
+            )
+
+    async def _read(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> Asked:
+        """The request, of the types that it must have."""
+        endpoint = self._endpoint
+        query = None if endpoint.query is None else _query(scope["query_string"], endpoint.query)
+        path = scope.get("path_params") or {}
+        if endpoint.takes is None:
+            return Asked(query=query, path=path)
+        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if self._decoder is not None and media != JSON:
+            raise Problem(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+                "media-type",
+                "the body must be JSON, and say so",
+                hint="send the header `Content-Type: application/json`",
+            )
+        body = await self._body(headers, receive)
+        if self._decoder is None:
+            return Asked(body, query, media.decode("ascii", "replace"), path)
+        try:
+            return Asked(self._decoder.decode(body), query, path=path)
+        except msgspec.ValidationError as error:
+            raise _misfit(error) from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Problem(
+                HTTPStatus.BAD_REQUEST, "input.json", f"the body is no JSON: {error}"[:300]
+            ) from error
+
+    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > self._most:
+            raise self._too_much()
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if message.get("more_body"):
+            parts, size = [body], len(body)
+            while message.get("more_body"):
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Problem(HTTPStatus.BAD_REQUEST, "input.cut", "the request was cut off")
+                part = message.get("body", b"")
+                size += len(part)
+                if size > self._most:
+                    raise self._too_much()
+                parts.append(part)
+            body = b"".join(parts)
+        return body
+
+    def _too_much(self) -> Problem:
+        what = "upload" if self._endpoint.takes == "file" else "body"
+        return too_large(what, f"the request has more than {self._most:,} bytes", "send it in parts")
+
+
+def _hostname(host: bytes) -> str:
+    """The name in a host header, without its port."""
+    name = host.decode("ascii", "replace")
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.partition(":")[0]
+
+
+def _query(given: bytes, kind: type[msgspec.Struct]) -> Any:
+    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
+    try:
+        return msgspec.convert(dict(pairs), kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise _misfit(error) from error
+
+
+def _misfit(error: msgspec.ValidationError) -> InputError:
+    """What does not fit, and where: `$.texts[3]` in msgspec's words is `texts[3]` in ours."""
+    told, _, place = str(error).partition(" - at `$")
+    where = place.rstrip("`").lstrip(".")
+    found = InputError(
+        f"`{where}`: {told}" if where else told, hint="see /openapi.json for what is asked for"
+    )
+    found.code = "input.fields"
+    return found
+
+
+async def refuse(scope: Scope, send: Send, error: TextoddsError) -> None:
+    """Answer with what went wrong."""
+    status, body = problems.details(error)
+    headers = error.headers if isinstance(error, Problem) else ()
+    await respond(scope, send, status, body, problems.MEDIA, headers)
+
+
+async def respond(
+    scope: Scope, send: Send, status: int, body: bytes, media: bytes, headers: Headers = ()
+) -> None:
+    """Send an answer."""
+    length = str(len(body)).encode()
+    named = [(b"content-type", media), (b"content-length", length), *SAFE, *headers]
+    await send({"type": "http.response.start", "status": status, "headers": named})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

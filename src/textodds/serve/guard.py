@@ -1,0 +1,74 @@
+"""Connections before they are requests: too many, too slow, too long a head, no HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from textodds.serve import problems
+from textodds.serve.problems import Problem, unavailable
+
+CONNECTIONS = 500  # at the same time
+HEAD = 64 << 10  # bytes before the body of a request
+EVERY = 1.0  # seconds between looks at the clock
+
+
+class Guarded(HttpToolsProtocol):
+    """uvicorn's protocol, with limits on what comes before a request is complete."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._head, self._since, self._asked = 0, self.loop.time(), 0.0
+        if len(self.connections) > CONNECTIONS:
+            self._refuse(unavailable("limit.connections", f"{CONNECTIONS} connections are open already"))
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, unless it is more than a head can be."""
+        if self._since == 0.0 and (self.cycle is None or self.cycle.response_complete):
+            self._since = self.loop.time()
+        super().data_received(data)
+        if self._since:
+            self._head += len(data)
+            if self._head > HEAD and not self.transport.is_closing():
+                status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+                self._refuse(Problem(status, "limit.head", f"the head has more than {HEAD:,} bytes"))
+
+    def on_headers_complete(self) -> None:
+        """The head of a request is here."""
+        self._head, self._since, self._asked = 0, 0.0, self.loop.time()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP."""
+        self._refuse(Problem(HTTPStatus.BAD_REQUEST, "http", "that is no HTTP request"))
+
+    def end_if_stalled(self, patience: float, answering: float) -> None:
+        """Let go who has not sent the head of a request, or not taken its answer, for too long."""
+        now = self.loop.time()
+        if self._since:
+            if now - self._since > patience:
+                self.transport.abort()
+        elif self.cycle and not self.cycle.response_complete and now - self._asked > answering:
+            self.transport.abort()
+
+    def _refuse(self, problem: Problem) -> None:
+        status, body = problems.details(problem)
+        head = f"HTTP/1.1 {status} {problem.status.phrase}\r\ncontent-type: {problems.MEDIA.decode()}\r\n"
+        more = "".join(f"{name.decode()}: {value.decode()}\r\n" for name, value in problem.headers)
+        end = f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        self.transport.write((head + more + end).encode() + body)
+        self.transport.close()
+
+
+async def watch(connections: Iterable[Any], patience: float, answering: float) -> None:
+    """Look after connections, for ever."""
+    while True:
+        await asyncio.sleep(EVERY)
+        for connection in list(connections):
+            if isinstance(connection, Guarded):
+                connection.end_if_stalled(patience, answering)

@@ -1,0 +1,229 @@
+"""What was learned and forgotten, on disk before it is acknowledged: an append-only journal in SQLite.
+
+Write-ahead log with full synchronisation: when `append` returns, its entries are on disk, all of them,
+and would be there after a loss of power. A crash before that leaves none of them. Entries are never
+changed or removed, but for the texts of documents that were forgotten, which `erase` takes out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from textodds.errors import ModelFileError
+
+LAYOUT = 1
+PORTION = 500  # ids or entries asked for at once
+
+SCHEMA = """
+CREATE TABLE about (journal TEXT NOT NULL) STRICT;
+CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    sign INTEGER NOT NULL,  -- 1 learned, -1 forgotten
+    id TEXT NOT NULL,
+    label TEXT NOT NULL,
+    text TEXT,              -- NULL: erased, the document having been forgotten
+    at TEXT NOT NULL
+) STRICT;
+CREATE INDEX entries_by_id ON entries (id, seq);
+"""
+
+
+class Change(NamedTuple):
+    """A document that is learned (``sign`` 1) or forgotten (-1)."""
+
+    sign: int
+    id: str
+    label: str
+    text: str | None
+
+
+class Entry(NamedTuple):
+    """A change that is in the journal."""
+
+    seq: int
+    sign: int
+    id: str
+    label: str
+    text: str | None
+    at: str
+
+
+class State(NamedTuple):
+    """What the journal knows of a document: its last entry, and whether it was ever forgotten."""
+
+    last: Entry
+    was_forgotten: bool
+
+
+class Journal:
+    """The journal in a file, which no other process can have open at the same time.
+
+    Examples
+    --------
+    >>> journal = Journal(":memory:")
+    >>> journal.append([Change(1, "m1", "spam", "free phone"), Change(1, "m2", "ham", "see you")])
+    2
+    >>> [entry.id for entry in journal.after(1)], journal.states(["m1", "m3"])["m1"].last.label
+    (['m2'], 'spam')
+    >>> journal.close()
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path, self._lock = path, threading.Lock()
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2)
+        except sqlite3.Error as error:
+            raise _unusable(path, error) from error
+        try:
+            self._open()
+        except sqlite3.Error as error:
+            self._db.close()
+            raise _unusable(path, error) from error
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.execute("PRAGMA secure_delete = ON")  # a text that is erased leaves nothing in the file
+        self._db.execute("PRAGMA wal_autocheckpoint = 4000")
+        self._db.execute("BEGIN EXCLUSIVE")
+        layout = self._db.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if layout == 0 and tables == 0:
+            for statement in SCHEMA.split(";\n"):
+                self._db.execute(statement)
+            self._db.execute("INSERT INTO about VALUES (?)", (uuid.uuid4().hex,))
+            self._db.execute(f"PRAGMA user_version = {LAYOUT}")
+        elif layout != LAYOUT:
+            raise ModelFileError(
+                f"`{self.path}` is no journal of this version of textodds",
+                hint="name another file with `--journal`",
+            )
+        self._db.execute("COMMIT")
+        self.key: str = self._db.execute("SELECT journal FROM about").fetchone()[0]
+        found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
+        self.last = 0 if found is None else int(found[0])
+
+    def append(self, changes: Sequence[Change]) -> int:
+        """The number of the last entry, once all changes are on disk; on an error none of them is."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        numbers = itertools.count(self.last + 1)
+        rows = [Entry(seq, *change, at) for seq, change in zip(numbers, changes, strict=False)]
+        with self._lock:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+        self.last += len(rows)
+        return self.last
+
+    def after(self, seq: int) -> Iterator[Entry]:
+        """The entries after a number, in order."""
+        while True:
+            with self._lock:
+                rows = self._db.execute(
+                    "SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?", (seq, PORTION)
+                ).fetchall()
+            if not rows:
+                return
+            yield from map(Entry._make, rows)
+            seq = rows[-1][0]
+
+    def states(self, ids: Iterable[str]) -> dict[str, State]:
+        """What is known of documents, by id; of those that are not in the journal nothing."""
+        found: dict[str, State] = {}
+        wanted = list(dict.fromkeys(ids))
+        for start in range(0, len(wanted), PORTION):
+            part = wanted[start : start + PORTION]
+            marks = ",".join("?" * len(part))
+            with self._lock:
+                rows = self._db.execute(
+                    # of `max` SQLite takes the other columns from the row that has it
+                    "SELECT max(seq), sign, id, label, text, at, min(sign) FROM entries "
+                    f"WHERE id IN ({marks}) GROUP BY id",
+                    part,
+                ).fetchall()
+            found |= {row[2]: State(Entry._make(row[:6]), row[6] < 0) for row in rows}
+        return found
+
+    def first_forgotten(self) -> Iterator[Entry]:
+        """Of every document that was ever forgotten the entry that first did so."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT min(seq), sign, id, label, text, at FROM entries WHERE sign < 0 GROUP BY id"
+            ).fetchall()
+        yield from map(Entry._make, rows)
+
+    def recent(self, limit: int) -> list[tuple[Entry, bool]]:
+        """The latest entries, the last first, and whether each is the last of its document."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT *, NOT EXISTS (SELECT 1 FROM entries AS later WHERE later.id = entries.id "
+                "AND later.seq > entries.seq) FROM entries ORDER BY seq DESC LIMIT ?",
+                (limit,),
+            ).fetchall()
+        return [(Entry._make(row[:6]), bool(row[6])) for row in rows]
+
+    def standing(self) -> int:
+        """How many documents are learned, by their last entries."""
+        with self._lock:
+            return int(
+                self._db.execute(
+                    "SELECT count(*) FROM (SELECT max(seq), sign FROM entries GROUP BY id) WHERE sign > 0"
+                ).fetchone()[0]
+            )
+
+    def erase(self, kept: Iterable[str] = ()) -> int:
+        """Take out the texts of documents that are forgotten now; how many entries had one.
+
+        Not of the ids in ``kept``: what was forgotten of them is in a model file, which still has it.
+        """
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (id TEXT PRIMARY KEY)")
+                self._db.execute("DELETE FROM kept")
+                self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", ((name,) for name in kept))
+                erased = self._db.execute(
+                    "UPDATE entries SET text = NULL WHERE text IS NOT NULL AND id NOT IN kept AND id IN "
+                    "(SELECT id FROM (SELECT id, max(seq), sign FROM entries GROUP BY id) WHERE sign < 0)"
+                ).rowcount
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+            if erased:  # nor shall the log keep them
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return erased
+
+    def close(self) -> None:
+        """Close the file; the log becomes part of it."""
+        with self._lock:
+            self._db.close()
+
+
+def _unusable(path: str | Path, error: sqlite3.Error) -> ModelFileError:
+    if "locked" in str(error):
+        return ModelFileError(
+            f"the journal `{path}` is in use by another process",
+            hint="stop the other service, or name another file with `--journal`",
+        )
+    return ModelFileError(
+        f"cannot open the journal `{path}`: {error}", hint="name another file with `--journal`"
+    )

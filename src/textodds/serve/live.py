@@ -1,0 +1,281 @@
+"""The model that answers: a file, and everything that the journal has learned and forgotten since.
+
+Readers take `Live.serving` once, and have a model and its version that belong together and never change.
+A correction that is on disk waits in a window; it is folded into a new model by the first who wants an
+answer after it. Folding costs as much as the model is large, not as there are corrections: many that
+come together cost as much as one.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
+from textodds.ledger import Ledger
+from textodds.model import TextModel
+from textodds.opening import load
+from textodds.serve.journal import Entry, Journal
+from textodds.serve.settings import Settings
+from textodds.tally import Tally
+
+PORTION = 20_000  # entries that are folded at once when a journal is read
+DIGEST = 12  # hexadecimal digits of the hash of a file that versions begin with
+
+
+class Serving(NamedTuple):
+    """A model, the file it began as, and the last entry of the journal that it holds."""
+
+    model: TextModel
+    digest: str
+    seq: int
+
+    @property
+    def version(self) -> str:
+        """Which model this is: its file, then the last entry."""
+        return version_of(self.digest, self.seq)
+
+
+def version_of(digest: str, seq: int) -> str:
+    """The name of the model that a file and the entries up to one make."""
+    return f"{digest[:DIGEST]}.{seq}"
+
+
+class Base(NamedTuple):
+    """The model in the file, as it was opened, and the SHA-256 of that file."""
+
+    model: TextModel
+    digest: str
+
+    @property
+    def cannot_learn(self) -> str | None:
+        """Why the model cannot learn; None if it can."""
+        try:
+            self.model.must_be_counts()
+            _ = self.model.tally
+        except TextoddsError as error:
+            return error.problem
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether a document of this id was learned in training."""
+        return self.model.ledger is not None and name in self.model.ledger
+
+
+class Live:
+    """The base, the journal, and the model of both."""
+
+    def __init__(self, settings: Settings, journal: Journal) -> None:
+        self._settings, self._journal = settings, journal
+        self._window: list[Entry] = []  # acknowledged, and not in the model yet
+        self._folding, self._changing = threading.Lock(), threading.Lock()
+        self.saved = 0  # the last entry that a snapshot holds
+        self.base = opened(settings.model)
+        self.serving = self._recovered()
+        self._rest: Tally | None = None
+
+    def _recovered(self) -> Serving:
+        """The last snapshot with what the journal has since; without one, the file with all of it."""
+        with suppress(
+            TextoddsError
+        ):  # one that cannot be used is no loss: all is in the file and the journal
+            found = self._snapshot()
+            if found is not None:
+                serving = brought_up(found, self._journal)
+                self.saved = found.seq
+                return serving
+        return brought_up(Serving(self.base.model, self.base.digest, 0), self._journal)
+
+    def _snapshot(self) -> Serving | None:
+        if not self._settings.snapshot.exists():
+            return None
+        model = opened(self._settings.snapshot).model
+        about = model.info.pop("served", None)
+        if not isinstance(about, dict) or not isinstance(about.get("seq"), int):
+            return None
+        mine = (about.get("base"), about.get("journal"))
+        if mine != (self.base.digest, self._journal.key) or about["seq"] > self._journal.last:
+            return None
+        return Serving(model, self.base.digest, about["seq"])
+
+    @property
+    def acknowledged(self) -> int:
+        """The last entry that an answer must rest on."""
+        with self._changing:
+            return self._window[-1].seq if self._window else self.serving.seq
+
+    @property
+    def waiting(self) -> int:
+        """Entries that are not in the model yet."""
+        return len(self._window)
+
+    def labels(self) -> set[str]:
+        """The classes that there are, or will be once everything is folded."""
+        with self._changing:
+            return {*self.serving.model.classes_, *(entry.label for entry in self._window if entry.sign > 0)}
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """Let the next answer rest on entries, which are on disk."""
+        with self._changing:
+            self._window += entries
+
+    def fold(self) -> Serving:
+        """The model with all that was taken before this call."""
+        with self._folding:
+            with self._changing:
+                window = self._window[:]
+            if window:
+                model = folded(self.serving.model, window)
+                with self._changing:
+                    self.serving = Serving(model, self.base.digest, window[-1].seq)
+                    del self._window[: len(window)]
+            return self.serving
+
+    def rest(self) -> Tally:
+        """The counts of training, without the documents of it that were forgotten here.
+
+        What is learned here is not in them: a document of training can only be taken from these.
+        """
+        if self._rest is None:
+            rest = self.base.model.tally
+            gone = [entry for entry in self._journal.first_forgotten() if self.base.has(entry.id)]
+            if gone:
+                rest = rest - self.counted(gone)
+            self._rest = rest
+        return self._rest
+
+    def without(self, rest: Tally, entry: Entry) -> Tally:
+        """``rest`` without one more document of training; `InputError` if it cannot have been there."""
+        left = rest - self.counted([entry])
+        if not left.classes:
+            raise InputError("that would forget every document of training", hint="delete the model instead")
+        return left
+
+    def now_without(self, rest: Tally) -> None:
+        """Documents of training were forgotten, on disk too, and ``rest`` is what is left."""
+        self._rest = rest
+
+    def counted(self, entries: Iterable[Entry]) -> Tally:
+        """The counts of documents, by the settings of the model."""
+        model, (texts, labels, _) = self.base.model, columns(entries)
+        return Tally.of(texts, labels, settings=model.recipe.settings, threads=model.threads)
+
+    def save(self) -> Serving:
+        """Write a snapshot, whole or not at all; the model that it holds."""
+        serving = self.fold()
+        model = copy.copy(serving.model)
+        about = {"base": serving.digest, "journal": self._journal.key, "seq": serving.seq}
+        model.info = {**model.info, "served": about}
+        model.save(self._settings.snapshot)
+        self.saved = serving.seq
+        return serving
+
+    def reload(self) -> bool:
+        """Take the model file as it is now, with all of the journal; whether it is another than before.
+
+        On an error everything stays as it was.
+        """
+        base = opened(self._settings.model)
+        if base.digest == self.base.digest:
+            return False
+        self.fold()
+        serving = brought_up(Serving(base.model, base.digest, 0), self._journal)
+        with self._folding, self._changing:
+            self.base, self.serving, self._rest, self.saved = base, serving, None, 0
+        return True
+
+
+def opened(path: Path) -> Base:
+    """The model in a file, read from a copy: who writes over the file then does not pull it from under us."""
+    try:
+        with path.open("rb") as file, tempfile.NamedTemporaryFile(suffix=".textodds") as private:
+            shutil.copyfileobj(file, private, 1 << 20)
+            private.flush()
+            private.seek(0)
+            digest = hashlib.file_digest(private, "sha256").hexdigest()
+            return Base(_of_texts(private.name, path), digest)
+    except FileNotFoundError as error:
+        raise ModelFileError(f"no model file at `{path}`", hint="make one: textodds train DATA") from error
+    except OSError as error:
+        raise ModelFileError(f"cannot open `{path}` as a model: {error.strerror or error}") from error
+
+
+def _of_texts(private: str, path: Path) -> TextModel:
+    try:
+        model = load(private, threads=1)  # requests run side by side, each on one
+    except ModelFileError as error:
+        raise ModelFileError(error.problem.replace(private, str(path)), hint=error.hint) from error
+    if not isinstance(model, TextModel):
+        raise Unsupported(
+            f"`{path}` is a model of tables, and the service reads texts",
+            hint="serve a model that was trained on texts",
+        )
+    return model
+
+
+def brought_up(serving: Serving, journal: Journal) -> Serving:
+    """A model with the entries of the journal that it does not hold."""
+    model, seq = serving.model, serving.seq
+    entries = journal.after(seq)
+    while window := list(islice(entries, PORTION)):
+        model, seq = folded(model, window), window[-1].seq
+    return Serving(model, serving.digest, seq)
+
+
+def folded(model: TextModel, window: Iterable[Entry]) -> TextModel:
+    """Another model, with what a window of entries has learned and without what it has forgotten.
+
+    Counts add, so only what is left in the end of each document matters: one learned and forgotten within
+    the window is never counted. A document that is in the ledger and was not forgotten within the window
+    was learned by the model from its own training data, and is not learned again.
+    """
+    ledger = model.ledger or Ledger.none()
+    gone: dict[str, Entry] = {}
+    last: dict[str, Entry] = {}
+    known: dict[str, str | None] = {}
+    for entry in window:
+        if entry.id not in known:
+            known[entry.id] = ledger.label_of(entry.id)
+        if entry.sign < 0 and known[entry.id] is not None:
+            gone.setdefault(entry.id, entry)
+        last[entry.id] = entry
+    fresh = [
+        entry for name, entry in last.items() if entry.sign > 0 and (known[name] is None or name in gone)
+    ]
+    for entry in last.values():
+        if known[entry.id] not in (None, entry.label) and entry.id not in gone:
+            raise Conflict(
+                f"document `{entry.id}` is learned as `{known[entry.id]}` in the model file, and as "
+                f"`{entry.label}` in the journal",
+                hint="train the model with the label that is right, or forget the document here first",
+            )
+    for entry in gone.values():
+        if entry.text is None:
+            raise Conflict(
+                f"document `{entry.id}` was forgotten here, and the model file has learned it again",
+                hint="train the model without it",
+            )
+    if not gone and not fresh:
+        return model
+    changed = copy.copy(model)  # its parts are replaced, never changed: who reads the old one goes on
+    if gone:
+        texts, labels, ids = columns(gone.values())
+        changed.forget(texts, labels, ids=ids)
+    if fresh:
+        texts, labels, ids = columns(fresh)
+        changed.learn(texts, labels, ids=ids)
+    return changed
+
+
+def columns(entries: Iterable[Entry]) -> tuple[list[str], list[str], list[str]]:
+    """Texts, labels and ids of entries."""
+    rows = list(entries)
+    return [entry.text or "" for entry in rows], [entry.label for entry in rows], [entry.id for entry in rows]

@@ -1,0 +1,399 @@
+"""What is asked and answered, as types: requests are checked against them, and OpenAPI is made of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Text = Annotated[str, Meta(description="A text to read.", examples=["win a free phone now"])]
+Label = Annotated[str, Meta(description="A class of the model.", examples=["spam"])]
+Probability = Annotated[float, Meta(ge=0, le=1)]
+Id = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        description="The caller's name for a document: learned once, however often it is sent.",
+        examples=["mail-4711"],
+    ),
+]
+Version = Annotated[
+    str,
+    Meta(
+        description="Which model has answered: its file, then the last correction it has learned.",
+        examples=["3f2a9c1b04de.42"],
+    ),
+]
+
+
+Price = Annotated[float, Meta(ge=0, le=1e12)]
+Many = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+class Request(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A body that may have no other fields."""
+
+
+class Cost(Request):
+    """What it costs to answer one class when another is the truth."""
+
+    truth: Label
+    answer: Label
+    cost: Price
+
+
+class Deciding(Request, kw_only=True):
+    """How to decide; with nothing given, for the most probable class under the model's own prior."""
+
+    prior: Annotated[
+        dict[str, Annotated[float, Meta(gt=0, le=1e12)]] | None,
+        Meta(
+            description="How common each class is where the texts come from, in any unit.",
+            examples=[{"ham": 0.9, "spam": 0.1}],
+        ),
+    ] = None
+    costs: Annotated[
+        list[Cost],
+        Meta(description="What mistakes cost; those not named cost 1.", max_length=10_000),
+    ] = []
+    abstain: Annotated[
+        Price | None,
+        Meta(description="What it costs not to answer: there is no answer where one is dearer."),
+    ] = None
+    top: Annotated[
+        Many | None,
+        Meta(description="Probabilities of so many classes only, the most probable."),
+    ] = None
+
+
+class ClassifyRequest(Deciding, kw_only=True):
+    """One text."""
+
+    text: Text
+
+
+class BatchRequest(Deciding, kw_only=True):
+    """Several texts, which are decided alike."""
+
+    texts: list[Text]
+
+
+class Answer(Struct, kw_only=True):
+    """What the model says of one text.
+
+    ``evidence`` is the number of terms that it knows: with 0 the prior alone has answered. ``action`` and
+    ``expected_loss`` are there where costs or a price of not answering were given; ``action`` is null
+    where not answering is cheapest.
+    """
+
+    label: Label
+    probability: Probability
+    evidence: int
+    probabilities: dict[str, Probability]
+    action: Label | UnsetType | None = UNSET
+    expected_loss: float | UnsetType = UNSET
+
+
+class ClassifyAnswer(Answer, kw_only=True):
+    """The answer to one text; ``rule`` says in words how two classes are decided between, if by costs."""
+
+    rule: str | UnsetType = UNSET
+    version: Version
+
+
+class BatchAnswer(Struct, kw_only=True):
+    """The answers, in the order of the texts."""
+
+    answers: list[Answer]
+    rule: str | UnsetType = UNSET
+    version: Version
+
+
+class ExplainRequest(Request):
+    """A text, and the classes whose odds are to be explained."""
+
+    text: Text
+    label: Annotated[str | None, Meta(description="By default the most probable class.")] = None
+    rival: Annotated[
+        str | None, Meta(description="By default the runner-up; `others` for all other classes together.")
+    ] = None
+
+
+class WordOdds(Struct):
+    """What all occurrences of a word add to the log-odds."""
+
+    word: str
+    count: float
+    log_odds: float
+
+
+class Place(Struct):
+    """Characters ``start`` to ``end`` of the text (code points) and what they add."""
+
+    start: int
+    end: int
+    word: str
+    log_odds: float
+    known: bool
+
+
+class Flip(Struct):
+    """Words without which the answer would be another; ``exact`` if no fewer would do."""
+
+    words: list[str]
+    label_after: str
+    probability_after: float
+    exact: bool
+
+
+class ExplainAnswer(Struct, kw_only=True):
+    """A sum: ``start``, every word's ``log_odds`` and ``remainder`` add up to ``log_odds``.
+
+    ``start`` is what is believed before any word is read (``prior``, and ``absent`` words where they count).
+    """
+
+    label: Label
+    rival: str
+    probability: Probability
+    log_odds: float
+    start: float
+    prior: float
+    absent: float | None
+    remainder: float
+    words: list[WordOdds]
+    unknown: int
+    unknown_words: list[str]
+    places: list[Place]
+    flip: Flip | None
+    version: Version
+
+
+class Document(Request, kw_only=True):
+    """A text under its right label. Without an id it is given one, which the answer tells."""
+
+    id: Id | None = None
+    text: Text
+    label: Annotated[str, Meta(min_length=1, max_length=1000)]
+
+
+class LearnRequest(Request):
+    """Documents to learn: all of them, or, on an error, none."""
+
+    documents: Annotated[list[Document], Meta(min_length=1)]
+    new_labels: Annotated[
+        bool, Meta(description="Whether labels that the model does not have may become new classes.")
+    ] = False
+
+
+class Forgotten(Request, kw_only=True):
+    """A document to forget. What was learned here is known by its id; else text and label are needed too."""
+
+    id: Id
+    text: Text | None = None
+    label: str | None = None
+
+
+class ForgetRequest(Request):
+    """Documents to forget: all of them, or, on an error, none."""
+
+    documents: Annotated[list[Forgotten], Meta(min_length=1)]
+
+
+class Changed(Struct):
+    """Whether a document has changed the model: not, if that was done before."""
+
+    id: str
+    changed: bool
+
+
+class ChangeAnswer(Struct):
+    """What became of each document. All is on disk; the next answer takes it into account."""
+
+    documents: list[Changed]
+    version: Version
+
+
+class Correction(Struct):
+    """An entry of the journal; ``stands`` if it has not been undone or replaced since."""
+
+    id: str
+    change: Literal["learned", "forgotten"]
+    label: str
+    text: Annotated[str | None, Meta(description="Null once the text of a forgotten document is erased.")]
+    at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
+    stands: bool
+
+
+class CorrectionsAnswer(Struct):
+    """What was learned and forgotten here, the latest first."""
+
+    corrections: list[Correction]
+    total: int
+    version: Version
+
+
+class ClassSize(Struct):
+    """A class, and the documents that it was learned from."""
+
+    label: str
+    documents: float
+    prior: float
+
+
+class Bin(Struct):
+    """Answers of about one probability: how many, their mean probability, and the share that was right."""
+
+    answers: int
+    said: float
+    right: float
+
+
+class Quality(Struct):
+    """How good the model was in training, by texts that were left out of it one at a time."""
+
+    n: int
+    accuracy: float
+    accuracy_interval: tuple[float, float]
+    calibration_error: float
+    bins: list[Bin]
+
+
+class Limits(Struct):
+    """What a request may have at most."""
+
+    text: Annotated[int, Meta(description="Characters of a text.")]
+    batch: Annotated[int, Meta(description="Texts or documents of a request.")]
+    body: Annotated[int, Meta(description="Bytes of a request.")]
+    upload: Annotated[int, Meta(description="Bytes of a file.")]
+
+
+class Card(Struct, kw_only=True):
+    """What the model is, what it was made of, and what is known of how good it is."""
+
+    name: str
+    version: Version
+    learner: str
+    classes: list[ClassSize]
+    documents: float
+    words: int
+    facts: Annotated[list[tuple[str, str]], Meta(description="All that is known, as names and values.")]
+    recipe: dict[str, Any]
+    has_probabilities: Annotated[
+        bool, Meta(description="Whether it has probabilities that a prior or costs can be applied to.")
+    ]
+    cannot_learn: Annotated[str | None, Meta(description="Why the model cannot learn; null if it can.")]
+    corrections: Annotated[int, Meta(description="Corrections that stand.")]
+    quality: Quality | None
+    limits: Limits
+
+
+class TellingWord(Struct, omit_defaults=True):
+    """A word and its log-odds; of counts with a 95 % interval."""
+
+    word: str
+    log_odds: float
+    low: float | None = None
+    high: float | None = None
+
+
+class WordsAnswer(Struct):
+    """The words that speak most for a class; against a rival, those that decide between the two."""
+
+    label: str
+    rival: str | None
+    words: list[TellingWord]
+    version: Version
+
+
+class SuggestRequest(Request):
+    """Texts without labels."""
+
+    texts: list[Text]
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 10
+
+
+class Suggestion(Struct):
+    """A text by its place among those sent, the most probable class, and how useful its label would be."""
+
+    index: int
+    label: str
+    probability: float
+    usefulness: Annotated[float, Meta(ge=0, le=1)]
+
+
+class SuggestAnswer(Struct):
+    """The texts whose labels the model would learn most from, the most useful first."""
+
+    suggestions: list[Suggestion]
+    version: Version
+
+
+class ClassMeasures(Struct):
+    """How well one class is found."""
+
+    label: str
+    rows: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class Confusion(Struct):
+    """So many rows of one class were answered with another, or with the same."""
+
+    truth: str
+    answer: str
+    rows: int
+
+
+class EvaluateAnswer(Struct, kw_only=True):
+    """Measured quality; intervals are at 95 %, and null stands for what cannot be measured."""
+
+    n: int
+    accuracy: float | None
+    accuracy_interval: tuple[float | None, float | None]
+    macro_f1: float | None
+    macro_f1_interval: tuple[float | None, float | None]
+    log_loss: float | None
+    log_loss_interval: tuple[float | None, float | None]
+    calibration_error: float | None
+    classes: list[ClassMeasures]
+    confusion: list[Confusion]
+    unknown_labels: dict[str, int]
+    bins: list[Bin]
+    report: Annotated[
+        str | None, Meta(description="Where the report is, for an hour; null if it could not be drawn.")
+    ]
+    version: Version
+
+
+class StateAnswer(Struct):
+    """That the service is well; ``version`` is of the model that answers."""
+
+    status: Literal["ok", "ready"]
+    version: str
+
+
+class SnapshotAnswer(Struct):
+    """The model on disk holds all corrections up to this version."""
+
+    version: Version
+
+
+class ReloadAnswer(Struct):
+    """The model that answers from now on; not ``changed``, if the file is the one that was loaded."""
+
+    version: Version
+    changed: bool
+
+
+class ProblemDetails(Struct, omit_defaults=True, kw_only=True):
+    """What went wrong (RFC 9457). ``code`` is stable; ``hint`` says what to do."""
+
+    type: Annotated[str, Meta(examples=["urn:textodds:error:input"])]
+    title: str
+    status: Annotated[int, Meta(ge=400, le=599)]
+    detail: str
+    code: Annotated[str, Meta(examples=["input", "limit.body", "token"])]
+    hint: str | None = None

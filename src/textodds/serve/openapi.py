@@ -1,0 +1,134 @@
+"""OpenAPI 3.1, made of the endpoints and their types: what is described is what is checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from textodds.serve import uploads
+from textodds.serve.endpoint import Endpoint
+from textodds.serve.messages import ProblemDetails
+from textodds.serve.settings import Settings
+
+REFUSALS = {
+    "400": "The body is no JSON.",
+    "401": "The request has no token that is known here.",
+    "403": "The token may read only; or the request comes from another site.",
+    "404": "There is no such thing.",
+    "409": "It contradicts what was learned before, or the model cannot do it.",
+    "413": "It is more than a limit allows.",
+    "415": "The body is of a type that is not read here.",
+    "422": "A field is missing, or is not what it must be.",
+    "500": "A fault of the service.",
+    "503": "Not now: too much at once, or too slow.",
+}
+
+
+def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, Any]:
+    """The description of a service."""
+    described = [endpoint for endpoint in endpoints if not endpoint.path.startswith(("/page/", "/openapi"))]
+    kinds: list[Any] = [ProblemDetails]
+    for endpoint in described:
+        kinds += [kind for kind in (endpoint.takes, endpoint.gives, endpoint.query) if isinstance(kind, type)]
+    _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    paths: dict[str, Any] = {}
+    for endpoint in described:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, settings, schemas)
+    components: dict[str, Any] = {"schemas": schemas, "responses": _refusals()}
+    if settings.needs_token:
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "textodds",
+            "version": version("textodds"),
+            "description": "Classifies texts, explains, and learns from corrections.",
+        },
+        "paths": paths,
+        "components": components,
+    }
+
+
+def _refusals() -> dict[str, Any]:
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
+    return {status: {"description": told, "content": content} for status, told in REFUSALS.items()}
+
+
+def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) -> dict[str, Any]:
+    statuses = ["500", "503"]
+    if endpoint.needs != "nothing":
+        statuses += ["401", "403"]
+    if endpoint.takes is not None:
+        statuses += ["400", "413", "415", "422"]
+    if endpoint.query is not None:
+        statuses += ["422"]
+    if endpoint.method == "POST" or endpoint.query is not None:
+        statuses += ["409", "422"]
+    if "{" in endpoint.path:
+        statuses += ["404"]
+    found: dict[str, Any] = {
+        "operationId": _name(endpoint),
+        "summary": endpoint.summary,
+        "responses": {"200": _answer(endpoint)}
+        | {status: {"$ref": f"#/components/responses/{status}"} for status in sorted(set(statuses))},
+    }
+    if parameters := [*_path_parameters(endpoint), *_query_parameters(endpoint, schemas)]:
+        found["parameters"] = parameters
+    if endpoint.takes is not None:
+        found["requestBody"] = {"required": True, "content": _content(endpoint)}
+    if settings.needs_token and endpoint.needs != "nothing":
+        found["security"] = [{"token": []}]
+    return found
+
+
+def _name(endpoint: Endpoint) -> str:
+    """A name for the operation.
+
+    >>> _name(Endpoint("GET", "/v1/reports/{key}", None, ""))  # type: ignore[arg-type]
+    'get_reports'
+    """
+    parts = re.sub(r"\{\w+\}|^/v1|\.json$", "", endpoint.path).strip("/").replace("/", "_") or "page"
+    return parts if endpoint.method == "POST" else f"get_{parts}"
+
+
+def _answer(endpoint: Endpoint) -> dict[str, Any]:
+    if isinstance(endpoint.gives, str):
+        return {"description": endpoint.summary, "content": {endpoint.gives: {"schema": {"type": "string"}}}}
+    schema = {"$ref": f"#/components/schemas/{endpoint.gives.__name__}"}
+    told = (endpoint.gives.__doc__ or "").partition("\n")[0]
+    return {"description": told, "content": {"application/json": {"schema": schema}}}
+
+
+def _content(endpoint: Endpoint) -> dict[str, Any]:
+    if endpoint.takes == "file":
+        binary = {"schema": {"type": "string", "format": "binary"}}
+        text = {"schema": {"type": "string", "examples": [endpoint.example]}, "example": endpoint.example}
+        return {media: text if media == "text/csv" else binary for media in uploads.NAMES}
+    assert isinstance(endpoint.takes, type)
+    schema = {"$ref": f"#/components/schemas/{endpoint.takes.__name__}"}
+    return {"application/json": {"schema": schema, "example": endpoint.example}}
+
+
+def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    names = re.findall(r"\{(\w+)\}", endpoint.path)
+    return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+
+
+def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
+    if endpoint.query is None:
+        return []
+    kind = schemas[endpoint.query.__name__]
+    parameters = []
+    for name, schema in kind["properties"].items():
+        plain = {key: value for key, value in schema.items() if key != "default" or value is not None}
+        if "anyOf" in plain:  # a query has no null: what is not given is left out
+            (plain,) = (part for part in plain["anyOf"] if part.get("type") != "null")
+        told = {"name": name, "in": "query", "required": name in kind.get("required", ()), "schema": plain}
+        if "description" in schema:
+            told["description"] = schema["description"]
+        parameters.append(told)
+    return parameters

@@ -1,0 +1,65 @@
+"""One error shape for every route: RFC 9457 problem details, with the codes of `textodds.errors`."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+import msgspec
+
+from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
+from textodds.serve.messages import ProblemDetails
+
+MEDIA = b"application/problem+json"
+SOON = 1  # seconds after which to try again
+
+
+class Problem(TextoddsError):
+    """Something that only a service can meet: a limit, a token, a path."""
+
+    def __init__(
+        self,
+        status: HTTPStatus,
+        code: str,
+        problem: str,
+        *,
+        hint: str | None = None,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        super().__init__(problem, hint=hint)
+        self.status, self.code, self.headers = status, code, headers
+
+
+def too_large(what: str, problem: str, hint: str) -> Problem:
+    """More than a limit allows."""
+    return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"limit.{what}", problem, hint=hint)
+
+
+def unavailable(code: str, problem: str, hint: str = "try again in a moment") -> Problem:
+    """What cannot be done now, but may be soon."""
+    headers = ((b"retry-after", str(SOON).encode()),)
+    return Problem(HTTPStatus.SERVICE_UNAVAILABLE, code, problem, hint=hint, headers=headers)
+
+
+def status_of(error: TextoddsError) -> HTTPStatus:
+    """The HTTP status that tells of an error."""
+    if isinstance(error, Problem):
+        return error.status
+    if isinstance(error, (Conflict, Unsupported)):
+        return HTTPStatus.CONFLICT
+    if isinstance(error, (InputError, ModelFileError)):
+        return HTTPStatus.UNPROCESSABLE_ENTITY
+    return HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def details(error: TextoddsError) -> tuple[int, bytes]:
+    """The status and the body that tell of an error."""
+    status = status_of(error)
+    told = ProblemDetails(
+        type=f"urn:textodds:error:{error.code}",
+        title=status.phrase,
+        status=status.value,
+        detail=error.problem,
+        code=error.code,
+        hint=error.hint,
+    )
+    return status.value, msgspec.json.encode(told)

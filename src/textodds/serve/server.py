@@ -1,0 +1,110 @@
+"""Runs a service until it is told to stop: sockets, signals, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import signal
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from textodds.errors import InputError, TextoddsError
+from textodds.serve.app import App
+from textodds.serve.guard import Guarded, watch
+from textodds.serve.service import Service
+from textodds.serve.settings import Settings
+
+logger = logging.getLogger("textodds.serve")
+
+
+def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; ``ready`` is called with the address once requests are answered."""
+    listening = bound(settings.host, settings.port)
+    with listening:
+        service = Service(settings)
+        config = uvicorn.Config(
+            App(service),
+            http=Guarded,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=int(settings.seconds) + 2,
+            backlog=1024,
+        )
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        server = uvicorn.Server(config)
+        for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again once it has ended
+            signal.signal(number, signal.SIG_IGN)
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_serve(server, service, listening, ready))
+
+
+async def _serve(
+    server: uvicorn.Server,
+    service: Service,
+    listening: socket.socket,
+    ready: Callable[[Service, str], None],
+) -> None:
+    settings, loop = service.settings, asyncio.get_running_loop()
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, lambda: loop.create_task(_reload(service)))
+    answering = settings.upload_seconds + settings.seconds
+    watching = loop.create_task(watch(server.server_state.connections, settings.seconds, answering))
+    telling = loop.create_task(_when_started(server, lambda: ready(service, address(listening))))
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        watching.cancel()
+        telling.cancel()
+
+
+async def _when_started(server: uvicorn.Server, tell: Callable[[], None]) -> None:
+    while not server.started:
+        await asyncio.sleep(0.01)
+    tell()
+
+
+async def _reload(service: Service) -> None:
+    """SIGHUP: take the model file as it is now; a bad one is refused, and the old model stays."""
+    try:
+        changed = await service.writer.submit(service.live.reload)
+    except TextoddsError as error:
+        logger.error("the model stays as it was: %s", error.problem)
+    except Exception:
+        logger.exception("the model stays as it was")
+    else:
+        version = service.live.serving.version
+        logger.warning("serving %s" if changed else "the model file is as before: %s", version)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, or an error that says why not."""
+    try:
+        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise InputError(f"cannot listen on `{host}`: {error.strerror or error}") from error
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(1024)
+    except OSError as error:
+        listening.close()
+        hint = (
+            "stop what listens there, or give another `--port`" if error.errno == errno.EADDRINUSE else None
+        )
+        problem = f"cannot listen on {host}, port {port}: {error.strerror or error}"
+        raise InputError(problem, hint=hint) from error
+    return listening
+
+
+def address(listening: socket.socket) -> str:
+    """Where the page is."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"

@@ -1,0 +1,140 @@
+"""A running service: the model that answers, the writer, the requests under way, and their limits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Any, ParamSpec, TypeVar
+
+from textodds.serve import messages, problems
+from textodds.serve.journal import Journal
+from textodds.serve.live import Live, Serving
+from textodds.serve.metrics import Metrics
+from textodds.serve.problems import too_large
+from textodds.serve.settings import Settings
+from textodds.serve.uploads import Uploads
+from textodds.serve.writer import Writer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+BRIEF = 100_000
+"""Characters that are read so quickly that nobody need step aside for them."""
+
+SWEEP = 0.25  # seconds between looks at what has taken too long
+
+
+class Service:
+    """Everything that requests share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.journal = Journal(settings.journal)
+        try:
+            self.live = Live(settings, self.journal)
+        except BaseException:
+            self.journal.close()
+            raise
+        self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
+        self.under_way: dict[asyncio.Task[Any], float] = {}  # until when each may take
+        self._overdue: set[asyncio.Task[Any]] = set()
+        self._folding: asyncio.Future[Serving] | None = None
+        self._pool = ThreadPoolExecutor(4, "textodds-reader")
+        self._sweeping: asyncio.Task[None] | None = None
+        self.uploads = Uploads(settings)
+        self.metrics = Metrics(self)
+        self.is_stopping = False
+
+    async def start(self) -> None:
+        """Begin to take corrections, and to look at the clock."""
+        self.writer.start()
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def stop(self) -> None:
+        """Finish what was taken, save a snapshot and close the journal."""
+        self.is_stopping = True
+        if self._sweeping is not None:
+            self._sweeping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._sweeping
+        if self.journal.last > self.live.saved:
+            with contextlib.suppress(Exception):  # all that it would hold is in the journal
+                await self.writer.submit(self.writer.save)
+        await self.writer.submit(None)
+        self.writer.join()
+        self.uploads.close()
+        self._pool.shutdown()
+        self.journal.close()
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP)
+            now = perf_counter()
+            for task, until in list(self.under_way.items()):
+                if now > until and task not in self._overdue:
+                    self._overdue.add(task)
+                    task.cancel()
+
+    def admit(self, task: asyncio.Task[Any], until: float) -> None:
+        """Let a request in, unless there are too many."""
+        if len(self.under_way) >= self.settings.requests:
+            raise problems.unavailable(
+                "limit.requests", f"{self.settings.requests} requests are being answered already"
+            )
+        self.under_way[task] = until
+
+    def dismiss(self, task: asyncio.Task[Any]) -> None:
+        """A request is answered."""
+        self.under_way.pop(task, None)
+        self._overdue.discard(task)
+
+    def is_overdue(self, task: asyncio.Task[Any]) -> bool:
+        """Whether a request was ended because it took too long."""
+        return task in self._overdue
+
+    async def serving(self) -> Serving:
+        """The model that holds every correction acknowledged so far."""
+        if not self.live.waiting:
+            return self.live.serving
+        wanted = self.live.acknowledged
+        while self.live.serving.seq < wanted:
+            if self._folding is None or self._folding.done():
+                loop = asyncio.get_running_loop()
+                self._folding = loop.run_in_executor(self._pool, self.live.fold)
+            await asyncio.shield(self._folding)
+        return self.live.serving
+
+    async def aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What a function returns, which takes its time beside other requests."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, lambda: work(*args, **kwargs))
+
+    def must_be_short(self, texts: Iterable[str]) -> int:
+        """The characters of texts; refuses one that is too long."""
+        total = 0
+        for row, text in enumerate(texts):
+            if len(text) > self.settings.text:
+                raise too_large(
+                    "text",
+                    f"text {row} has {len(text):,} characters, and may have {self.settings.text:,}",
+                    "shorten it; the beginning of a text usually decides",
+                )
+            total += len(text)
+        return total
+
+    def must_be_few(self, number: int) -> None:
+        """Refuse too many texts or documents at once."""
+        if number > self.settings.batch:
+            raise too_large(
+                "batch",
+                f"the request has {number:,} texts, and may have {self.settings.batch:,}",
+                "send them in several requests",
+            )
+
+    def limits(self) -> messages.Limits:
+        """What a request may have at most."""
+        mine = self.settings
+        return messages.Limits(mine.text, mine.batch, mine.body, mine.upload)

@@ -1,0 +1,76 @@
+"""How a service is to run: where it listens, who may ask, and how much."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from textodds.errors import InputError
+
+LEAST_TOKEN = 16
+"""Characters of a token: fewer could be guessed."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the model is, where to listen, who may ask, and what a request may have at most."""
+
+    model: Path
+    journal: Path
+    host: str = "127.0.0.1"
+    port: int = 8790
+    read_token: str | None = field(default=None, repr=False)
+    write_token: str | None = field(default=None, repr=False)
+    text: int = 100_000  # characters of a text
+    batch: int = 1000  # texts of a request
+    body: int = 4 << 20  # bytes of a request
+    upload: int = 64 << 20  # bytes of a file
+    requests: int = 128  # at the same time
+    seconds: float = 10.0  # that a request may take
+    upload_seconds: float = 120.0  # that measuring a file may take
+    snapshot_every: int = 10_000  # corrections
+
+    def __post_init__(self) -> None:
+        given = [token for token in (self.read_token, self.write_token) if token is not None]
+        if not given and not is_loopback(self.host):
+            example = (f"TEXTODDS_{kind}_TOKEN={secrets.token_urlsafe(24)}" for kind in ("READ", "WRITE"))
+            raise InputError(
+                f"at `{self.host}` others can reach the service, and there are no tokens to tell them apart",
+                hint=f"set two secrets, for example {' '.join(example)}; or listen on 127.0.0.1",
+            )
+        if len(given) == 1 or (given and self.read_token == self.write_token):
+            raise InputError(
+                "reading and writing need tokens of their own", hint="set both, to two different secrets"
+            )
+        for token in given:
+            if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+                raise InputError(
+                    f"a token is {LEAST_TOKEN} or more letters, digits and signs, without spaces",
+                    hint=f"for example {secrets.token_urlsafe(24)}",
+                )
+
+    @property
+    def snapshot(self) -> Path:
+        """The model with what the journal has: read instead of both on the next start."""
+        return self.journal.with_name(self.journal.name + ".snapshot")
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether a request must say who sends it."""
+        return self.read_token is not None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,128 @@
+"""Files that are sent to be measured: in a process of their own, which can be ended, and their reports.
+
+Drawing a report takes seconds, and a file can be made to take hours: neither may hold up who wants to
+know what one text is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from http import HTTPStatus
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from textodds.errors import InputError
+from textodds.serve.live import Serving
+from textodds.serve.problems import Problem, unavailable
+from textodds.serve.settings import Settings
+
+NAMES = {
+    "text/csv": "upload.csv",
+    "text/tab-separated-values": "upload.tsv",
+    "application/x-ndjson": "upload.jsonl",
+    "application/jsonl": "upload.jsonl",
+    "application/vnd.apache.parquet": "upload.parquet",
+    "application/gzip": "upload.csv.gz",
+}
+"""What a file is called here, by what it says it is; never as the sender calls it."""
+
+REPORTS, KEPT_SECONDS = 16, 3600.0
+
+
+class Uploads:
+    """Measures files, one at a time, and keeps the latest reports."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._busy = False
+        self._reports: dict[str, tuple[float, bytes]] = {}
+        self._folder = Path(tempfile.mkdtemp(prefix="textodds-serve-"))
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def report(self, key: str) -> bytes:
+        """The page of an evaluation."""
+        made, page = self._reports.get(key, (0.0, b""))
+        if not page or monotonic() - made > KEPT_SECONDS:
+            raise Problem(
+                HTTPStatus.NOT_FOUND, "not-found", "there is no such report any more", hint="evaluate again"
+            )
+        return page
+
+    async def evaluate(
+        self, serving: Serving, content: bytes, media: str, text: str | None, label: str | None
+    ) -> dict[str, Any]:
+        """The measures of a model on a labelled file, and the key of their report."""
+        if media not in NAMES:
+            raise Problem(
+                HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+                "media-type",
+                f"a file of the type `{media[:80]}` cannot be measured",
+                hint=f"send one of {', '.join(NAMES)} in `Content-Type`",
+            )
+        if not content:
+            raise InputError("the file is empty", hint="send its content as the body of the request")
+        if self._busy:
+            raise unavailable("limit.uploads", "another file is being measured")
+        self._busy = True
+        try:
+            with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+                return await self._measured(Path(folder), serving, content, NAMES[media], text, label)
+        finally:
+            self._busy = False
+
+    async def _measured(
+        self,
+        folder: Path,
+        serving: Serving,
+        content: bytes,
+        name: str,
+        text: str | None,
+        label: str | None,
+    ) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, serving.model.save, folder / "model.textodds")
+        (folder / name).write_bytes(content)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "textodds.serve.measuring", "model.textodds", name),
+            json.dumps({"text": text, "label": label}),
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "TEXTODDS_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        )
+        try:
+            said, complaint = await process.communicate()
+        except asyncio.CancelledError:
+            process.kill()
+            await process.wait()
+            raise
+        try:
+            found: dict[str, Any] = json.loads(said)
+        except ValueError as error:
+            raise RuntimeError(f"measuring ended with {process.returncode}: {complaint[-2000:]!r}") from error
+        if (problem := found.pop("problem", None)) is not None:
+            refused = InputError(problem, hint=found["hint"])
+            refused.code = found["code"]
+            raise refused
+        page = folder / "report.html"
+        found["report"] = self._kept(page.read_bytes()) if page.exists() else None
+        return found
+
+    def _kept(self, page: bytes) -> str:
+        """The key of a report: who has it may read that report, and nobody can guess it."""
+        while len(self._reports) >= REPORTS:
+            del self._reports[next(iter(self._reports))]
+        key = secrets.token_urlsafe(24)
+        self._reports[key] = (monotonic(), page)
+        return key
