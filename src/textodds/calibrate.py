@@ -138,10 +138,11 @@ class Calibration:
 
     def applied(self, *scores: Floats) -> Floats:
         """The calibrated scores of one kind or several, (N, K)."""
-        total = self.slopes[0] * scores[0]
-        for slope, part in zip(self.slopes[1:], scores[1:], strict=True):
+        total = self.slopes.item(0) * scores[0]
+        for slope, part in zip(self.slopes.tolist()[1:], scores[1:], strict=True):
             total = total + slope * part
-        return np.asarray(total + self.bias)
+        total += self.bias
+        return total
 
     def told(
         self, before: Floats, after: Floats, codes: NDArray[np.int64], weights: Floats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -205,12 +206,13 @@ class TextModel:
                 f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
             )
         scores, evidence = self._scored([text], 1)
-        row = self.calibrated(scores)[0]
-        best = int(row.argmax())
-        shares = np.exp(row - row[best])
-        shares /= shares.sum()
-        probabilities = dict(zip(self.classes_, shares.tolist(), strict=True))
-        return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
+        row: list[float] = self.calibrated(scores)[0].tolist()  # of few numbers Python is quicker than NumPy
+        most = max(row)
+        shares = [math.exp(score - most) for score in row]
+        total, best = sum(shares), row.index(most)
+        classes = self.form.classes
+        probabilities = {name: share / total for name, share in zip(classes, shares, strict=True)}
+        return Prediction(classes[best], shares[best] / total, evidence.item(0), probabilities)
 
     def score(self, texts: Any) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Joint log-probabilities (N, K), and known and all terms of each text (N, 2).

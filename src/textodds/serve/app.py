@@ -26,11 +26,18 @@ class App:
             yield
             await service.stop()
 
-        routes = [Route(e.path, e.served_by(service), methods=[e.method]) for e in ENDPOINTS]
+        served = {(e.method, e.path): e.served_by(service) for e in ENDPOINTS}
+        self._plain = {place: one for place, one in served.items() if "{" not in place[1]}
+        routes = [Route(path, one, methods=[method]) for (method, path), one in served.items()]
         self._router = Router(routes, redirect_slashes=False, default=nowhere, lifespan=lifespan)  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or begin and end."""
+        if scope["type"] == "http":
+            plain = self._plain.get((scope["method"], scope["path"]))
+            if plain is not None:  # most requests need no patterns to find their way
+                await plain(scope, receive, send)
+                return
         scope["app"] = self
         try:
             await self._router(scope, receive, send)  # type: ignore[arg-type]

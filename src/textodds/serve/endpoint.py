@@ -7,6 +7,7 @@ import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -85,9 +86,7 @@ class Served:
         if isinstance(endpoint.takes, type):
             self._decoder = msgspec.json.Decoder(endpoint.takes)
         self._encode = msgspec.json.Encoder().encode
-        metrics = service.metrics
-        self._seconds = metrics.seconds.labels(endpoint.path)
-        self._fine = metrics.answers.labels(endpoint.path, "200")
+        self._answered = service.metrics.of(endpoint.path)
         self._most = service.settings.upload if endpoint.takes == "file" else service.settings.body
         self._patience = (
             service.settings.upload_seconds if endpoint.takes == "file" else service.settings.seconds
@@ -115,17 +114,15 @@ class Served:
             finally:
                 service.dismiss(task)
         except Exception as error:
-            await self._refuse(scope, send, error)
+            await self._refuse(scope, send, error, start)
             return
-        finally:
-            self._seconds.observe(perf_counter() - start)
+        self._answered.count(200, perf_counter() - start)
         if isinstance(found, Body):
             await respond(scope, send, 200, found.content, found.media, found.headers)
         else:
             await respond(scope, send, 200, self._encode(found), JSON)
-        self._fine.inc()
 
-    async def _refuse(self, scope: Scope, send: Send, error: Exception) -> None:
+    async def _refuse(self, scope: Scope, send: Send, error: Exception, start: float) -> None:
         if not isinstance(error, TextoddsError):
             logger.error("%s %s failed", self._endpoint.method, self._endpoint.path, exc_info=error)
             error = Problem(
@@ -134,7 +131,7 @@ class Served:
                 "this is a fault of textodds, not of yours",
                 hint="please report it, with what the service has logged",
             )
-        self._service.metrics.answers.labels(self._endpoint.path, str(problems.status_of(error).value)).inc()
+        self._answered.count(problems.status_of(error).value, perf_counter() - start)
         await refuse(scope, send, error)
 
     def _let_in(self, headers: Mapping[bytes, bytes]) -> None:
@@ -148,7 +145,7 @@ class Served:
             raise Problem(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask this service")
         if not settings.needs_token:
             # A name that was made to point here would let any page ask: only names of this machine count.
-            if not is_loopback(_hostname(host)):
+            if not _is_local(host):
                 raise Problem(
                     HTTPStatus.FORBIDDEN,
                     "host",
@@ -228,12 +225,11 @@ class Served:
         return too_large(what, f"the request has more than {self._most:,} bytes", "send it in parts")
 
 
-def _hostname(host: bytes) -> str:
-    """The name in a host header, without its port."""
+@lru_cache(maxsize=64)
+def _is_local(host: bytes) -> bool:
+    """Whether a host header names this machine, with or without a port."""
     name = host.decode("ascii", "replace")
-    if name.startswith("["):
-        return name[1:].partition("]")[0]
-    return name.partition(":")[0]
+    return is_loopback(name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0])
 
 
 def _query(given: bytes, kind: type[msgspec.Struct]) -> Any:

@@ -2,47 +2,85 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
 if TYPE_CHECKING:
     from textodds.serve.service import Service
 
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
-SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 10)
+SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0)
+
+
+class Answered:
+    """Answers of one endpoint: how many by status, and how long they took. One thread counts."""
+
+    def __init__(self) -> None:
+        self.statuses: dict[int, int] = {}
+        self.within = [0] * (len(SECONDS) + 1)
+        self.total = 0.0
+
+    def count(self, status: int, seconds: float) -> None:
+        """One more answer."""
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+        self.within[bisect_left(SECONDS, seconds)] += 1
+        self.total += seconds
 
 
 class Metrics:
-    """Counters and histograms by endpoint, and gauges that are read when they are asked for."""
+    """Plain numbers while requests are answered, which become metrics when they are asked for.
+
+    The counters of prometheus_client take a lock each, and more time than a short text does.
+    """
 
     def __init__(self, service: Service) -> None:
-        self._registry = registry = CollectorRegistry()
-        self.answers = Counter(
-            "textodds_requests", "Requests answered.", ["endpoint", "status"], registry=registry
+        self._service = service
+        self._answered: dict[str, Answered] = {}
+        self.texts = 0
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def of(self, endpoint: str) -> Answered:
+        """The answers of an endpoint."""
+        return self._answered.setdefault(endpoint, Answered())
+
+    def collect(self) -> Iterator[Metric]:
+        """All of it, as prometheus_client wants it."""
+        answers = CounterMetricFamily(
+            "textodds_requests", "Requests answered.", labels=["endpoint", "status"]
         )
-        self.seconds = Histogram(
+        seconds = HistogramMetricFamily(
             "textodds_request_seconds",
-            "Seconds from a request's head to its answer.",
-            ["endpoint"],
-            buckets=SECONDS,
-            registry=registry,
+            "Seconds from the head of a request to its answer.",
+            labels=["endpoint"],
         )
-        self.texts = Counter("textodds_texts", "Texts classified or explained.", registry=registry)
-        writer, live = service.writer, service.live
-        gauges = {
-            "textodds_requests_now": ("Requests being answered.", lambda: len(service.under_way)),
-            "textodds_journal_entries": ("Entries of the journal.", lambda: service.journal.last),
-            "textodds_journal_commits": ("Commits since the start.", lambda: writer.commits),
-            "textodds_unfolded": ("Acknowledged corrections not in the model yet.", lambda: live.waiting),
-            "textodds_snapshots": ("Snapshots since the start.", lambda: writer.snapshots),
-            "textodds_snapshots_failed": ("Snapshots that failed.", lambda: writer.failed_snapshots),
-            "textodds_classes": ("Classes of the model.", lambda: len(live.serving.model.classes_)),
-            "textodds_words": ("Words of the model.", lambda: len(live.serving.model.vocabulary)),
-        }
-        for name, (told, read) in gauges.items():
-            Gauge(name, told, registry=registry).set_function(read)
+        for endpoint, found in list(self._answered.items()):
+            for status, number in sorted(found.statuses.items()):
+                answers.add_metric([endpoint, str(status)], number)
+            bounds = [*map(str, SECONDS), "+Inf"]
+            buckets = [(bound, float(n)) for bound, n in zip(bounds, accumulate(found.within), strict=True)]
+            seconds.add_metric([endpoint], buckets, found.total)
+        yield answers
+        yield seconds
+        service, writer, live = self._service, self._service.writer, self._service.live
+        yield CounterMetricFamily("textodds_texts", "Texts classified or explained.", self.texts)
+        yield CounterMetricFamily("textodds_journal_commits", "Commits of the journal.", writer.commits)
+        yield CounterMetricFamily("textodds_snapshots", "Snapshots saved.", writer.snapshots)
+        failed = writer.failed_snapshots
+        yield CounterMetricFamily("textodds_snapshots_failed", "Snapshots that failed.", failed)
+        under_way = len(service.under_way)
+        yield GaugeMetricFamily("textodds_requests_under_way", "Requests being answered.", under_way)
+        yield GaugeMetricFamily("textodds_journal_entries", "Entries of the journal.", service.journal.last)
+        yield GaugeMetricFamily("textodds_unfolded", "Corrections not in the model yet.", live.waiting)
+        model = live.serving.model
+        yield GaugeMetricFamily("textodds_classes", "Classes of the model.", len(model.classes_))
+        yield GaugeMetricFamily("textodds_words", "Words of the model.", len(model.vocabulary))
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""

@@ -57,7 +57,7 @@ async def classify(service: Service, asked: Asked) -> messages.ClassifyAnswer:
     """The label of one text."""
     request: messages.ClassifyRequest = asked.body
     length = service.must_be_short((request.text,))
-    service.metrics.texts.inc()
+    service.metrics.texts += 1
     serving = await service.serving()
     if length > BRIEF:
         return await service.aside(reading.classify, serving, request)
@@ -69,7 +69,7 @@ async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer
     request: messages.BatchRequest = asked.body
     service.must_be_few(len(request.texts))
     length = service.must_be_short(request.texts)
-    service.metrics.texts.inc(len(request.texts))
+    service.metrics.texts += len(request.texts)
     serving = await service.serving()
     if length > BRIEF:
         return await service.aside(reading.classify_batch, serving, request)
@@ -79,7 +79,7 @@ async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer
 async def explain(service: Service, asked: Asked) -> messages.ExplainAnswer:
     """Why."""
     service.must_be_short((asked.body.text,))
-    service.metrics.texts.inc()
+    service.metrics.texts += 1
     return await service.aside(reading.explain, await service.serving(), asked.body)
 
 
