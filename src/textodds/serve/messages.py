@@ -263,6 +263,7 @@ class Limits(Struct):
     """What a request may have at most."""
 
     text: Annotated[int, Meta(description="Characters of a text.")]
+    explained: Annotated[int, Meta(description="Characters of a text that is explained.")]
     batch: Annotated[int, Meta(description="Texts or documents of a request.")]
     body: Annotated[int, Meta(description="Bytes of a request.")]
     upload: Annotated[int, Meta(description="Bytes of a file.")]

@@ -78,7 +78,7 @@ async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer
 
 async def explain(service: Service, asked: Asked) -> messages.ExplainAnswer:
     """Why."""
-    service.must_be_short((asked.body.text,))
+    service.must_be_short((asked.body.text,), min(service.settings.explained, service.settings.text))
     service.metrics.texts += 1
     return await service.aside(reading.explain, await service.serving(), asked.body)
 

@@ -112,14 +112,15 @@ class Service:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, lambda: work(*args, **kwargs))
 
-    def must_be_short(self, texts: Iterable[str]) -> int:
+    def must_be_short(self, texts: Iterable[str], most: int | None = None) -> int:
         """The characters of texts; refuses one that is too long."""
+        most = self.settings.text if most is None else most
         total = 0
         for row, text in enumerate(texts):
-            if len(text) > self.settings.text:
+            if len(text) > most:
                 raise too_large(
                     "text",
-                    f"text {row} has {len(text):,} characters, and may have {self.settings.text:,}",
+                    f"text {row} has {len(text):,} characters, and may have {most:,}",
                     "shorten it; the beginning of a text usually decides",
                 )
             total += len(text)
@@ -137,4 +138,4 @@ class Service:
     def limits(self) -> messages.Limits:
         """What a request may have at most."""
         mine = self.settings
-        return messages.Limits(mine.text, mine.batch, mine.body, mine.upload)
+        return messages.Limits(mine.text, mine.explained, mine.batch, mine.body, mine.upload)

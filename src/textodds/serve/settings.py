@@ -24,6 +24,7 @@ class Settings:
     read_token: str | None = field(default=None, repr=False)
     write_token: str | None = field(default=None, repr=False)
     text: int = 100_000  # characters of a text
+    explained: int = 20_000  # characters of a text that is explained, which takes a hundred times as long
     batch: int = 1000  # texts of a request
     body: int = 4 << 20  # bytes of a request
     upload: int = 64 << 20  # bytes of a file
