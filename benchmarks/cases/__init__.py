@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from bench import Bench
+from cases.asking import asking
 from cases.best import best
 from cases.discriminant import discriminant
 from cases.files import train_csv
@@ -35,4 +36,5 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "left-out": left_out,
     "vectorisers": vectorisers,
     "best": best,
+    "asking": asking,
 }

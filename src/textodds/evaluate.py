@@ -145,7 +145,7 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
 
 
 def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
-    """Rows, mean probability and accuracy, bin by bin, of answers with probabilities (N,), right or not (N,)."""
+    """Rows, mean probability and accuracy, bin by bin, of answers (N,), right or not (N,)."""
     return _means(_binned(said, right))
 
 
