@@ -54,7 +54,17 @@ class Running:
 
     def __init__(self, model: Path, *options: str, env: dict[str, str] | None = None) -> None:
         self.model = model
-        command = [sys.executable, "-m", "textodds.cli", "serve", str(model), "--port", "0", "--json", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "textodds.cli",
+            "serve",
+            str(model),
+            "--port",
+            "0",
+            "--json",
+            *options,
+        ]
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
