@@ -98,7 +98,8 @@ class Served:
         task = asyncio.current_task()
         assert task is not None
         try:
-            service.admit(task, start + self._patience)
+            if self._endpoint.needs != "nothing":  # whether it is well can be asked at any time
+                service.admit(task, start + self._patience)
             try:
                 headers = dict(scope["headers"])
                 self._let_in(headers)

@@ -193,12 +193,13 @@ class Journal:
 
         Not of the ids in ``kept``: what was forgotten of them is in a model file, which still has it.
         """
+        names = [(name,) for name in kept]  # before the lock: they may come from this journal
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 self._db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (id TEXT PRIMARY KEY)")
                 self._db.execute("DELETE FROM kept")
-                self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", ((name,) for name in kept))
+                self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", names)
                 erased = self._db.execute(
                     "UPDATE entries SET text = NULL WHERE text IS NOT NULL AND id NOT IN kept AND id IN "
                     "(SELECT id FROM (SELECT id, max(seq), sign FROM entries GROUP BY id) WHERE sign < 0)"

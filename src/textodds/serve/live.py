@@ -15,6 +15,7 @@ import tempfile
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from glob import escape
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -73,12 +74,11 @@ class Base(NamedTuple):
 class Live:
     """The base, the journal, and the model of both."""
 
-    def __init__(self, settings: Settings, journal: Journal) -> None:
-        self._settings, self._journal = settings, journal
+    def __init__(self, settings: Settings, journal: Journal, base: Base) -> None:
+        self._settings, self._journal, self.base = settings, journal, base
         self._window: list[Entry] = []  # acknowledged, and not in the model yet
         self._folding, self._changing = threading.Lock(), threading.Lock()
         self.saved = 0  # the last entry that a snapshot holds
-        self.base = opened(settings.model)
         self.serving = self._recovered()
         self._rest: Tally | None = None
 
@@ -92,12 +92,21 @@ class Live:
                 serving = brought_up(found, self._journal)
                 self.saved = found.seq
                 return serving
-        return brought_up(Serving(self.base.model, self.base.digest, 0), self._journal)
+        return self._from(self.base)
+
+    def _from(self, base: Base) -> Serving:
+        """A model file with all of the journal, if it can learn: else that waits for one that can."""
+        if base.cannot_learn is not None:
+            return Serving(base.model, base.digest, self._journal.last)
+        return brought_up(Serving(base.model, base.digest, 0), self._journal)
 
     def _snapshot(self) -> Serving | None:
-        if not self._settings.snapshot.exists():
+        path = self._settings.snapshot
+        for part in path.parent.glob(f".{escape(path.name)}.*.part"):  # of one that was cut off
+            part.unlink(missing_ok=True)
+        if not path.exists():
             return None
-        model = opened(self._settings.snapshot).model
+        model = opened(path).model
         about = model.info.pop("served", None)
         if not isinstance(about, dict) or not isinstance(about.get("seq"), int):
             return None
@@ -187,7 +196,7 @@ class Live:
         if base.digest == self.base.digest:
             return False
         self.fold()
-        serving = brought_up(Serving(base.model, base.digest, 0), self._journal)
+        serving = self._from(base)
         with self._folding, self._changing:
             self.base, self.serving, self._rest, self.saved = base, serving, None, 0
         return True

@@ -15,6 +15,7 @@ from textodds.model import load
 from textodds.serve.reading import number
 
 PAGE = Path("report.html")
+MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
 
 
 def measured(model: str, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
@@ -54,6 +55,10 @@ def measured(model: str, file: str, columns: dict[str, str | None]) -> dict[str,
 
 def main(model: str, file: str, columns: str) -> None:
     """Print the measures, or what went wrong, as one line of JSON."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

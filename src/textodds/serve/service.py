@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from textodds.serve import messages, problems
 from textodds.serve.journal import Journal
-from textodds.serve.live import Live, Serving
+from textodds.serve.live import Live, Serving, opened
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
@@ -32,9 +32,10 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        base = opened(settings.model)
         self.journal = Journal(settings.journal)
         try:
-            self.live = Live(settings, self.journal)
+            self.live = Live(settings, self.journal, base)
         except BaseException:
             self.journal.close()
             raise
@@ -44,7 +45,7 @@ class Service:
         self._folding: asyncio.Future[Serving] | None = None
         self._pool = ThreadPoolExecutor(4, "textodds-reader")
         self._sweeping: asyncio.Task[None] | None = None
-        self.uploads = Uploads(settings)
+        self.uploads = Uploads()
         self.metrics = Metrics(self)
         self.is_stopping = False
 
@@ -65,7 +66,6 @@ class Service:
                 await self.writer.submit(self.writer.save)
         await self.writer.submit(None)
         self.writer.join()
-        self.uploads.close()
         self._pool.shutdown()
         self.journal.close()
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import secrets
-import shutil
 import sys
 import tempfile
 from http import HTTPStatus
@@ -18,10 +18,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from textodds.errors import InputError
+from textodds.errors import BadFile, InputError
 from textodds.serve.live import Serving
 from textodds.serve.problems import Problem, unavailable
-from textodds.serve.settings import Settings
+
+logger = logging.getLogger("textodds.serve")
 
 NAMES = {
     "text/csv": "upload.csv",
@@ -39,15 +40,9 @@ REPORTS, KEPT_SECONDS = 16, 3600.0
 class Uploads:
     """Measures files, one at a time, and keeps the latest reports."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         self._busy = False
         self._reports: dict[str, tuple[float, bytes]] = {}
-        self._folder = Path(tempfile.mkdtemp(prefix="textodds-serve-"))
-
-    def close(self) -> None:
-        """Leave nothing behind."""
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def report(self, key: str) -> bytes:
         """The page of an evaluation."""
@@ -75,7 +70,7 @@ class Uploads:
             raise unavailable("limit.uploads", "another file is being measured")
         self._busy = True
         try:
-            with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+            with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
                 return await self._measured(Path(folder), serving, content, NAMES[media], text, label)
         finally:
             self._busy = False
@@ -110,7 +105,12 @@ class Uploads:
         try:
             found: dict[str, Any] = json.loads(said)
         except ValueError as error:
-            raise RuntimeError(f"measuring ended with {process.returncode}: {complaint[-2000:]!r}") from error
+            logger.error(
+                "measuring ended with %s: %s", process.returncode, complaint.decode(errors="replace")
+            )
+            raise BadFile(
+                "the file cannot be measured: it is damaged, or takes too much memory", hint="send fewer rows"
+            ) from error
         if (problem := found.pop("problem", None)) is not None:
             refused = InputError(problem, hint=found["hint"])
             refused.code = found["code"]
