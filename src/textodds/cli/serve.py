@@ -124,7 +124,7 @@ def serve(
             sys.stdout.flush()
             return
         entries = service.journal.last
-        more = f" and {counted(entries, 'entry')} of {settings.journal.name}" if entries else ""
+        more = f" and {counted(entries, 'correction')} of {settings.journal.name}" if entries else ""
         say(f"serving {model}{more} at {strong(address)}", quiet=quiet)
         if (why := service.live.base.cannot_learn) is not None:
             say(faint(f"it answers, but cannot learn: {why}"), quiet=quiet)
