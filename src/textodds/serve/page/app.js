@@ -1,0 +1,85 @@
+// Begins: fetches the model's card, and shows the view that the address names.
+
+import { askAgain, get, latest } from "./api.js";
+import { $, button, count, plural, shown, told } from "./dom.js";
+import { startFiles } from "./files.js";
+import { startLabelling } from "./label.js";
+import { showModel, startModel } from "./model.js";
+import { emit, noticed, on, state } from "./state.js";
+import { startTrying, write } from "./try.js";
+
+const VIEWS = ["try", "files", "label", "model"];
+
+function route(isFirst) {
+  const [name, query = ""] = location.hash.slice(1).split("?");
+  const view = VIEWS.includes(name) ? name : "try";
+  const asked = new URLSearchParams(query);
+  for (const each of VIEWS) $(`view-${each}`).hidden = each !== view;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === `#${view}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  if (view === "model") showModel(asked.get("class"), asked.get("rival"));
+  if (view === "try" && asked.has("text")) write(asked.get("text"));
+  if (isFirst && view === "try" && matchMedia("(hover: hover)").matches) $("text").focus();
+  if (isFirst) return;
+  $(`view-${view}`).focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+const reload = latest(async () => {
+  state.card = await get("/v1/model");
+  head();
+  emit("card");
+});
+
+function head() {
+  const { name, classes, words, learner, corrections, version } = state.card;
+  $("name").textContent = shown(name);
+  document.title = `${shown(name)} · textodds`;
+  const learned = corrections ? ` · ${plural(corrections, "correction")}` : "";
+  $("about").textContent = `${plural(classes.length, "class", "classes")} · ${count(words)} words · ${learner.split(" (")[0]}${learned}`;
+  $("version").textContent = `Version ${version}`;
+}
+
+function banner(...content) {
+  $("banner").replaceChildren(...content);
+  $("banner").hidden = !content.length;
+}
+
+async function start() {
+  try {
+    state.card = await get("/v1/model");
+  } catch (error) {
+    if ($("banner").hidden) banner(told(error));
+    return;
+  }
+  noticed(state.card.version);
+  head();
+  startTrying();
+  startFiles();
+  startLabelling();
+  startModel();
+  addEventListener("hashchange", () => route(false));
+  route(true);
+}
+
+on("gone", () => banner("The service does not answer. Trying again…"));
+on("back", () => {
+  banner();
+  if (state.card) reload();
+});
+on("changed", reload);
+on("refused", (problem) => {
+  const again = async () => {
+    banner();
+    if (await askAgain(problem)) await (state.card ? reload() : start());
+  };
+  banner(`${shown(problem.message)}. `, button("Give a token", again));
+});
+document.querySelector(".skip").onclick = (event) => {
+  event.preventDefault();
+  document.querySelector(".view:not([hidden])").focus();
+};
+for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault()); // never leave for a file
+start();

@@ -1,0 +1,116 @@
+// "That is wrong": teach the right label, see the model change its mind, and take it back.
+
+import { get, latest, post } from "./api.js";
+import { $, button, chance, h, said, shortened, soft, told, when } from "./dom.js";
+import { Picker } from "./picker.js";
+import { freshId, labels, on, state } from "./state.js";
+
+const SHOWN = 20;
+
+let current = null; // {text, answer}
+let subject = null; // the text that was corrected last
+
+const picker = new Picker({ id: "right", name: "The right label", onpick: (label, isNew) => correct(label, isNew) });
+const opener = button("That is wrong", () => open(form.hidden), { "aria-controls": "right-label" });
+const form = h("div", { id: "right-label", class: "teach", hidden: true },
+  h("p", {}, "What would be right? The model learns it at once, and you can undo that."), picker.node);
+const outcome = h("div", { id: "outcome", role: "status" });
+const reason = soft();
+
+export function startCorrections() {
+  $("correct").append(opener, form, outcome, reason);
+  form.onkeydown = (event) => {
+    if (event.key === "Escape") (open(false), opener.focus());
+  };
+  on("card", list);
+  list();
+}
+
+function open(isOpen) {
+  form.hidden = !isOpen;
+  opener.setAttribute("aria-expanded", String(isOpen));
+  if (!isOpen) return;
+  const { label: wrong, probabilities: p } = current.answer;
+  picker.set(labels().filter((label) => label !== wrong).sort((a, b) => (p[b] ?? 0) - (p[a] ?? 0)));
+  picker.focus();
+}
+
+/** Offers to correct the answer to a text; null if there is none. */
+export function offerCorrection(text, answer) {
+  const why = state.card.cannot_learn;
+  if (text !== current?.text) open(false);
+  if (text !== subject) outcome.replaceChildren();
+  current = text === null ? null : { text, answer };
+  opener.hidden = !current || Boolean(why);
+  reason.textContent = current && why ? `It cannot be corrected here: ${why}.` : "";
+}
+
+async function correct(label, isNew) {
+  const { text, answer: before } = current;
+  const id = freshId();
+  subject = text;
+  try {
+    await post("/v1/learn", { documents: [{ id, text, label }], new_labels: isNew });
+    open(false);
+    await compare(text, label, before, id);
+  } catch (error) {
+    outcome.replaceChildren(told(error));
+  }
+}
+
+/** Forgets a correction, and shows what that does to the text, if it is the one at hand. */
+async function undo(id, text, label) {
+  const before = current?.text === text ? current.answer : null;
+  await post("/v1/forget", { documents: [{ id }] });
+  if (!before) return;
+  subject = text;
+  await compare(text, label, before, null);
+}
+
+/** Shows what the model says now beside what it said before; `id` is that of a correction that stands. */
+async function compare(text, label, before, id) {
+  const after = await post("/v1/classify", { text });
+  const moves = [...new Set([label, before.label, after.label])].map((name) =>
+    movement(name, before.probabilities[name], after.probabilities[name]));
+  const isShort = id !== null && after.label !== label;
+  const back = button("Undo", async () => {
+    back.disabled = true;
+    await undo(id, text, label).catch((error) => outcome.replaceChildren(told(error)));
+    opener.focus();
+  });
+  outcome.replaceChildren(h("div", { class: "outcome" },
+    h("p", {}, id === null ? "Forgotten: " : "Learned: ", h("b", {}, said(label)), "."), h("ul", { class: "bars plain" }, moves),
+    isShort ? soft("It has moved, but not far enough: one text is little against all that it has read.") : "",
+    id === null ? "" : back));
+  if (id !== null) back.focus();
+}
+
+function movement(label, before, after) {
+  const place = (p) => `${100 * (p ?? 0)}%`;
+  const [was, bar] = [h("i", { class: "was" }), h("i", { class: "bar slow" })];
+  was.style.insetInlineStart = bar.style.inlineSize = place(before);
+  requestAnimationFrame(() => requestAnimationFrame(() => (bar.style.inlineSize = place(after))));
+  return h("li", {}, said(label, { class: "name" }), h("span", { class: "track", "aria-hidden": "true" }, bar, was),
+    h("span", { class: "number" }, before === undefined ? "new" : chance(before), " → ",
+      h("b", {}, after === undefined ? "gone" : chance(after))));
+}
+
+const list = latest(async () => {
+  if (state.card.cannot_learn) return;
+  const { corrections, total } = await get(`/v1/corrections?limit=${SHOWN}`);
+  const last = new Map([...corrections].reverse().map((each) => [each.id, each])); // what became of each
+  const older = total > corrections.length ? h("li", {}, soft("Older ones are not shown.")) : "";
+  $("corrections").hidden = !total;
+  $("correction-list").replaceChildren(...corrections.filter((each) => last.get(each.id) === each).map(entry), older);
+});
+
+function entry({ id, change, label, text, at, stands }) {
+  const isStanding = change === "learned" && stands;
+  const name = text === null ? "(the text is erased)" : shortened(text, 90);
+  const back = button("Undo", async () => {
+    back.disabled = true;
+    await undo(id, text, label).catch((error) => back.replaceWith(told(error)));
+  }, { class: "quiet", "aria-label": `Undo: ${name}` });
+  return h("li", { class: isStanding ? null : "fallen", "data-id": id }, h("p", { class: "quote", dir: "auto" }, name),
+    soft(h("b", {}, said(label)), ` · ${change} · `, when(at)), isStanding ? back : null);
+}

@@ -1,0 +1,197 @@
+// Deciding, apart from believing: how common classes are here, and what mistakes cost.
+
+import { latest, post } from "./api.js";
+import { $, button, chance, count, h, percent, said, select, some, soft, told } from "./dom.js";
+import { labels, on, state } from "./state.js";
+
+const COSTS = [0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+const SILENCE = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100, null]; // null: always answers
+const FACTORS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+const USUAL = FACTORS.indexOf(1);
+const FEW = 3;
+const EDGE = 7; // log-odds at the ends of the slider of two classes
+const INTRO = "What if classes are rarer here than where the model has learned, or some mistakes worse than others?";
+
+let asked = null;
+let made = ""; // what the panel was made for
+let shift; // of two classes: log-odds of the second; of more: numbers of FACTORS by class
+let costs; // of [truth, answer] as JSON: one of COSTS
+let silence; // number of SILENCE
+
+const panel = h("details", { id: "costs-panel", ontoggle: () => decideOn(asked) }, h("summary", {}, h("h3", {}, "Your costs")));
+const decision = h("div", { id: "decision", "aria-live": "polite" });
+const isTwo = () => labels().length === 2;
+const learned = () => new Map(state.card.classes.map(({ label, prior }) => [label, Math.max(prior, 1e-9)]));
+const key = (truth, answer) => JSON.stringify([truth, answer]);
+
+export function startDeciding() {
+  on("card", prepare);
+  prepare();
+}
+
+/** Makes the panel, unless it stands already for these classes. */
+function prepare() {
+  const { has_probabilities: isAble } = state.card;
+  const now = JSON.stringify([isAble, labels()]);
+  if (now === made) return;
+  made = now;
+  const why = labels().length < 2 ? "it has one class only" : isAble ? "" : "it has no probabilities to apply them to";
+  if (why) $("costs").replaceChildren(h("h3", {}, "Your costs"), soft(`This model cannot take costs into account: ${why}.`));
+  else $("costs").replaceChildren(panel);
+  if (!why) reset();
+}
+
+const isUntouched = () => shift.size <= FEW && [...shift.values()].every((at) => at === USUAL);
+
+function reset() {
+  const [a, b] = labels();
+  const own = learned();
+  shift = isTwo() ? Math.log(own.get(b) / own.get(a)) : new Map();
+  costs = new Map(isTwo() ? [[key(a, b), 1], [key(b, a), 1]] : []);
+  silence = SILENCE.length - 1;
+  for (const [label] of isTwo() ? [] : [...own].sort((x, y) => y[1] - x[1]).slice(0, FEW)) shift.set(label, USUAL);
+  draw();
+}
+
+function draw() {
+  const rows = [...costs.keys()].map(costRow);
+  panel.replaceChildren(panel.firstChild, soft(INTRO), decision,
+    ...(isTwo() ? [priorOfTwo(), ...rows] : [...priorsOfMany(), soft("A mistake costs 1, unless you set it:"), ...rows, newCost()]),
+    silenceRow(), h("div", { class: "row end" }, button("Reset", reset, { id: "costs-reset" })));
+  decideOn(asked);
+}
+
+/** A slider under its name, whose words follow its value. */
+function slider(id, name, { min = 0, max, step = 1, value, words, set }) {
+  const output = h("output", { for: id });
+  const input = h("input", { id, type: "range", min, max, step, value });
+  const tell = (now) => {
+    output.textContent = words(now);
+    input.setAttribute("aria-valuetext", words(now));
+  };
+  input.oninput = () => {
+    set(Number(input.value));
+    tell(Number(input.value));
+    decideOn(asked);
+  };
+  tell(value);
+  return h("div", { class: "slider" }, h("label", { for: id }, name), output, input);
+}
+
+function priorOfTwo() {
+  const [a, b] = labels();
+  const p = (x) => 1 / (1 + Math.exp(-x));
+  return slider("prior", ["How common ", said(b), " is"], {
+    min: -EDGE, max: EDGE, step: "any", value: Math.max(-EDGE, Math.min(EDGE, shift)),
+    words: (x) => `${b} ${percent(p(x))}, ${a} ${percent(p(-x))}`,
+    set: (x) => (shift = x),
+  });
+}
+
+function priorsOfMany() {
+  const own = learned();
+  const words = (label, factor) => (factor === 1 ? `as learned, ${percent(own.get(label))}`
+    : factor > 1 ? `${factor} times as common` : `${Math.round(1 / factor)} times as rare`);
+  const rows = [...shift].map(([label, value], i) => slider(`prior-${i}`, ["How common ", said(label), " is"], {
+    max: FACTORS.length - 1, value, words: (n) => words(label, FACTORS[n]), set: (n) => shift.set(label, n),
+  }));
+  const rest = labels().filter((label) => !shift.has(label));
+  const names = [["", "Another class…"], ...rest.map((label) => [label, label])];
+  const add = (label) => (shift.set(label, USUAL), draw(), $(`prior-${shift.size - 1}`).focus());
+  return rest.length ? [...rows, h("p", { class: "row" },
+    h("label", { for: "prior-add", class: "away" }, "Set how common another class is"), select("prior-add", names, "", add),
+    h("span", { class: "soft" }, `${count(rest.length)} others: as learned`))] : rows;
+}
+
+function costRow(pair, i) {
+  const [truth, answer] = JSON.parse(pair);
+  const row = slider(`cost-${i}`, ["To answer ", said(answer), " when it is ", said(truth)], {
+    max: COSTS.length - 1, value: COSTS.indexOf(costs.get(pair)),
+    words: (n) => `costs ${COSTS[n]}`, set: (n) => costs.set(pair, COSTS[n]),
+  });
+  if (!isTwo()) row.append(button("Remove", () => (costs.delete(pair), draw()), { class: "quiet" }));
+  return row;
+}
+
+function newCost() {
+  const names = labels().map((label) => [label, label]);
+  let [truth, answer] = labels();
+  const add = () => {
+    if (truth === answer) return;
+    costs.set(key(truth, answer), costs.get(key(truth, answer)) ?? 1);
+    draw();
+    $(`cost-${[...costs.keys()].indexOf(key(truth, answer))}`).focus();
+  };
+  return h("p", { class: "row" }, h("label", { for: "cost-answer" }, "To answer"),
+    select("cost-answer", names, answer, (value) => (answer = value)), h("label", { for: "cost-truth" }, "when it is"),
+    select("cost-truth", names, truth, (value) => (truth = value)), button("Set its cost", add));
+}
+
+const silenceRow = () => slider("silence", "Not to answer", {
+  max: SILENCE.length - 1, value: silence, set: (n) => (silence = n),
+  words: (n) => (SILENCE[n] === null ? "not allowed: always answers" : `costs ${SILENCE[n]}`),
+});
+
+/** What is asked of the service beside the text. */
+function deciding() {
+  const [a, b] = labels();
+  const prior = Object.fromEntries(learned());
+  if (isTwo()) [prior[a], prior[b]] = [1 / (1 + Math.exp(shift)), 1 / (1 + Math.exp(-shift))];
+  else for (const [label, at] of shift) prior[label] *= FACTORS[at];
+  const named = costs.size ? costs : [[key(a, b), 1]]; // without any the service would not decide
+  const list = Array.from(named, ([pair, cost]) => ({ truth: JSON.parse(pair)[0], answer: JSON.parse(pair)[1], cost }));
+  return { prior, costs: list, abstain: SILENCE[silence] };
+}
+
+/** Decides about a text, if anybody is looking; null is none. */
+export function decideOn(text) {
+  asked = text;
+  if (panel.isConnected && panel.open) decide(text);
+}
+
+const decide = latest(async (text) => {
+  if (text === null) {
+    decision.replaceChildren(soft("Write a text to see what is decided."));
+    return;
+  }
+  try {
+    const rule = deciding();
+    const answer = await post("/v1/classify", { text, ...rule });
+    if (asked !== null) show(answer, rule);
+  } catch (error) {
+    decision.replaceChildren(told(error));
+  }
+});
+
+function show(answer, { abstain, costs: list }) {
+  const isSilent = answer.action === null;
+  const verdict = isSilent ? [h("b", {}, "No answer"), `: any would cost more than ${abstain} on average.`]
+    : ["Decided: ", h("b", {}, said(answer.action)), `, at an expected cost of ${some(answer.expected_loss)}.`];
+  const ranked = Object.entries(answer.probabilities).sort((x, y) => y[1] - x[1]).slice(0, FEW);
+  const beliefs = ranked.map(([label, p], i) => [i ? ", " : "", said(label), ` ${chance(p)}`]);
+  if (!isTwo() && isUntouched() && ranked.some(([label]) => !shift.has(label))) {
+    shift = new Map(ranked.map(([label]) => [label, USUAL])); // the sliders are of classes that matter here
+    draw();
+  }
+  decision.classList.toggle("silent", isSilent);
+  decision.replaceChildren(h("p", { class: "decided" }, verdict), isTwo() ? strip(answer.probabilities, list, abstain) : "",
+    soft("With classes so common it believes ", beliefs, ".", answer.rule ? ` It ${answer.rule}.` : ""));
+}
+
+/** From where to where each of two classes is answered, and where this text is. */
+function strip(probabilities, [{ cost: wrongB }, { cost: wrongA }], abstain) {
+  const [a, b] = labels();
+  const even = wrongA + wrongB ? wrongB / (wrongA + wrongB) : 0.5;
+  const c = abstain ?? Infinity;
+  const low = Math.min(even, wrongA ? c / wrongA : 1);
+  const high = Math.max(even, wrongB ? 1 - c / wrongB : 0);
+  const zones = [["first", a, low], ["none", "no answer", high - low], ["second", b, 1 - high]];
+  const nodes = zones.map(([kind, name, size]) => {
+    const zone = h("span", { class: `zone ${kind}` }, size > 0.12 ? said(name) : "");
+    zone.style.flexGrow = String(Math.max(0, size));
+    return zone;
+  });
+  const pin = h("i", { class: "pin" });
+  pin.style.insetInlineStart = `${100 * probabilities[b]}%`;
+  return h("div", { class: "strip", "aria-hidden": "true" }, h("div", { class: "zones" }, nodes), pin);
+}

@@ -1,0 +1,194 @@
+// A whole file, answered in batches while it is being read.
+
+import { call } from "./api.js";
+import { Bars } from "./charts.js";
+import { csvLine } from "./csv.js";
+import { $, button, cell, chance, count, folded, h, percent, plural, said, save, section, shortened, table, told } from "./dom.js";
+import { measure } from "./measured.js";
+import { chooser } from "./source.js";
+import { state } from "./state.js";
+
+const TEXTS = 1000; // of a batch, if the service takes as many: progress is seen to move
+const BYTES = 1_000_000;
+const ROOM = 1000; // bytes of a request beside its texts
+const AT_ONCE = 2; // batches on their way: one is answered while the next is read
+const PATIENCE = 20; // times that a busy service is asked again
+const FEW = 10;
+
+let running = null;
+
+export function startFiles() {
+  chooser($("files-source"), { id: "files", go: "Classify all rows", withLabel: true, onchosen: clear, onready: run });
+}
+
+function clear() {
+  running?.abort();
+  running = null;
+  for (const part of ["run", "result", "measured"]) $(`files-${part}`).replaceChildren();
+}
+
+/** Answers of all rows, in little memory: the number of a label and a probability each. */
+class Answers {
+  counts = new Map();
+  rows = 0;
+  answered = 0;
+  sum = 0; // of probabilities
+  blind = 0; // rows without a known word
+  errors = 0;
+  firstErrors = [];
+  first = [];
+  doubtful = []; // the least sure
+  #names = [];
+  #label = new Int32Array(1024);
+  #probability = new Float32Array(1024);
+
+  add(text, { label, probability, evidence }) {
+    if (!this.counts.has(label)) this.#names.push(label);
+    this.counts.set(label, (this.counts.get(label) ?? 0) + 1);
+    this.#put(this.#names.indexOf(label), probability);
+    this.answered++;
+    this.sum += probability;
+    if (evidence === 0) this.blind++;
+    const row = () => ({ number: this.rows, text: shortened(text, 200), label, probability });
+    if (this.first.length < FEW) this.first.push(row());
+    if (this.doubtful.length < FEW || probability < this.doubtful.at(-1).probability) {
+      this.doubtful.push(row());
+      this.doubtful.sort((a, b) => a.probability - b.probability).splice(FEW);
+    }
+  }
+
+  fail(error) {
+    this.#put(-1, 0);
+    if (this.errors++ < 5) this.firstErrors.push(`Row ${count(this.rows)} ${error.message}.`);
+  }
+
+  /** The label and probability of row i, as text. */
+  at(i) {
+    return this.#label[i] < 0 ? ["", ""] : [this.#names[this.#label[i]], this.#probability[i].toPrecision(6)];
+  }
+
+  #put(label, probability) {
+    if (this.rows === this.#label.length) {
+      this.#label = grown(this.#label);
+      this.#probability = grown(this.#probability);
+    }
+    this.#label[this.rows] = label;
+    this.#probability[this.rows++] = probability;
+  }
+}
+
+function grown(array) {
+  const larger = new array.constructor(2 * array.length);
+  larger.set(array);
+  return larger;
+}
+
+async function run(source) {
+  clear();
+  const control = new AbortController();
+  running = control;
+  const bar = h("progress", { max: source.file.size, value: 0, "aria-label": "Bytes read" });
+  const words = h("span", { class: "number" });
+  $("files-run").replaceChildren(h("div", { class: "card progress" }, bar, words, button("Cancel", () => control.abort())));
+  const answers = new Answers();
+  const begun = performance.now();
+  const seconds = () => (performance.now() - begun) / 1000;
+  const tick = () => {
+    bar.value = source.read;
+    words.textContent = `${plural(answers.rows, "row")}, ${count(answers.rows / seconds())} a second`;
+  };
+  let problem = await classify(source, answers, control.signal, tick).then(() => null, (error) => error);
+  if (!answers.rows) problem ??= new Error("There are no rows in it.");
+  if (running !== control) return; // another file was chosen
+  const isWhole = problem === null;
+  const end = isWhole ? "Done" : control.signal.aborted ? "Cancelled" : "Broken off";
+  $("files-run").replaceChildren(isWhole || control.signal.aborted ? "" : told(problem),
+    h("p", { class: "away", role: "status" }, `${end}: ${plural(answers.rows, "row")}.`));
+  if (answers.rows) summary(source, answers, seconds(), isWhole ? "" : ` (${end.toLowerCase()})`);
+  if (isWhole && source.label !== null) await measure($("files-measured"), source);
+}
+
+async function classify(source, answers, signal, tick) {
+  const { limits } = state.card;
+  const most = Math.min(BYTES, limits.body - ROOM);
+  const encoder = new TextEncoder();
+  const flying = new Set();
+  let before = Promise.resolve(); // answers are taken in the order of their batches
+  let [batch, size] = [[], 0]; // {text, json} or {error}
+  const send = async () => {
+    const rows = batch;
+    [batch, size] = [[], 0];
+    const asked = answered(rows, signal);
+    const taken = Promise.all([asked, before]).then(([found]) => {
+      for (const row of rows) row.error ? answers.fail(row.error) : answers.add(row.text, found.shift());
+      tick();
+    });
+    before = taken;
+    flying.add(taken);
+    taken.then(() => flying.delete(taken), () => {}); // a failure stays, and ends the race
+    if (flying.size >= AT_ONCE) await Promise.race(flying);
+  };
+  for await (const row of source.all(signal)) {
+    const text = source.at(row, source.text);
+    const json = typeof text === "string" ? JSON.stringify(text.toWellFormed?.() ?? text) : "";
+    const long = encoder.encode(json).length + 1;
+    let error = text instanceof Error ? text : null;
+    if (text.length > limits.text && Array.from(text).length > limits.text) error = new Error("is longer than the service takes");
+    if (long > limits.body - ROOM) error = new Error("is larger than the service takes");
+    if (!error && size && size + long > most) await send();
+    batch.push(error ? { error } : { text, json });
+    size += error ? 0 : long;
+    if (batch.length >= Math.min(TEXTS, limits.batch)) await send();
+  }
+  await send();
+  await before;
+}
+
+async function answered(rows, signal) {
+  const texts = rows.filter((row) => !row.error).map((row) => row.json);
+  if (!texts.length) return [];
+  const body = `{"top":1,"texts":[${texts.join(",")}]}`;
+  const { answers } = await call("/v1/classify/batch", { body, type: "application/json", tries: PATIENCE, signal });
+  return answers;
+}
+
+function summary(source, answers, seconds, end) {
+  const ranked = [...answers.counts].sort((a, b) => b[1] - a[1]);
+  const text = (n) => `${count(n)} · ${percent(n / answers.answered)}`;
+  const bars = new Bars("Rows by class", { top: 12, text, items: ranked, whole: ranked[0]?.[1] });
+  const facts = [["rows", count(answers.rows)], ["seconds", seconds.toFixed(seconds < 10 ? 2 : 0)],
+    ["mean probability", answers.answered ? percent(answers.sum / answers.answered) : "–"],
+    ["without a known word", count(answers.blind)]];
+  const errors = answers.errors ? h("div", { class: "note" }, h("p", {}, `${plural(answers.errors, "row")} could not be answered:`),
+    h("ul", { class: "plain" }, answers.firstErrors.map((error) => h("li", {}, error)))) : "";
+  const keep = button("Download as CSV", () => download(source, answers, keep), { class: "main" });
+  $("files-result").replaceChildren(
+    section("h-summary", ["Answers to ", said(source.file.name), end],
+      h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+      errors, bars.node, h("div", { class: "row" }, keep)),
+    section("h-rows", "First rows", rowTable(answers.first), folded("The rows it is least sure of", rowTable(answers.doubtful))));
+}
+
+const rowTable = (rows) => table("Rows", ["Row", "Label", "Probability", "Text"],
+  rows.map(({ number, text, label, probability }) => [cell(count(number)), said(label), cell(chance(probability)), text]));
+
+/** Reads the file again and writes each row with its answer: the rows themselves were never kept. */
+async function download(source, answers, pressed) {
+  pressed.disabled = true;
+  const free = (name) => (source.columns.includes(name) ? free(`predicted_${name}`) : name);
+  const parts = [];
+  let lines = csvLine([...source.columns, free("label"), free("probability")]);
+  let i = 0;
+  try {
+    for await (const row of source.all()) {
+      if (i === answers.rows) break;
+      lines += csvLine([...source.fields(row), ...answers.at(i++)]);
+      if (lines.length > 1 << 20) [lines] = ["", parts.push(new Blob([lines]))];
+    }
+    const name = source.file.name.replace(/(\.(csv|tsv|txt|log|jsonl|ndjson))?(\.gz)?$/i, "");
+    save([...parts, lines], `${name}.answers.csv`);
+  } catch (error) {
+    $("files-run").replaceChildren(told(error));
+  }
+  pressed.disabled = false;
+}

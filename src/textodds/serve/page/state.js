@@ -1,0 +1,34 @@
+// What every part of the page knows: the model's card, and when it has changed.
+
+export const state = { card: null, version: "" };
+
+const bus = new EventTarget();
+
+export const on = (name, f) => bus.addEventListener(name, (event) => f(event.detail));
+export const emit = (name, detail) => bus.dispatchEvent(new CustomEvent(name, { detail }));
+
+/** Notes the version an answer has come from; an answer on its way may be older, and says nothing new. */
+export function noticed(version) {
+  if (!version || version === state.version) return;
+  const [file, change] = parts(version);
+  const [knownFile, knownChange] = parts(state.version);
+  if (file === knownFile && change < knownChange) return;
+  const first = !state.version;
+  state.version = version;
+  if (!first) emit("changed", version);
+}
+
+function parts(version) {
+  const dot = version.lastIndexOf(".");
+  return [version.slice(0, dot), Number(version.slice(dot + 1))];
+}
+
+/** Names of the classes, in the model's order. */
+export const labels = () => state.card.classes.map((each) => each.label);
+
+/** A new name for a document. `randomUUID` is missing where the page is not served securely. */
+export function freshId() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const random = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

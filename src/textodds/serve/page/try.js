@@ -1,0 +1,83 @@
+// A text, and what the model says of it while it is typed.
+
+import { latest, post } from "./api.js";
+import { Bars } from "./charts.js";
+import { offerCorrection, startCorrections } from "./correct.js";
+import { decideOn, startDeciding } from "./decide.js";
+import { $, chance, count, h, said, told } from "./dom.js";
+import { on, state } from "./state.js";
+import { explainSoon, startWhy } from "./why.js";
+
+const QUIET = 900; // milliseconds without typing after which the answer is read out
+const HINT = "Type or paste a text. The answer comes while you write, with what each word says for and against it.";
+const BLIND = "No word of it is known to the model: this is what it believes before it has read anything.";
+
+const bars = new Bars("Probability of each class");
+let text = "";
+let silence;
+
+export function startTrying() {
+  const field = $("text");
+  field.oninput = () => read(field.value);
+  $("clear").onclick = () => (write(""), field.focus());
+  startDeciding();
+  startCorrections();
+  startWhy(write);
+  on("card", () => read(field.value));
+  read(field.value); // a reloaded page may have kept it
+}
+
+/** Puts a text in the field, as if it were typed. */
+export function write(value) {
+  $("text").value = value;
+  read(value);
+}
+
+function read(value) {
+  text = value.toWellFormed?.() ?? value;
+  const limit = state.card.limits.text;
+  const length = text.length > limit / 2 ? Array.from(text).length : text.length;
+  const isLong = length > limit;
+  $("clear").hidden = !text;
+  $("text-note").textContent = length > 0.8 * limit ? `${count(length)} of at most ${count(limit)} characters` : "";
+  $("text-note").classList.toggle("error", isLong);
+  const asked = isLong || !text.trim() ? null : text;
+  if (asked === null) hint(isLong ? "That is too long to be read at once." : HINT);
+  answerTo(asked);
+  decideOn(asked);
+  explainSoon(asked);
+}
+
+function hint(words) {
+  $("answer-body").replaceChildren(h("p", { class: "hint" }, words));
+  offerCorrection(null);
+  announce("");
+}
+
+const answerTo = latest(async (asked) => {
+  if (asked === null) return;
+  try {
+    const answer = await post("/v1/classify", { text: asked });
+    if (text.trim()) show(answer, asked);
+  } catch (error) {
+    if (text === asked) $("answer-body").replaceChildren(told(error));
+  }
+});
+
+function show(answer, asked) {
+  bars.update(Object.entries(answer.probabilities).sort((a, b) => b[1] - a[1]));
+  const verdict = h("p", { class: "verdict" }, said(answer.label, { class: "label" }),
+    h("span", { class: "number" }, chance(answer.probability)));
+  const note = answer.evidence === 0 ? [h("p", { class: "note" }, BLIND)] : [];
+  const body = $("answer-body");
+  if (!body.contains(bars.node)) body.replaceChildren(bars.node);
+  while (body.firstChild !== bars.node) body.firstChild.remove(); // the bars stay where they are, and move
+  bars.node.before(verdict, ...note);
+  offerCorrection(asked, answer);
+  announce(`${answer.label}, ${chance(answer.probability)}`);
+}
+
+function announce(words) {
+  clearTimeout(silence);
+  silence = setTimeout(() => ($("answer-live").textContent = words), QUIET);
+}

@@ -1,0 +1,198 @@
+// Why: the words of the text, tinted by what they say, and their sum.
+
+import { latest, post } from "./api.js";
+import { waterfall } from "./charts.js";
+import { $, button, chance, count, h, listed, odds, plural, said, select, shown, signed, soft, term, told } from "./dom.js";
+import { labels, state } from "./state.js";
+
+const OTHERS = "others"; // the service's name for all other classes together
+const TOP = 12;
+const WAIT = 180;
+
+let text = null;
+let rival = ""; // "" for all others together
+let write;
+let timer;
+let took = 0;
+let taken = null; // the text before words were taken out of it, and after
+
+export function startWhy(put) {
+  write = put;
+}
+
+const hasAll = () => labels().length > 2 && !labels().includes(OTHERS);
+
+/** Explains a text once it has stood still for a moment; null for none. */
+export function explainSoon(asked) {
+  text = asked;
+  clearTimeout(timer);
+  $("why").classList.add("stale");
+  if (asked === null || labels().length < 2) $("why").hidden = true;
+  else timer = setTimeout(explain, Math.max(WAIT, Math.min(2 * took, 3000)), asked);
+}
+
+const explain = latest(async (asked) => {
+  if (asked !== text) return;
+  const begun = performance.now();
+  const chosen = labels().includes(rival) ? rival : hasAll() ? OTHERS : null;
+  const box = $("why");
+  let parts;
+  const heading = h("h3", { id: "h-why" }, "Why");
+  const { explained } = state.card.limits;
+  try {
+    if (asked.length > explained && Array.from(asked).length > explained) {
+      parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word; this is longer.`)];
+    } else parts = drawn(await post("/v1/explain", { text: asked, rival: chosen }), asked);
+  } catch (error) {
+    if (rival && error.status === 422) { // the rival is the answer now
+      rival = "";
+      return explainSoon(text);
+    }
+    parts = [heading, told(error)];
+  }
+  took = performance.now() - begun;
+  if (asked !== text) return; // a newer one is on its way
+  box.hidden = false;
+  box.classList.remove("stale");
+  box.replaceChildren(...parts);
+});
+
+function drawn(why, asked) {
+  const isAll = why.rival === OTHERS && hasAll();
+  const against = isAll ? "all others together" : why.rival;
+  const isWhole = isAll || labels().length === 2;
+  return [h("div", { class: "heading" }, h("h3", { id: "h-why" }, "Why ", said(why.label)), versus(why, isAll)),
+    ...reading(why, asked, against), unknown(why), summed(why, against), result(why, against, isWhole),
+    flip(why, asked)].filter(Boolean);
+}
+
+function versus(why, isAll) {
+  if (labels().length === 2) return soft("and not ", said(why.rival), "?");
+  const names = labels().filter((label) => label !== why.label).map((label) => [label, label]);
+  const all = hasAll() ? [["", "all others together"]] : [];
+  const change = (value) => {
+    rival = value;
+    explain(text);
+  };
+  return h("p", { class: "row" }, h("label", { for: "rival" }, "Why not"),
+    select("rival", [...all, ...names], isAll ? "" : why.rival, change));
+}
+
+/** The text with its words tinted, and a line that says what the word at hand adds. */
+function reading(why, asked, against) {
+  const most = why.places.reduce((max, place) => Math.max(max, Math.abs(place.log_odds)), 0.5);
+  const cut = cutter(asked);
+  const marks = [];
+  const nodes = [];
+  for (const place of why.places) {
+    const { start, end, word, log_odds: x, known } = place;
+    nodes.push(shown(cut(start)));
+    const kind = x > 0 ? "for" : x < 0 ? "against" : known ? "" : "unknown";
+    const mark = h("span", { class: `word ${kind} ${why.flip?.words.includes(word) ? "flip" : ""}` }, shown(cut(end)));
+    if (x) mark.style.setProperty("--depth", (Math.abs(x) / most).toFixed(3));
+    mark.place = place;
+    marks.push(mark);
+    nodes.push(mark);
+  }
+  nodes.push(shown(cut(Infinity)));
+  const line = h("p", { class: "saying", "aria-live": "polite" });
+  let at = -1;
+  const pick = (to) => {
+    marks[at]?.classList.remove("at");
+    at = to;
+    marks[at]?.classList.add("at");
+    line.replaceChildren(...(at < 0 ? legend(why.label, against) : saying(marks[at].place, why.label, against)));
+  };
+  pick(-1);
+  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
+  const box = h("p", {
+    class: "reading", dir: "auto", tabindex: "0", role: "group",
+    "aria-label": "Words of the text; arrow keys go from word to word",
+    onpointerover: (event) => event.target.place && pick(marks.indexOf(event.target)),
+    onpointerleave: () => pick(-1),
+    onblur: () => pick(-1),
+    onkeydown: (event) => {
+      if (!(event.key in steps) || !marks.length) return;
+      event.preventDefault();
+      pick(Math.max(0, Math.min(marks.length - 1, at + steps[event.key])));
+      marks[at].scrollIntoView({ block: "nearest" });
+    },
+  }, nodes);
+  return [box, line];
+}
+
+const legend = (label, against) => [["for", label], ["against", against]].map(([kind, name]) =>
+  h("span", { class: `key word ${kind}` }, "for ", said(name))).concat(h("span", { class: "key word unknown" }, "unknown"));
+
+function saying({ word, log_odds: x, known }, label, against) {
+  const name = h("q", {}, term(word));
+  if (!x) return [name, known ? " says nothing either way" : " is unknown to the model, and says nothing"];
+  return [name, " ", h("b", {}, signed(x)), " for ", said(x > 0 ? label : against), ": it makes the odds ",
+    `${odds(x)} times ${x > 0 ? "higher" : "lower"}`];
+}
+
+/** Gives a text piece by piece, up to a code point each: places are counted in those, strings are not. */
+function cutter(whole) {
+  let [points, units] = [0, 0];
+  return (end) => {
+    const from = units;
+    for (; points < end && units < whole.length; points++) units += whole.codePointAt(units) > 0xffff ? 2 : 1;
+    return whole.slice(from, units);
+  };
+}
+
+function unknown({ unknown_words: words, unknown: n }) {
+  if (!n) return null;
+  const more = words.length - TOP;
+  return soft(words.length ? "Unknown to the model: " : plural(n, "unknown word"), listed(words.slice(0, TOP)),
+    more > 0 ? `, and ${count(more)} more` : "");
+}
+
+function summed(why, against) {
+  const part = (name, value, kind = "base") => ({ name, value, kind });
+  const parts = [part("before reading", why.start - (why.absent ?? 0))];
+  if (why.absent !== null) parts.push(part("words not there", why.absent));
+  for (const { word, count: n, log_odds: x } of why.words.slice(0, TOP)) {
+    parts.push(part([term(word), n > 1 ? ` × ${count(n)}` : ""], x, ""));
+  }
+  const rest = why.words.slice(TOP);
+  const sum = rest.reduce((total, word) => total + word.log_odds, 0);
+  if (rest.length) parts.push(part(plural(rest.length, "other word"), sum));
+  if (Math.abs(why.remainder) > 1e-9) parts.push(part("several rivals", why.remainder));
+  const caption = h("span", {}, "What adds to the log-odds of ", said(why.label), " against ", said(against));
+  return waterfall(caption, parts, part("together", why.log_odds, ""));
+}
+
+function result(why, against, isWhole) {
+  const [more, less] = why.log_odds >= 0 ? [why.label, against] : [against, why.label];
+  return h("p", {}, `Log-odds of ${signed(why.log_odds)} are odds of ${odds(why.log_odds)} to 1 for `, said(more),
+    isWhole ? [": a probability of ", h("b", {}, chance(why.probability)), " for ", said(why.label)] : [" against ", said(less)],
+    ".");
+}
+
+function flip(why, asked) {
+  if (taken?.after === asked) {
+    const { before } = taken;
+    return h("p", { class: "flipping" }, "Words were taken out. ", button("Put them back", () => write(before)));
+  }
+  if (!why.flip) return h("p", { class: "flipping soft" }, "There are no words without which the answer would change.");
+  const { words, label_after: label, probability_after: p, exact } = why.flip;
+  const bound = exact || words.length === 1 ? "" : " Fewer may do: these are at most as many as it takes.";
+  const without = () => {
+    taken = { before: asked, after: stripped(asked, why.places, new Set(words)) };
+    write(taken.after);
+  };
+  return h("p", { class: "flipping" }, "Without ", listed(words), " it would be ", h("b", {}, said(label)),
+    ` (${chance(p)}).${bound} `, button("Try it without", without));
+}
+
+function stripped(asked, places, words) {
+  const cut = cutter(asked);
+  let left = "";
+  for (const { start, end, word } of places) {
+    if (!words.has(word)) continue;
+    left += cut(start);
+    cut(end);
+  }
+  return left + cut(Infinity);
+}
