@@ -13,7 +13,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo test docs lint rust-test python-test fuzz bench bench-accuracy clean
+.PHONY: demo test docs lint rust-test python-test fuzz bench bench-accuracy bench-serve clean
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
@@ -88,6 +88,11 @@ bench: $(VENV)/ready
 bench-accuracy: $(VENV)/ready
 	-$(BIN)/python -m pip install --quiet fasttext-numpy2
 	$(BIN)/python benchmarks/run.py --only best
+
+# The service: requests per second against scikit-learn's, latency, and corrections that are on disk.
+bench-serve: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet psutil
+	$(BIN)/python benchmarks/run.py --only serve --only serve-latency --only serve-corrections
 
 clean:
 	rm -rf $(VENV) target rust/fuzz/target rust/fuzz/corpus docs/_build

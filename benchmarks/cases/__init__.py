@@ -13,6 +13,9 @@ from cases.memory import memory
 from cases.optimum import optimum
 from cases.prediction import predict, predict_one
 from cases.processes import fresh_process, open_model
+from cases.serve import requests_per_second
+from cases.serve_corrections import corrections
+from cases.serve_latency import latency
 from cases.softmax import accuracies, softmax
 from cases.tables import tables
 from cases.training import train_memory
@@ -37,4 +40,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "vectorisers": vectorisers,
     "best": best,
     "asking": asking,
+    "serve": requests_per_second,
+    "serve-latency": latency,
+    "serve-corrections": corrections,
 }

@@ -6,11 +6,12 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -39,8 +40,7 @@ SAFE: Headers = (
 )
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(NamedTuple):
     """An answer that is no JSON."""
 
     content: bytes
@@ -48,14 +48,13 @@ class Body:
     headers: Headers = ()
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A request, once it has been let in and read."""
 
     body: Any = None  # of the type that the endpoint takes, or bytes where it takes a file
     query: Any = None  # of the type of its query
     media: str = ""
-    path: Mapping[str, str] = field(default_factory=dict)
+    path: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)

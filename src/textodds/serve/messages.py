@@ -63,7 +63,7 @@ class Deciding(Request, kw_only=True):
     ] = None
     top: Annotated[
         Many | None,
-        Meta(description="Probabilities of so many classes only, the most probable."),
+        Meta(description="Probabilities of so many classes, the most probable first."),
     ] = None
 
 
@@ -82,15 +82,16 @@ class BatchRequest(Deciding, kw_only=True):
 class Answer(Struct, kw_only=True):
     """What the model says of one text.
 
-    ``evidence`` is the number of terms that it knows: with 0 the prior alone has answered. ``action`` and
-    ``expected_loss`` are there where costs or a price of not answering were given; ``action`` is null
-    where not answering is cheapest.
+    ``probabilities`` are those of all classes, or of the ``top`` most probable; in a batch they are there
+    only where ``top`` was given. ``evidence`` is the number of terms that it knows: with 0 the prior alone
+    has answered. ``action`` and ``expected_loss`` are there where costs or a price of not answering were
+    given; ``action`` is null where not answering is cheapest.
     """
 
     label: Label
     probability: Probability
     evidence: int
-    probabilities: dict[str, Probability]
+    probabilities: dict[str, Probability] | UnsetType = UNSET
     action: Label | UnsetType | None = UNSET
     expected_loss: float | UnsetType = UNSET
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, structs
 from numpy.typing import NDArray
 
 from textodds.decide import Losses, Rule
@@ -33,59 +32,43 @@ def classify(serving: Serving, asked: messages.ClassifyRequest) -> messages.Clas
             probabilities=said.probabilities,
             version=serving.version,
         )
-    (answer,), rule = _answers(serving.model, [asked.text], asked)
-    return messages.ClassifyAnswer(
-        label=answer.label,
-        probability=answer.probability,
-        evidence=answer.evidence,
-        probabilities=answer.probabilities,
-        action=answer.action,
-        expected_loss=answer.expected_loss,
-        rule=rule,
-        version=serving.version,
-    )
+    (answer,), rule = _answers(serving.model, [asked.text], asked, asked.top or len(serving.model.classes_))
+    return messages.ClassifyAnswer(**structs.asdict(answer), rule=rule, version=serving.version)
 
 
 def classify_batch(serving: Serving, asked: messages.BatchRequest) -> messages.BatchAnswer:
     """The answers to several texts, in order."""
-    answers, rule = _answers(serving.model, asked.texts, asked)
+    answers, rule = _answers(serving.model, asked.texts, asked, asked.top)
     return messages.BatchAnswer(answers=answers, rule=rule, version=serving.version)
 
 
 def _answers(
-    model: TextModel, texts: list[str], asked: messages.Deciding
+    model: TextModel, texts: list[str], asked: messages.Deciding, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
+    classes = model.classes_
     scores, evidence = model.score(texts)
     log_posterior = log_softmax(model.calibrated(scores) + _shift(model, asked.prior))
-    decided: list[tuple[Any, Any]] = [(UNSET, UNSET)] * len(texts)
-    rule = _rule(model, asked)
-    if rule is not None and texts:
-        decisions = rule.decide(log_posterior)
-        names = [model.classes_[k] if k >= 0 else None for k in decisions.action.tolist()]
-        decided = list(zip(names, decisions.expected_loss.tolist(), strict=True))
-    shares, best = np.exp(log_posterior), log_posterior.argmax(axis=1).tolist()
-    rows = zip(_named(model.classes_, shares, asked.top), best, evidence[:, 0].tolist(), decided, strict=True)
+    best, known = log_posterior.argmax(axis=1), evidence[:, 0].tolist()
+    shares = np.exp(log_posterior[np.arange(len(best)), best]).tolist()
     answers = [
-        messages.Answer(
-            label=(label := model.classes_[k]),
-            probability=named[label],
-            evidence=known,
-            probabilities=named,
-            action=action,
-            expected_loss=loss,
-        )
-        for named, k, known, (action, loss) in rows
+        messages.Answer(label=classes[k], probability=share, evidence=n)
+        for k, share, n in zip(best.tolist(), shares, known, strict=True)
     ]
-    told = rule.told() if rule is not None and len(model.classes_) == 2 else UNSET
-    return answers, told
+    if top is not None:
+        for answer, named in zip(answers, _named(classes, np.exp(log_posterior), top), strict=True):
+            answer.probabilities = named
+    rule = _rule(model, asked)
+    if rule is None:
+        return answers, UNSET
+    decisions = rule.decide(log_posterior)
+    decided = zip(answers, decisions.action.tolist(), decisions.expected_loss.tolist(), strict=True)
+    for answer, k, loss in decided:
+        answer.action, answer.expected_loss = classes[k] if k >= 0 else None, loss
+    return answers, rule.told() if len(classes) == 2 else UNSET
 
 
-def _named(classes: Sequence[str], shares: Floats, top: int | None) -> Iterator[dict[str, float]]:
-    """Probabilities by class; of the ``top`` most probable, the most probable first."""
-    if top is None:
-        for row in shares.tolist():
-            yield dict(zip(classes, row, strict=True))
-        return
+def _named(classes: Sequence[str], shares: Floats, top: int) -> Iterator[dict[str, float]]:
+    """Probabilities of the ``top`` most probable classes, the most probable first."""
     order = np.argsort(-shares, axis=1, kind="stable")[:, :top]
     for row, chosen in zip(shares, order.tolist(), strict=True):
         yield {classes[k]: float(row[k]) for k in chosen}
