@@ -144,6 +144,13 @@ class Calibration:
         total += self.bias
         return total
 
+    def applied_to(self, scores: Sequence[float]) -> list[float]:
+        """The calibrated scores of one row of one kind, K plain numbers: the same ones, sooner."""
+        slope, bias = self.slopes.item(0), np.asarray(self.bias).tolist()
+        if isinstance(bias, float):
+            return [slope * score + bias for score in scores]
+        return [slope * score + own for score, own in zip(scores, bias, strict=True)]
+
     def told(
         self, before: Floats, after: Floats, codes: NDArray[np.int64], weights: Floats
     ) -> dict[str, Any]:

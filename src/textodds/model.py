@@ -205,14 +205,19 @@ class TextModel:
             raise InputError(
                 f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
             )
-        scores, evidence = self._scored([text], 1)
-        row: list[float] = self.calibrated(scores)[0].tolist()  # of few numbers Python is quicker than NumPy
+        row, known = self._kernel.one(text)  # of few numbers Python is quicker than NumPy
+        if not isinstance(self.form, LinearModel):
+            row = self.form.scores(self._rows([text]))[0].tolist()
+        if self.calibration is not None:
+            prior = self.form.log_prior.tolist()
+            plain = self.calibration.applied_to([score - p for score, p in zip(row, prior, strict=True)])
+            row = [score + p for score, p in zip(plain, prior, strict=True)]
         most = max(row)
         shares = [math.exp(score - most) for score in row]
         total, best = sum(shares), row.index(most)
         classes = self.form.classes
         probabilities = {name: share / total for name, share in zip(classes, shares, strict=True)}
-        return Prediction(classes[best], shares[best] / total, evidence.item(0), probabilities)
+        return Prediction(classes[best], shares[best] / total, known, probabilities)
 
     def score(self, texts: Any) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
         """Joint log-probabilities (N, K), and known and all terms of each text (N, 2).

@@ -13,7 +13,10 @@ use textodds_core::weigh::{Frequency, Weighting};
 use crate::analyser::Analyser;
 use crate::errors::raised;
 use crate::gather::frequency_named;
-use crate::texts::Texts;
+use crate::texts::{Texts, one_text};
+
+/// Bytes of a text that is read so soon that other threads of Python need not be let in meanwhile.
+const BRIEF: usize = 4096;
 
 /// A linear model over words.
 #[pyclass(frozen, module = "textodds._kernels")]
@@ -177,6 +180,18 @@ impl Linear {
         let evidence = PyArray1::from_vec(py, evidence).reshape([texts.len(), 2])?;
         debug_assert_eq!(scores.len(), shape[0] * shape[1]);
         Ok((scores, evidence))
+    }
+
+    /// Scores (K) of one text, and how many of its terms are known; without arrays, which would cost
+    /// more than a short text does.
+    fn one(&self, py: Python<'_>, text: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, u32)> {
+        let held = one_text(text)?;
+        let borrowed = self.borrow(py);
+        let model = self.model(&borrowed)?;
+        let score = || model.score(&self.analyser, &[&*held], 1);
+        let (scores, evidence) =
+            if held.len() < BRIEF { score() } else { py.detach(score) }.map_err(raised)?;
+        Ok((scores, evidence[0]))
     }
 
     /// Compressed sparse rows: starts, word numbers, values; and unknown terms per text.

@@ -62,6 +62,11 @@ fn strings<'py>(items: impl Iterator<Item = Bound<'py, PyAny>>, length: usize) -
     Ok(Texts::List(Arc::new(texts)))
 }
 
+/// One text.
+pub fn one_text(item: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
+    item.extract::<PyBackedStr>().map_err(|_| not_text(0, item))
+}
+
 fn not_text(row: usize, item: &Bound<'_, PyAny>) -> PyErr {
     let problem = if item.is_instance_of::<pyo3::types::PyString>() {
         format!("text {row} holds a lone surrogate, which is no character")

@@ -34,8 +34,6 @@ logger = logging.getLogger("textodds.serve")
 JSON = b"application/json"
 SAFE: Headers = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
 

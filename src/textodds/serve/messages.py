@@ -79,7 +79,7 @@ class BatchRequest(Deciding, kw_only=True):
     texts: list[Text]
 
 
-class Answer(Struct, kw_only=True):
+class Answer(Struct, kw_only=True, gc=False):
     """What the model says of one text.
 
     ``probabilities`` are those of all classes, or of the ``top`` most probable; in a batch they are there
@@ -96,7 +96,7 @@ class Answer(Struct, kw_only=True):
     expected_loss: float | UnsetType = UNSET
 
 
-class ClassifyAnswer(Answer, kw_only=True):
+class ClassifyAnswer(Answer, kw_only=True, gc=False):
     """The answer to one text; ``rule`` says in words how two classes are decided between, if by costs."""
 
     rule: str | UnsetType = UNSET

@@ -24,6 +24,7 @@ REPORT_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     b"frame-ancestors 'none'; sandbox"
 )
+ALONE = ((b"referrer-policy", b"no-referrer"), (b"cross-origin-resource-policy", b"same-origin"))
 MEDIA = {
     "html": b"text/html; charset=utf-8",
     "css": b"text/css; charset=utf-8",
@@ -148,7 +149,7 @@ async def evaluate(service: Service, asked: Asked) -> messages.EvaluateAnswer:
 async def report(service: Service, asked: Asked) -> Body:
     """The page of an evaluation."""
     page = service.uploads.report(asked.path["key"])
-    return Body(page, MEDIA["html"], ((b"content-security-policy", REPORT_POLICY),))
+    return Body(page, MEDIA["html"], ((b"content-security-policy", REPORT_POLICY), *ALONE))
 
 
 async def snapshot(service: Service, asked: Asked) -> messages.SnapshotAnswer:
@@ -204,8 +205,7 @@ def _page_file(name: str) -> Body:
     content = PAGE_FILES.get(name)
     if content is None:
         raise Problem(HTTPStatus.NOT_FOUND, "not-found", "the page has no such part")
-    policy = ((b"content-security-policy", PAGE_POLICY),)
-    return Body(content, MEDIA[name.rpartition(".")[2]], policy)
+    return Body(content, MEDIA[name.rpartition(".")[2]], ((b"content-security-policy", PAGE_POLICY), *ALONE))
 
 
 def _page_files() -> dict[str, bytes]:

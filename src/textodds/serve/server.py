@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import signal
 import socket
@@ -38,6 +39,7 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
             timeout_graceful_shutdown=int(settings.seconds) + 2,
             backlog=1024,
         )
+        gc.freeze()  # what the service was made of stays: no use in looking through it again and again
         sys.setswitchinterval(0.001)  # who explains at length lets others go on five times as soon
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         server = uvicorn.Server(config)

@@ -115,16 +115,15 @@ class Service:
     def must_be_short(self, texts: Iterable[str], most: int | None = None) -> int:
         """The characters of texts; refuses one that is too long."""
         most = self.settings.text if most is None else most
-        total = 0
-        for row, text in enumerate(texts):
-            if len(text) > most:
-                raise too_large(
-                    "text",
-                    f"text {row} has {len(text):,} characters, and may have {most:,}",
-                    "shorten it; the beginning of a text usually decides",
-                )
-            total += len(text)
-        return total
+        lengths = [len(text) for text in texts]
+        if max(lengths, default=0) > most:
+            row = next(row for row, length in enumerate(lengths) if length > most)
+            raise too_large(
+                "text",
+                f"text {row} has {lengths[row]:,} characters, and may have {most:,}",
+                "shorten it; the beginning of a text usually decides",
+            )
+        return sum(lengths)
 
     def must_be_few(self, number: int) -> None:
         """Refuse too many texts or documents at once."""
