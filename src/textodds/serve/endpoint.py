@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -32,6 +33,7 @@ Headers = tuple[tuple[bytes, bytes], ...]
 logger = logging.getLogger("textodds.serve")
 
 JSON = b"application/json"
+DECISIVE = {b"host", b"origin", b"authorization", b"content-type", b"content-length"}
 SAFE: Headers = (
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -99,6 +101,8 @@ class Served:
                 service.admit(task, start + self._patience)
             try:
                 headers = dict(scope["headers"])
+                if len(headers) < len(scope["headers"]):
+                    _must_be_clear(scope["headers"])
                 self._let_in(headers)
                 asked = await self._read(scope, headers, receive)
                 found = await self._endpoint.answer(service, asked)
@@ -226,14 +230,28 @@ class Served:
 @lru_cache(maxsize=64)
 def _is_local(host: bytes) -> bool:
     """Whether a host header names this machine, with or without a port."""
-    name = host.decode("ascii", "replace")
+    name = host.decode("ascii", "replace").lower()
     return is_loopback(name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0])
 
 
+def _must_be_clear(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Refuse headers that decide something and come twice: which of the two counts?"""
+    for name, times in Counter(name for name, _ in headers).items():
+        if times > 1 and name in DECISIVE:
+            told = f"the header `{name.decode()}` comes {times} times"
+            raise Problem(HTTPStatus.BAD_REQUEST, "http", told, hint="send it once")
+
+
 def _query(given: bytes, kind: type[msgspec.Struct]) -> Any:
-    pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
     try:
-        return msgspec.convert(dict(pairs), kind, strict=False)
+        pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
+    except ValueError as error:
+        raise InputError("the query has too many parameters") from error
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("a parameter of the query comes twice", hint="send it once")
+    try:
+        return msgspec.convert(found, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _misfit(error) from error
 

@@ -23,13 +23,14 @@ class Guarded(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._head, self._since, self._asked = 0, self.loop.time(), 0.0
+        self._head, self._in_body, self._asked = 0, False, 0.0
+        self._since = self.loop.time()  # when the head of a request began to be awaited; 0 if it is not
         if len(self.connections) > CONNECTIONS:
             self._refuse(unavailable("limit.connections", f"{CONNECTIONS} connections are open already"))
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it is more than a head can be."""
-        if self._since == 0.0 and (self.cycle is None or self.cycle.response_complete):
+        if not self._since and not self._in_body:
             self._since = self.loop.time()
         super().data_received(data)
         if self._since:
@@ -40,8 +41,13 @@ class Guarded(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The head of a request is here."""
-        self._head, self._since, self._asked = 0, 0.0, self.loop.time()
+        self._head, self._since, self._in_body, self._asked = 0, 0.0, True, self.loop.time()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """All of a request is here."""
+        self._in_body = False
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP."""
@@ -53,7 +59,7 @@ class Guarded(HttpToolsProtocol):
         if self._since:
             if now - self._since > patience:
                 self.transport.abort()
-        elif self.cycle and not self.cycle.response_complete and now - self._asked > answering:
+        elif now - self._asked > answering and (self._in_body or not self.cycle.response_complete):
             self.transport.abort()
 
     def _refuse(self, problem: Problem) -> None:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from textodds.errors import ModelFileError
 
 LAYOUT = 1
+OURS = int.from_bytes(b"todd")  # marks a database as one of ours
 PORTION = 500  # ids or entries asked for at once
 
 SCHEMA = """
@@ -93,27 +94,43 @@ class Journal:
 
     def _open(self) -> None:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if self._is_new():
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("BEGIN EXCLUSIVE")
+            for statement in SCHEMA.split(";\n"):
+                self._db.execute(statement)
+            self._db.execute("INSERT INTO about VALUES (?)", (uuid.uuid4().hex,))
+            self._db.execute(f"PRAGMA application_id = {OURS}")
+            self._db.execute(f"PRAGMA user_version = {LAYOUT}")
+            self._db.execute("COMMIT")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")  # a text that is erased leaves nothing in the file
         self._db.execute("PRAGMA wal_autocheckpoint = 4000")
-        self._db.execute("BEGIN EXCLUSIVE")
-        layout = self._db.execute("PRAGMA user_version").fetchone()[0]
-        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if layout == 0 and tables == 0:
-            for statement in SCHEMA.split(";\n"):
-                self._db.execute(statement)
-            self._db.execute("INSERT INTO about VALUES (?)", (uuid.uuid4().hex,))
-            self._db.execute(f"PRAGMA user_version = {LAYOUT}")
-        elif layout != LAYOUT:
+        self.key: str = self._db.execute("SELECT journal FROM about").fetchone()[0]
+        found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
+        self.last = 0 if found is None else int(found[0])
+        self._db.execute("BEGIN EXCLUSIVE")  # from here on no other process can open it
+        self._db.execute("COMMIT")
+
+    def _is_new(self) -> bool:
+        """Whether the file is empty; refuses one of somebody else before anything is changed in it."""
+        (layout,), (ours,), (tables,) = (
+            self._db.execute(query).fetchone()
+            for query in (
+                "PRAGMA user_version",
+                "PRAGMA application_id",
+                "SELECT count(*) FROM sqlite_master",
+            )
+        )
+        if (layout, ours, tables) == (0, 0, 0):
+            return True
+        if (layout, ours) != (LAYOUT, OURS):
             raise ModelFileError(
                 f"`{self.path}` is no journal of this version of textodds",
                 hint="name another file with `--journal`",
             )
-        self._db.execute("COMMIT")
-        self.key: str = self._db.execute("SELECT journal FROM about").fetchone()[0]
-        found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
-        self.last = 0 if found is None else int(found[0])
+        return False
 
     def append(self, changes: Sequence[Change]) -> int:
         """The number of the last entry, once all changes are on disk; on an error none of them is."""
@@ -153,12 +170,11 @@ class Journal:
             marks = ",".join("?" * len(part))
             with self._lock:
                 rows = self._db.execute(
-                    # of `max` SQLite takes the other columns from the row that has it
-                    "SELECT max(seq), sign, id, label, text, at, min(sign) FROM entries "
-                    f"WHERE id IN ({marks}) GROUP BY id",
+                    "SELECT *, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND other.sign < 0) "
+                    f"FROM entries WHERE seq IN (SELECT max(seq) FROM entries WHERE id IN ({marks}) GROUP BY id)",
                     part,
                 ).fetchall()
-            found |= {row[2]: State(Entry._make(row[:6]), row[6] < 0) for row in rows}
+            found |= {row[2]: State(Entry._make(row[:6]), bool(row[6])) for row in rows}
         return found
 
     def first_forgotten(self) -> Iterator[Entry]:

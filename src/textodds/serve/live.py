@@ -89,7 +89,7 @@ class Live:
         ):  # one that cannot be used is no loss: all is in the file and the journal
             found = self._snapshot()
             if found is not None:
-                serving = brought_up(found, self._journal)
+                serving = brought_up(found, self._journal, self.base.model)
                 self.saved = found.seq
                 return serving
         return self._from(self.base)
@@ -98,7 +98,7 @@ class Live:
         """A model file with all of the journal, if it can learn: else that waits for one that can."""
         if base.cannot_learn is not None:
             return Serving(base.model, base.digest, self._journal.last)
-        return brought_up(Serving(base.model, base.digest, 0), self._journal)
+        return brought_up(Serving(base.model, base.digest, 0), self._journal, base.model)
 
     def _snapshot(self) -> Serving | None:
         path = self._settings.snapshot
@@ -126,10 +126,11 @@ class Live:
         """Entries that are not in the model yet."""
         return len(self._window)
 
-    def labels(self) -> set[str]:
-        """The classes that there are, or will be once everything is folded."""
+    def waiting_labels(self) -> dict[str, str]:
+        """The labels of documents that wait to be learned, by their ids."""
         with self._changing:
-            return {*self.serving.model.classes_, *(entry.label for entry in self._window if entry.sign > 0)}
+            last = {entry.id: entry for entry in self._window}
+        return {name: entry.label for name, entry in last.items() if entry.sign > 0}
 
     def take(self, entries: Iterable[Entry]) -> None:
         """Let the next answer rest on entries, which are on disk."""
@@ -142,7 +143,7 @@ class Live:
             with self._changing:
                 window = self._window[:]
             if window:
-                model = folded(self.serving.model, window)
+                model = of_base(folded(self.serving.model, window), self.base.model)
                 with self._changing:
                     self.serving = Serving(model, self.base.digest, window[-1].seq)
                     del self._window[: len(window)]
@@ -192,7 +193,12 @@ class Live:
 
         On an error everything stays as it was.
         """
-        base = opened(self._settings.model)
+        path = self._settings.model
+        try:
+            base = opened(path)
+        except TextoddsError as error:  # who asks for it need not know where it is
+            error.problem = error.problem.replace(str(path), path.name)
+            raise
         if base.digest == self.base.digest:
             return False
         self.fold()
@@ -230,13 +236,30 @@ def _of_texts(private: str, path: Path) -> TextModel:
     return model
 
 
-def brought_up(serving: Serving, journal: Journal) -> Serving:
+def brought_up(serving: Serving, journal: Journal, base: TextModel) -> Serving:
     """A model with the entries of the journal that it does not hold."""
     model, seq = serving.model, serving.seq
     entries = journal.after(seq)
     while window := list(islice(entries, PORTION)):
         model, seq = folded(model, window), window[-1].seq
-    return Serving(model, serving.digest, seq)
+    return Serving(of_base(model, base) if seq else model, serving.digest, seq)
+
+
+def of_base(model: TextModel, base: TextModel) -> TextModel:
+    """A model of other counts, with what is not counted as the base has it.
+
+    So a version says all of a model, by whatever way its counts have come about.
+    """
+    same = model.classes_ == base.classes_
+    model = copy.copy(model)
+    model.typical, model.honest = base.typical, base.honest if same else None
+    model.calibration = base.calibration
+    if base.calibration is not None and not same:
+        model.calibration = base.calibration.of_classes(base.classes_, model.classes_)
+    measured = ("quality", "fingerprint", "left_out")  # of the base, which this no longer is
+    info = {part: value for part, value in base.info.items() if part not in measured}
+    model.info = {**info, "documents": model.tally.n_documents}
+    return model
 
 
 def folded(model: TextModel, window: Iterable[Entry]) -> TextModel:

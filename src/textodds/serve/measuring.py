@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from textodds.data import read
-from textodds.errors import InputError, TextoddsError, Unsupported
+from textodds.errors import BadRow, InputError, MissingColumn, TextoddsError, Unsupported
 from textodds.model import load
 from textodds.serve.reading import number
 
@@ -53,6 +53,15 @@ def measured(model: str, file: str, columns: dict[str, str | None]) -> dict[str,
     return found
 
 
+def _hint(error: TextoddsError) -> str | None:
+    """What to do about an error, for who sends files: hints about options of commands are of no use there."""
+    if isinstance(error, MissingColumn):
+        return "name the columns in the query: /v1/evaluate?text=COLUMN&label=COLUMN"
+    if isinstance(error, BadRow):
+        return "correct the row"
+    return None if error.hint is None or "--" in error.hint else error.hint
+
+
 def main(model: str, file: str, columns: str) -> None:
     """Print the measures, or what went wrong, as one line of JSON."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
@@ -64,7 +73,7 @@ def main(model: str, file: str, columns: str) -> None:
             warnings.simplefilter("ignore")
             found = measured(model, file, json.loads(columns))
     except TextoddsError as error:
-        found = {"problem": error.problem, "hint": error.hint, "code": error.code}
+        found = {"problem": error.problem, "hint": _hint(error), "code": error.code}
     except MemoryError:
         told = InputError("the file takes more memory than there is", hint="send fewer rows")
         found = {"problem": told.problem, "hint": told.hint, "code": told.code}

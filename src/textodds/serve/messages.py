@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 Text = Annotated[str, Meta(description="A text to read.", examples=["win a free phone now"])]
 Label = Annotated[str, Meta(description="A class of the model.", examples=["spam"])]
+Named = Annotated[str, Meta(max_length=1000, description="A class of the model.", examples=["spam"])]
 Probability = Annotated[float, Meta(ge=0, le=1)]
 Id = Annotated[
     str,
@@ -38,8 +39,8 @@ class Request(Struct, forbid_unknown_fields=True, kw_only=True):
 class Cost(Request):
     """What it costs to answer one class when another is the truth."""
 
-    truth: Label
-    answer: Label
+    truth: Named
+    answer: Named
     cost: Price
 
 
@@ -47,7 +48,7 @@ class Deciding(Request, kw_only=True):
     """How to decide; with nothing given, for the most probable class under the model's own prior."""
 
     prior: Annotated[
-        dict[str, Annotated[float, Meta(gt=0, le=1e12)]] | None,
+        dict[Named, Annotated[float, Meta(gt=0, le=1e12)]] | None,
         Meta(
             description="How common each class is where the texts come from, in any unit.",
             examples=[{"ham": 0.9, "spam": 0.1}],
@@ -115,9 +116,9 @@ class ExplainRequest(Request):
     """A text, and the classes whose odds are to be explained."""
 
     text: Text
-    label: Annotated[str | None, Meta(description="By default the most probable class.")] = None
+    label: Annotated[Named | None, Meta(description="By default the most probable class.")] = None
     rival: Annotated[
-        str | None, Meta(description="By default the runner-up; `others` for all other classes together.")
+        Named | None, Meta(description="By default the runner-up; `others` for all other classes together.")
     ] = None
 
 
@@ -192,7 +193,7 @@ class Forgotten(Request, kw_only=True):
 
     id: Id
     text: Text | None = None
-    label: str | None = None
+    label: Named | None = None
 
 
 class ForgetRequest(Request):
@@ -238,7 +239,7 @@ class ClassSize(Struct):
     """A class, and the documents that it was learned from."""
 
     label: str
-    documents: float
+    documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
     prior: float
 
 
@@ -277,7 +278,7 @@ class Card(Struct, kw_only=True):
     version: Version
     learner: str
     classes: list[ClassSize]
-    documents: float
+    documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
     words: int
     facts: Annotated[list[tuple[str, str]], Meta(description="All that is known, as names and values.")]
     recipe: dict[str, Any]

@@ -10,6 +10,7 @@ from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError,
 from textodds.serve.messages import ProblemDetails
 
 MEDIA = b"application/problem+json"
+LONGEST = 1000  # characters of what is told
 SOON = 1  # seconds after which to try again
 
 
@@ -51,6 +52,11 @@ def status_of(error: TextoddsError) -> HTTPStatus:
     return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
+def shortened(told: str) -> str:
+    """What is told, without what was sent at length."""
+    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+
+
 def details(error: TextoddsError) -> tuple[int, bytes]:
     """The status and the body that tell of an error."""
     status = status_of(error)
@@ -58,8 +64,8 @@ def details(error: TextoddsError) -> tuple[int, bytes]:
         type=f"urn:textodds:error:{error.code}",
         title=status.phrase,
         status=status.value,
-        detail=error.problem,
+        detail=shortened(error.problem),
         code=error.code,
-        hint=error.hint,
+        hint=None if error.hint is None else shortened(error.hint),
     )
     return status.value, msgspec.json.encode(told)

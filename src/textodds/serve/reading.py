@@ -79,7 +79,9 @@ def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
     if prior is None:
         return 0.0
     _must_have_probabilities(model)
-    return log_prior(prior, model.classes_, np.ones(len(model.classes_))) - model.form.log_prior
+    whole = math.fsum(prior.values())  # it comes in any unit
+    shares = {label: share / whole for label, share in prior.items()}
+    return log_prior(shares, model.classes_, np.ones(len(model.classes_))) - model.form.log_prior
 
 
 def _rule(model: TextModel, asked: messages.Deciding) -> Rule | None:
@@ -164,10 +166,10 @@ def model_card(
 ) -> messages.Card:
     """What the model is, what it was made of, and how good it is known to be."""
     model = serving.model
-    documents = model.class_documents
+    documents = _documents(model)
     prior = np.exp(log_softmax(model.form.log_prior[None, :]))[0].tolist()
     classes = [
-        messages.ClassSize(label, documents[label], share)
+        messages.ClassSize(label, documents.get(label), share)
         for label, share in zip(model.classes_, prior, strict=True)
     ]
     facts = list(card.facts(model))
@@ -176,7 +178,7 @@ def model_card(
         version=serving.version,
         learner=dict(facts).get("learner", ""),
         classes=classes,
-        documents=sum(documents.values()),
+        documents=sum(documents.values()) if documents else None,
         words=len(model.vocabulary),
         facts=facts,
         recipe=model.recipe.as_dict(),
@@ -186,6 +188,14 @@ def model_card(
         quality=_quality(model),
         limits=limits,
     )
+
+
+def _documents(model: TextModel) -> dict[str, float]:
+    """Documents of each class; none if the model does not say."""
+    try:
+        return model.class_documents
+    except Unsupported:
+        return {}
 
 
 def _quality(model: TextModel) -> messages.Quality | None:

@@ -128,6 +128,9 @@ class Writer(threading.Thread):
     def _do(self, job: Job, work: Callable[[], Any]) -> None:
         try:
             _settle([(job, work())])
+        except sqlite3.Error as error:
+            logger.exception("the journal cannot be written")
+            _settle([(job, unavailable("journal", f"the journal cannot be written: {error}"))])
         except Exception as error:
             _settle([(job, error)])
 
@@ -162,7 +165,7 @@ class _Group:
         self._live = live
         ids = [document.id for job in jobs for document in job.work.documents]  # type: ignore[union-attr]
         self._states = journal.states(name for name in ids if name is not None)
-        self._labels = live.labels()
+        self._classes, self._waiting = set(live.serving.model.classes_), live.waiting_labels()
         self._cannot = live.base.cannot_learn
         self.changes: list[Change] = []
         self.rest: Tally | None = None
@@ -198,15 +201,20 @@ class _Group:
         self._states |= self._trial
         self.rest = self._trial_rest
         self.changes += changes
-        self._labels |= {change.label for change in changes if change.sign > 0}
+        for change in changes:
+            if change.sign > 0:
+                self._waiting[change.id] = change.label
+            else:
+                self._waiting.pop(change.id, None)
 
     def _state(self, name: str) -> State | None:
         return self._trial.get(name) or self._states.get(name)
 
     def _must_be_labels(self, labels: set[str]) -> None:
-        for label in sorted(labels - self._labels):
+        known = {*self._classes, *self._waiting.values()}
+        for label in sorted(labels - known):
             raise InputError(
-                f"there is no class `{label}`{suggestion(label, self._labels)}",
+                f"there is no class `{label}`{suggestion(label, known)}",
                 hint="for a new class send `new_labels: true`",
             )
 
