@@ -189,21 +189,41 @@ def _tried(reading: Reading, contest: Contest, words: list[str]) -> Flip | None:
 
 
 def _one_by_one(reading: Reading, contest: Contest, words: list[str], most: int) -> list[str] | None:
-    """Words taken away greedily: the one whose loss hurts the holder most, or, in a long text, the next."""
+    """Words taken away greedily, the one whose loss hurts the holder most; in a long text, many at once."""
     removed: list[str] = []
     rest = list(words)
     while rest:
-        if most >= len(rest):
-            texts = [reading.without({*removed, word}) for word in rest]
-            most -= len(texts)
-            scores = reading.score(texts)
-            at = int(np.where(contest.is_lost(scores), -np.inf, contest.margin(scores)).argmin())
-        else:
-            at, scores = 0, reading.score([reading.without({*removed, rest[0]})])
+        if most < len(rest):
+            return _all_up_to(reading, contest, removed, rest)
+        texts = [reading.without({*removed, word}) for word in rest]
+        most -= len(texts)
+        scores = reading.score(texts)
+        at = int(np.where(contest.is_lost(scores), -np.inf, contest.margin(scores)).argmin())
         removed.append(rest.pop(at))
         if contest.is_lost(scores)[at]:
             return removed
     return None
+
+
+def _all_up_to(reading: Reading, contest: Contest, removed: list[str], rest: list[str]) -> list[str] | None:
+    """The words removed and the first of the rest: so few of them as doubling and bisection find."""
+
+    def is_lost(n: int) -> bool:
+        return bool(contest.is_lost(reading.score([reading.without({*removed, *rest[:n]})]))[0])
+
+    kept, n = 0, 1
+    while n < len(rest) and not is_lost(n):
+        kept, n = n, 2 * n
+    n = min(n, len(rest))
+    if not is_lost(n):
+        return None
+    while n - kept > 1:
+        middle = (kept + n) // 2
+        if is_lost(middle):
+            n = middle
+        else:
+            kept = middle
+    return [*removed, *rest[:n]]
 
 
 def _best_of(reading: Reading, contest: Contest, sets: Iterator[tuple[str, ...]]) -> list[str] | None:

@@ -190,6 +190,8 @@ class Served:
                 "the body must be JSON, and say so",
                 hint="send the header `Content-Type: application/json`",
             )
+        if self._decoder is None:
+            self._service.uploads.must_be_free()  # before a large body is taken
         body = await self._body(headers, receive)
         if self._decoder is None:
             return Asked(body, query, media.decode("ascii", "replace"), path)
@@ -206,21 +208,17 @@ class Served:
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._most:
             raise self._too_much()
-        message = await receive()
-        body: bytes = message.get("body", b"")
-        if message.get("more_body"):
-            parts, size = [body], len(body)
-            while message.get("more_body"):
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Problem(HTTPStatus.BAD_REQUEST, "input.cut", "the request was cut off")
-                part = message.get("body", b"")
-                size += len(part)
-                if size > self._most:
-                    raise self._too_much()
-                parts.append(part)
-            body = b"".join(parts)
-        return body
+        parts, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Problem(HTTPStatus.BAD_REQUEST, "input.cut", "the request was cut off")
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._most:
+                raise self._too_much()
+            more = message.get("more_body", False)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _too_much(self) -> Problem:
         what = "upload" if self._endpoint.takes == "file" else "body"
@@ -235,7 +233,7 @@ def _is_local(host: bytes) -> bool:
 
 
 def _must_be_clear(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Refuse headers that decide something and come twice: which of the two counts?"""
+    """Refuse headers that decide something and come twice, as nobody knows which of the two counts."""
     for name, times in Counter(name for name, _ in headers).items():
         if times > 1 and name in DECISIVE:
             told = f"the header `{name.decode()}` comes {times} times"

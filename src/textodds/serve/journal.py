@@ -2,11 +2,12 @@
 
 Write-ahead log with full synchronisation: when `append` returns, its entries are on disk, all of them,
 and would be there after a loss of power. A crash before that leaves none of them. Entries are never
-changed or removed, but for the texts of documents that were forgotten, which `erase` takes out.
+changed or removed, but for texts that were forgotten, which `erase` takes out.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import sqlite3
 import threading
@@ -24,13 +25,17 @@ OURS = int.from_bytes(b"todd")  # marks a database as one of ours
 PORTION = 500  # ids or entries asked for at once
 
 SCHEMA = """
-CREATE TABLE about (journal TEXT NOT NULL) STRICT;
+CREATE TABLE about (
+    journal TEXT NOT NULL,  -- names this journal
+    base TEXT NOT NULL,     -- the model file that the last entries are changes of, by its hash
+    since INTEGER NOT NULL  -- the last entry from before that file was served
+) STRICT;
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     sign INTEGER NOT NULL,  -- 1 learned, -1 forgotten
     id TEXT NOT NULL,
     label TEXT NOT NULL,
-    text TEXT,              -- NULL: erased, the document having been forgotten
+    text TEXT,              -- NULL: erased, having been forgotten
     at TEXT NOT NULL
 ) STRICT;
 CREATE INDEX entries_by_id ON entries (id, seq);
@@ -58,7 +63,7 @@ class Entry(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the journal knows of a document: its last entry, and whether it was ever forgotten."""
+    """What the journal knows of a document: its last entry, and whether this base was made to forget it."""
 
     last: Entry
     was_forgotten: bool
@@ -99,7 +104,7 @@ class Journal:
             self._db.execute("BEGIN EXCLUSIVE")
             for statement in SCHEMA.split(";\n"):
                 self._db.execute(statement)
-            self._db.execute("INSERT INTO about VALUES (?)", (uuid.uuid4().hex,))
+            self._db.execute("INSERT INTO about VALUES (?, '', 0)", (uuid.uuid4().hex,))
             self._db.execute(f"PRAGMA application_id = {OURS}")
             self._db.execute(f"PRAGMA user_version = {LAYOUT}")
             self._db.execute("COMMIT")
@@ -107,7 +112,9 @@ class Journal:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")  # a text that is erased leaves nothing in the file
         self._db.execute("PRAGMA wal_autocheckpoint = 4000")
-        self.key: str = self._db.execute("SELECT journal FROM about").fetchone()[0]
+        self.key, self.base, self.since = self._db.execute(
+            "SELECT journal, base, since FROM about"
+        ).fetchone()
         found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
         self.last = 0 if found is None else int(found[0])
         self._db.execute("BEGIN EXCLUSIVE")  # from here on no other process can open it
@@ -149,6 +156,35 @@ class Journal:
         self.last += len(rows)
         return self.last
 
+    def rest_on(self, base: str, since: int) -> None:
+        """From entry ``since`` on changes are those of another model file."""
+        with self._lock:
+            self._db.execute("UPDATE about SET base = ?, since = ?", (base, since))
+        self.base, self.since = base, since
+
+    def mark(self, seq: int) -> str:
+        """What tells an entry from another that might have had its number."""
+        with self._lock:
+            found = self._db.execute(
+                "SELECT seq, sign, id, label, at FROM entries WHERE seq = ?", (seq,)
+            ).fetchone()
+        return hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def standing_at(self, seq: int) -> Iterator[Entry]:
+        """Of every document its last entry up to a number, in order."""
+        after = 0
+        while True:
+            with self._lock:
+                rows = self._db.execute(
+                    "SELECT * FROM entries WHERE seq > ? AND seq IN "
+                    "(SELECT max(seq) FROM entries WHERE seq <= ? GROUP BY id) ORDER BY seq LIMIT ?",
+                    (after, seq, PORTION * 100),
+                ).fetchall()
+            if not rows:
+                return
+            yield from map(Entry._make, rows)
+            after = rows[-1][0]
+
     def after(self, seq: int) -> Iterator[Entry]:
         """The entries after a number, in order."""
         while True:
@@ -170,18 +206,22 @@ class Journal:
             marks = ",".join("?" * len(part))
             with self._lock:
                 rows = self._db.execute(
-                    "SELECT *, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND other.sign < 0) "
-                    f"FROM entries WHERE seq IN (SELECT max(seq) FROM entries WHERE id IN ({marks}) GROUP BY id)",
-                    part,
+                    "SELECT *, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND "
+                    "other.sign < 0 AND (other.seq > ?1 OR other.seq = (SELECT max(seq) FROM entries AS old "
+                    "WHERE old.id = other.id AND old.seq <= ?1))) FROM entries WHERE seq IN "
+                    f"(SELECT max(seq) FROM entries WHERE id IN ({marks}) GROUP BY id)",
+                    [self.since, *part],
                 ).fetchall()
             found |= {row[2]: State(Entry._make(row[:6]), bool(row[6])) for row in rows}
         return found
 
     def first_forgotten(self) -> Iterator[Entry]:
-        """Of every document that was ever forgotten the entry that first did so."""
+        """Of every document that this base was made to forget the entry that first did so."""
         with self._lock:
             rows = self._db.execute(
-                "SELECT min(seq), sign, id, label, text, at FROM entries WHERE sign < 0 GROUP BY id"
+                "SELECT min(seq), sign, id, label, text, at FROM entries WHERE sign < 0 AND (seq > ?1 OR "
+                "seq IN (SELECT max(seq) FROM entries WHERE seq <= ?1 GROUP BY id)) GROUP BY id",
+                (self.since,),
             ).fetchall()
         yield from map(Entry._make, rows)
 
@@ -204,21 +244,21 @@ class Journal:
                 ).fetchone()[0]
             )
 
-    def erase(self, kept: Iterable[str] = ()) -> int:
-        """Take out the texts of documents that are forgotten now; how many entries had one.
+    def erase(self, kept: Iterable[int] = ()) -> int:
+        """Take out every text that is not learned now; how many entries had one.
 
-        Not of the ids in ``kept``: what was forgotten of them is in a model file, which still has it.
+        Not those of the entries ``kept``: what they forgot is in a model file, which still has it.
         """
-        names = [(name,) for name in kept]  # before the lock: they may come from this journal
+        numbers = [(seq,) for seq in kept]  # before the lock: they may come from this journal
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                self._db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (id TEXT PRIMARY KEY)")
+                self._db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (seq INTEGER PRIMARY KEY)")
                 self._db.execute("DELETE FROM kept")
-                self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", names)
+                self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", numbers)
                 erased = self._db.execute(
-                    "UPDATE entries SET text = NULL WHERE text IS NOT NULL AND id NOT IN kept AND id IN "
-                    "(SELECT id FROM (SELECT id, max(seq), sign FROM entries GROUP BY id) WHERE sign < 0)"
+                    "UPDATE entries SET text = NULL WHERE text IS NOT NULL AND seq NOT IN kept AND NOT "
+                    "(sign > 0 AND seq = (SELECT max(seq) FROM entries AS last WHERE last.id = entries.id))"
                 ).rowcount
                 self._db.execute("COMMIT")
             except BaseException:

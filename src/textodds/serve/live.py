@@ -13,12 +13,12 @@ import hashlib
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from glob import escape
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
 from textodds.ledger import Ledger
@@ -96,9 +96,19 @@ class Live:
 
     def _from(self, base: Base) -> Serving:
         """A model file with all of the journal, if it can learn: else that waits for one that can."""
+        journal = self._journal
         if base.cannot_learn is not None:
-            return Serving(base.model, base.digest, self._journal.last)
-        return brought_up(Serving(base.model, base.digest, 0), self._journal, base.model)
+            return Serving(base.model, base.digest, journal.last)
+        is_new = journal.base != base.digest
+        since = journal.last if is_new else journal.since
+        model = base.model
+        before = journal.standing_at(since)
+        while standing := list(islice(before, PORTION)):
+            model = taught(model, base.model, standing)
+        serving = brought_up(Serving(model, base.digest, since), journal, base.model)
+        if is_new:
+            journal.rest_on(base.digest, since)
+        return serving
 
     def _snapshot(self) -> Serving | None:
         path = self._settings.snapshot
@@ -110,10 +120,15 @@ class Live:
         about = model.info.pop("served", None)
         if not isinstance(about, dict) or not isinstance(about.get("seq"), int):
             return None
-        mine = (about.get("base"), about.get("journal"))
-        if mine != (self.base.digest, self._journal.key) or about["seq"] > self._journal.last:
+        journal, seq = self._journal, about["seq"]
+        if about != self._about(seq) or journal.base != self.base.digest or seq > journal.last:
             return None
         return Serving(model, self.base.digest, about["seq"])
+
+    def _about(self, seq: int) -> dict[str, Any]:
+        """What tells whose snapshot one is."""
+        journal = self._journal
+        return {"base": self.base.digest, "journal": journal.key, "seq": seq, "entry": journal.mark(seq)}
 
     @property
     def acknowledged(self) -> int:
@@ -126,16 +141,34 @@ class Live:
         """Entries that are not in the model yet."""
         return len(self._window)
 
-    def waiting_labels(self) -> dict[str, str]:
-        """The labels of documents that wait to be learned, by their ids."""
+    def labels(self) -> tuple[set[str], dict[str, str]]:
+        """The classes of the model, and the labels of documents that wait to be learned, by their ids."""
         with self._changing:
-            last = {entry.id: entry for entry in self._window}
-        return {name: entry.label for name, entry in last.items() if entry.sign > 0}
+            classes, last = set(self.serving.model.classes_), {entry.id: entry for entry in self._window}
+        return classes, {name: entry.label for name, entry in last.items() if entry.sign > 0}
 
     def take(self, entries: Iterable[Entry]) -> None:
         """Let the next answer rest on entries, which are on disk."""
         with self._changing:
             self._window += entries
+
+    @property
+    def may_be_left_without_words(self) -> bool:
+        """Whether a change could leave no word that the recipe selects, of which no model can be made."""
+        selection = self.base.model.recipe.selection
+        return (selection.min_df, selection.max_df) != (1, 1.0)
+
+    def tried(self, entries: Sequence[Entry]) -> Serving:
+        """What answers would rest on after entries, which are not on disk yet; an error, if on nothing."""
+        with self._folding:
+            window = [*self._window, *entries]
+            model = of_base(folded(self.serving.model, window), self.base.model)
+            return Serving(model, self.base.digest, window[-1].seq)
+
+    def adopt(self, serving: Serving) -> None:
+        """Let answers rest on what was tried, which is on disk now."""
+        with self._folding, self._changing:
+            self.serving, self._window = serving, []
 
     def fold(self) -> Serving:
         """The model with all that was taken before this call."""
@@ -182,8 +215,7 @@ class Live:
         """Write a snapshot, whole or not at all; the model that it holds."""
         serving = self.fold()
         model = copy.copy(serving.model)
-        about = {"base": serving.digest, "journal": self._journal.key, "seq": serving.seq}
-        model.info = {**model.info, "served": about}
+        model.info = {**model.info, "served": self._about(serving.seq)}
         model.save(self._settings.snapshot)
         self.saved = serving.seq
         return serving
@@ -262,44 +294,55 @@ def of_base(model: TextModel, base: TextModel) -> TextModel:
     return model
 
 
-def folded(model: TextModel, window: Iterable[Entry]) -> TextModel:
-    """Another model, with what a window of entries has learned and without what it has forgotten.
+def taught(model: TextModel, base: TextModel, standing: Iterable[Entry]) -> TextModel:
+    """A model with the documents that stood in a journal before its base was served.
 
-    Counts add, so only what is left in the end of each document matters: one learned and forgotten within
-    the window is never counted. A document that is in the ledger and was not forgotten within the window
-    was learned by the model from its own training data, and is not learned again.
+    Those that the base has learned itself, in training, are not learned again, and what was forgotten is
+    forgotten again. A base that has a document under another label is refused, and one that has what was
+    forgotten here and cannot be made to forget it, since the text is erased.
     """
-    ledger = model.ledger or Ledger.none()
-    gone: dict[str, Entry] = {}
-    last: dict[str, Entry] = {}
-    known: dict[str, str | None] = {}
-    for entry in window:
-        if entry.id not in known:
-            known[entry.id] = ledger.label_of(entry.id)
-        if entry.sign < 0 and known[entry.id] is not None:
-            gone.setdefault(entry.id, entry)
-        last[entry.id] = entry
-    fresh = [
-        entry for name, entry in last.items() if entry.sign > 0 and (known[name] is None or name in gone)
-    ]
-    for entry in last.values():
-        if known[entry.id] not in (None, entry.label) and entry.id not in gone:
-            raise Conflict(
-                f"document `{entry.id}` is learned as `{known[entry.id]}` in the model file, and as "
-                f"`{entry.label}` in the journal",
-                hint="train the model with the label that is right, or forget the document here first",
-            )
-    for entry in gone.values():
-        if entry.text is None:
+    ledger = base.ledger or Ledger.none()
+    changes = []
+    for entry in standing:
+        known = ledger.label_of(entry.id)
+        if known is not None and entry.sign < 0 and entry.text is None:
             raise Conflict(
                 f"document `{entry.id}` was forgotten here, and the model file has learned it again",
                 hint="train the model without it",
             )
+        if known is not None and known != entry.label:
+            raise Conflict(
+                f"document `{entry.id}` is learned as `{known}` in the model file, and as `{entry.label}` in "
+                "the journal",
+                hint="train the model with the label that is right, or forget the document here first",
+            )
+        if (known is None) == (entry.sign > 0):
+            changes.append(entry)
+    return folded(model, changes)
+
+
+def folded(model: TextModel, window: Iterable[Entry]) -> TextModel:
+    """Another model, with what a window of entries has learned and without what it has forgotten.
+
+    Counts add, so only what is left in the end of each document matters: one learned and forgotten within
+    the window is never counted, nor is one whose text is erased, since it is forgotten later.
+    """
+    ledger = model.ledger or Ledger.none()
+    first: dict[str, Entry] = {}
+    last: dict[str, Entry] = {}
+    for entry in window:
+        first.setdefault(entry.id, entry)
+        last[entry.id] = entry
+    gone = [entry for name, entry in first.items() if entry.sign < 0 and name in ledger]
+    fresh = [entry for entry in last.values() if entry.sign > 0 and entry.text is not None]
+    for entry in gone:
+        if entry.text is None:
+            raise Conflict(f"the text of document `{entry.id}`, which is to be forgotten, is erased")
     if not gone and not fresh:
         return model
     changed = copy.copy(model)  # its parts are replaced, never changed: who reads the old one goes on
     if gone:
-        texts, labels, ids = columns(gone.values())
+        texts, labels, ids = columns(gone)
         changed.forget(texts, labels, ids=ids)
     if fresh:
         texts, labels, ids = columns(fresh)

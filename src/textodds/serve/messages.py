@@ -222,7 +222,9 @@ class Correction(Struct):
     id: str
     change: Literal["learned", "forgotten"]
     label: str
-    text: Annotated[str | None, Meta(description="Null once the text of a forgotten document is erased.")]
+    text: Annotated[
+        str | None, Meta(description="Its beginning; null once the text of a forgotten document is erased.")
+    ]
     at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
     stands: bool
 

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from textodds.serve import messages, metrics, reading
 from textodds.serve.endpoint import Asked, Body, Endpoint
-from textodds.serve.problems import Problem
+from textodds.serve.problems import Problem, shortened
 from textodds.serve.service import BRIEF, Service
 
 PAGE_POLICY = (
@@ -61,7 +61,7 @@ async def classify(service: Service, asked: Asked) -> messages.ClassifyAnswer:
     service.metrics.texts += 1
     serving = await service.serving()
     if length > BRIEF:
-        return await service.aside(reading.classify, serving, request)
+        return await service.at_length(reading.classify, serving, request)
     return reading.classify(serving, request)
 
 
@@ -73,7 +73,7 @@ async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer
     service.metrics.texts += len(request.texts)
     serving = await service.serving()
     if length > BRIEF:
-        return await service.aside(reading.classify_batch, serving, request)
+        return await service.at_length(reading.classify_batch, serving, request)
     return reading.classify_batch(serving, request)
 
 
@@ -81,14 +81,14 @@ async def explain(service: Service, asked: Asked) -> messages.ExplainAnswer:
     """Why."""
     service.must_be_short((asked.body.text,), min(service.settings.explained, service.settings.text))
     service.metrics.texts += 1
-    return await service.aside(reading.explain, await service.serving(), asked.body)
+    return await service.at_length(reading.explain, await service.serving(), asked.body)
 
 
 async def suggest(service: Service, asked: Asked) -> messages.SuggestAnswer:
     """What to label next."""
     service.must_be_few(len(asked.body.texts))
     service.must_be_short(asked.body.texts)
-    return await service.aside(reading.suggest, await service.serving(), asked.body)
+    return await service.at_length(reading.suggest, await service.serving(), asked.body)
 
 
 async def change(service: Service, asked: Asked) -> messages.ChangeAnswer:
@@ -108,7 +108,7 @@ async def corrections(service: Service, asked: Asked) -> messages.CorrectionsAns
             entry.id,
             "learned" if entry.sign > 0 else "forgotten",
             entry.label,
-            entry.text,
+            None if entry.text is None else shortened(entry.text),
             entry.at,
             stands,
         )

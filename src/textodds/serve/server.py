@@ -24,6 +24,8 @@ logger = logging.getLogger("textodds.serve")
 
 def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
     """Serve until SIGTERM or SIGINT; ``ready`` is called with the address once requests are answered."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to take the place of
     listening = bound(settings.host, settings.port)
     with listening:
         service = Service(settings)

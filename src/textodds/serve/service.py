@@ -43,7 +43,8 @@ class Service:
         self.under_way: dict[asyncio.Task[Any], float] = {}  # until when each may take
         self._overdue: set[asyncio.Task[Any]] = set()
         self._folding: asyncio.Future[Serving] | None = None
-        self._pool = ThreadPoolExecutor(4, "textodds-reader")
+        self._pool = ThreadPoolExecutor(2, "textodds-reader")
+        self._long = ThreadPoolExecutor(2, "textodds-long")  # for what may take seconds: others need not wait
         self._sweeping: asyncio.Task[None] | None = None
         self.uploads = Uploads()
         self.metrics = Metrics(self)
@@ -66,7 +67,8 @@ class Service:
                 await self.writer.submit(self.writer.save)
         await self.writer.submit(None)
         self.writer.join()
-        self._pool.shutdown()
+        for pool in (self._pool, self._long):
+            pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what is left in them
         self.journal.close()
 
     async def _sweep(self) -> None:
@@ -109,8 +111,16 @@ class Service:
 
     async def aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What a function returns, which takes its time beside other requests."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, lambda: work(*args, **kwargs))
+        return await self._in(self._pool, work, *args, **kwargs)
+
+    async def at_length(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What a function returns, which may take seconds."""
+        return await self._in(self._long, work, *args, **kwargs)
+
+    async def _in(
+        self, pool: ThreadPoolExecutor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, lambda: work(*args, **kwargs))
 
     def must_be_short(self, texts: Iterable[str], most: int | None = None) -> int:
         """The characters of texts; refuses one that is too long."""

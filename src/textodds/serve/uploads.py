@@ -44,6 +44,11 @@ class Uploads:
         self._busy = False
         self._reports: dict[str, tuple[float, bytes]] = {}
 
+    def must_be_free(self) -> None:
+        """Refuse a file while another is being measured."""
+        if self._busy:
+            raise unavailable("limit.uploads", "another file is being measured")
+
     def report(self, key: str) -> bytes:
         """The page of an evaluation."""
         made, page = self._reports.get(key, (0.0, b""))
@@ -66,8 +71,7 @@ class Uploads:
             )
         if not content:
             raise InputError("the file is empty", hint="send its content as the body of the request")
-        if self._busy:
-            raise unavailable("limit.uploads", "another file is being measured")
+        self.must_be_free()
         self._busy = True
         try:
             with tempfile.TemporaryDirectory(prefix="textodds-") as folder:

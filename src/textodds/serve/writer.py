@@ -43,6 +43,7 @@ class Writer(threading.Thread):
         self._live, self._journal, self._every = live, journal, snapshot_every
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._broken: str | None = None
+        self._may_erase = True  # whether the journal may have texts that are not learned any more
         self.commits = self.snapshots = self.failed_snapshots = 0
 
     @property
@@ -58,6 +59,11 @@ class Writer(threading.Thread):
 
     def run(self) -> None:
         """Do what comes, until told to stop."""
+        if self._live.saved == self._journal.last > 0:  # a crash may have come between saving and erasing
+            try:
+                self._erase()
+            except sqlite3.Error:  # there will be another snapshot
+                logger.exception("what was forgotten could not be erased")
         while True:
             jobs = [self._jobs.get()]
             while not self._jobs.empty():
@@ -88,42 +94,55 @@ class Writer(threading.Thread):
 
     def _commit(self, jobs: Sequence[Job]) -> None:
         """Check requests, put what they change on disk at once, and acknowledge them."""
-        results: list[tuple[Job, Any]] = []
         try:
-            group = _Group(self._live, self._journal, jobs)
-            first = self._journal.last
-            for job in jobs:
-                if self._broken is not None:
-                    results.append((job, unavailable("journal", self._broken, "restart the service")))
-                    continue
-                try:
-                    documents, changes = group.checked(job.work)  # type: ignore[arg-type]
-                except TextoddsError as error:
-                    results.append((job, error))
-                    continue
-                seq = first + len(group.changes) + len(changes)
-                group.accept(changes)
-                results.append((job, ChangeAnswer(documents, version_of(self._live.base.digest, seq))))
-            if group.changes:
-                self._journal.append(group.changes)
-                self.commits += 1
-                self._live.take(
-                    Entry(first + n, *change, "") for n, change in enumerate(group.changes, start=1)
-                )
-                if group.rest is not None:
-                    self._live.now_without(group.rest)
+            results = self._committed(jobs)
+        except TextoddsError as error:  # what they change together cannot be done: one by one, then
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._commit([job])
+                return
+            results = [(jobs[0], error)]
         except sqlite3.Error as error:
             logger.exception("the journal cannot be written")
             if "full" not in str(error):  # what the disk then has is unknown, but it is whole
                 self._broken = f"the journal cannot be written: {error}"
             hint = "send it again later: by its id a document is learned once"
             failed = unavailable("journal", f"the journal cannot be written: {error}", hint)
-            results = [(job, failed if isinstance(got, ChangeAnswer) else got) for job, got in results]
-            results += [(job, failed) for job in jobs[len(results) :]]
+            results = [(job, failed) for job in jobs]
         except Exception as error:
             logger.exception("a correction failed")
             results = [(job, error) for job in jobs]
         _settle(results)
+
+    def _committed(self, jobs: Sequence[Job]) -> list[tuple[Job, Any]]:
+        """What becomes of each request, once all that they change is on disk."""
+        if self._broken is not None:
+            return [(job, unavailable("journal", self._broken, "restart the service")) for job in jobs]
+        live, first = self._live, self._journal.last
+        group = _Group(live, self._journal, jobs)
+        results: list[tuple[Job, Any]] = []
+        for job in jobs:
+            try:
+                documents, changes = group.checked(job.work)  # type: ignore[arg-type]
+            except TextoddsError as error:
+                results.append((job, error))
+                continue
+            group.accept(changes)
+            version = version_of(live.base.digest, first + len(group.changes))
+            results.append((job, ChangeAnswer(documents, version)))
+        if group.changes:
+            entries = [Entry(first + n, *change, "") for n, change in enumerate(group.changes, start=1)]
+            tried = live.tried(entries) if live.may_be_left_without_words else None
+            self._journal.append(group.changes)
+            self._may_erase |= any(change.sign < 0 for change in group.changes)
+            self.commits += 1
+            if tried is None:
+                live.take(entries)
+            else:
+                live.adopt(tried)
+            if group.rest is not None:
+                live.now_without(group.rest)
+        return results
 
     def _do(self, job: Job, work: Callable[[], Any]) -> None:
         try:
@@ -152,10 +171,15 @@ class Writer(threading.Thread):
             self.failed_snapshots += 1
             raise
         self.snapshots += 1
-        base = self._live.base
-        gone = (entry.id for entry in self._journal.first_forgotten())
-        self._journal.erase(name for name in gone if base.has(name))
+        self._erase()
         return serving.version
+
+    def _erase(self) -> None:
+        """Take texts out of the journal that a snapshot no longer needs."""
+        if self._may_erase:
+            base = self._live.base
+            self._journal.erase(entry.seq for entry in self._journal.first_forgotten() if base.has(entry.id))
+            self._may_erase = False
 
 
 class _Group:
@@ -165,7 +189,7 @@ class _Group:
         self._live = live
         ids = [document.id for job in jobs for document in job.work.documents]  # type: ignore[union-attr]
         self._states = journal.states(name for name in ids if name is not None)
-        self._classes, self._waiting = set(live.serving.model.classes_), live.waiting_labels()
+        self._classes, self._waiting = live.labels()
         self._cannot = live.base.cannot_learn
         self.changes: list[Change] = []
         self.rest: Tally | None = None

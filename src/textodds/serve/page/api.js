@@ -7,7 +7,7 @@ const KEY = "textodds-token";
 const TRIES = 4;
 
 /** What went wrong, as the service tells it (RFC 9457). */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(status, { detail, title, code, hint }) {
     super(detail || title || `The service has answered with status ${status}.`);
     Object.assign(this, { status, code, hint });
@@ -24,8 +24,9 @@ export const post = (path, asked, signal) =>
  */
 export async function call(path, { body, type, tries = TRIES, signal }) {
   for (let trial = 1; ; trial++) {
-    const sent = token();
-    const headers = { ...(type && { "Content-Type": type }), ...(sent && { Authorization: `Bearer ${sent}` }) };
+    const sent = token;
+    const headers = type ? { "Content-Type": type } : {};
+    if (sent) headers.Authorization = `Bearer ${sent}`;
     let answer;
     try {
       answer = await fetch(path, { method: type ? "POST" : "GET", headers, body, signal, cache: "no-store" });
@@ -46,18 +47,24 @@ export async function call(path, { body, type, tries = TRIES, signal }) {
     if (isBusy && trial <= tries) {
       await pause(1000 * Math.min(Number(answer.headers.get("Retry-After")) || 1, 30), signal);
     } else if (isToken) {
-      if (token() === sent) await ask(problem); // else another call has been given one meanwhile
+      if (token === sent) await ask(problem); // else another call has been given one meanwhile
     } else {
       throw problem;
     }
   }
 }
 
-function pause(milliseconds, signal) {
-  return new Promise((done, fail) => {
-    setTimeout(done, milliseconds);
-    signal?.addEventListener("abort", () => fail(signal.reason), { once: true });
+const pause = (milliseconds, signal) =>
+  unless(signal, new Promise((done) => setTimeout(done, milliseconds)));
+
+/** What is promised, unless the signal calls it off. */
+function unless(signal, promised) {
+  if (!signal) return promised;
+  const off = new Promise((_, fail) => {
+    signal.addEventListener("abort", () => fail(signal.reason), { once: true });
   });
+  signal.throwIfAborted();
+  return Promise.race([promised, off]);
 }
 
 /** Runs for the latest input only, one at a time: answers cannot overtake one another, nor pile up. */
@@ -80,10 +87,9 @@ export function latest(run) {
 let returning = null;
 
 /** Waits until the service answers again; the page says so meanwhile. */
-async function back(signal) {
+function back(signal) {
   returning ??= waited().finally(() => (returning = null));
-  await returning;
-  signal?.throwIfAborted();
+  return unless(signal, returning);
 }
 
 async function waited() {
@@ -96,13 +102,19 @@ async function waited() {
   emit("back");
 }
 
-let kept = null; // the token, where the browser does not keep it
+let token = null;
+try {
+  token = sessionStorage.getItem(KEY);
+} catch {
+  // storage is off: this page remembers it as long as it stands
+}
 
-function token() {
+function keep(given) {
+  token = given;
   try {
-    return kept ?? sessionStorage.getItem(KEY);
+    sessionStorage.setItem(KEY, given);
   } catch {
-    return kept;
+    // as above
   }
 }
 
@@ -124,16 +136,11 @@ export function askAgain(problem) {
 
 function given(problem) {
   const [box, form, field] = [$("token"), $("token-form"), $("token-text")];
-  $("token-why").textContent = `${shown(problem.message)}.`;
+  $("token-why").textContent = `The service says: ${shown(problem.message)}.`;
   box.showModal();
   return new Promise((done) => {
     const end = (isGiven) => {
-      if (isGiven) kept = field.value.trim();
-      try {
-        if (isGiven) sessionStorage.setItem(KEY, kept);
-      } catch {
-        // storage is off: this page remembers it as long as it stands
-      }
+      if (isGiven) keep(field.value.trim());
       isRefused = !isGiven;
       if (isRefused) emit("refused", problem);
       field.value = "";

@@ -1,7 +1,7 @@
 // Begins: fetches the model's card, and shows the view that the address names.
 
 import { askAgain, get, latest } from "./api.js";
-import { $, button, count, plural, shown, told } from "./dom.js";
+import { $, button, plural, shown, told } from "./dom.js";
 import { startFiles } from "./files.js";
 import { startLabelling } from "./label.js";
 import { showModel, startModel } from "./model.js";
@@ -37,8 +37,9 @@ function head() {
   const { name, classes, words, learner, corrections, version } = state.card;
   $("name").textContent = shown(name);
   document.title = `${shown(name)} · textodds`;
-  const learned = corrections ? ` · ${plural(corrections, "correction")}` : "";
-  $("about").textContent = `${plural(classes.length, "class", "classes")} · ${count(words)} words · ${learner.split(" (")[0]}${learned}`;
+  const about = [plural(classes.length, "class", "classes"), plural(words, "word"), learner.split(" (")[0]];
+  if (corrections) about.push(plural(corrections, "correction"));
+  $("about").textContent = about.join(" · ");
   $("version").textContent = `Version ${version}`;
 }
 
@@ -81,5 +82,6 @@ document.querySelector(".skip").onclick = (event) => {
   event.preventDefault();
   document.querySelector(".view:not([hidden])").focus();
 };
-for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault()); // never leave for a file
+// A file that is dropped beside its place must not take the page away.
+for (const name of ["dragover", "drop"]) addEventListener(name, (event) => event.preventDefault());
 start();

@@ -8,16 +8,16 @@ const share = (x) => `${(100 * Math.max(0, Math.min(1, x || 0))).toFixed(2)}%`;
 export class Bars {
   #rows = new Map();
   #list;
-  #rest = h("details", { class: "rest", hidden: true });
+  #rest = h("details.rest", { hidden: true });
 
   constructor(name, { top = 8, text = chance, items = [], whole = 1 } = {}) {
     Object.assign(this, { top, text });
-    this.#list = h("ul", { class: "bars plain", "aria-label": name });
-    this.node = h("div", {}, this.#list, this.#rest);
+    this.#list = h("ul.bars.plain", { "aria-label": name });
+    this.node = h("div", this.#list, this.#rest);
     this.update(items, whole);
   }
 
-  /** Moves the bars; `items` are [name, value], the greatest first, and `whole` is the value of a full bar. */
+  /** Moves the bars: `items` are [name, value], the greatest first, `whole` is the value of a full bar. */
   update(items, whole = 1) {
     const first = items.slice(0, this.top);
     const names = new Set(first.map(([name]) => name));
@@ -35,9 +35,9 @@ export class Bars {
     const rest = items.slice(this.top);
     const sum = rest.reduce((total, [, value]) => total + value, 0);
     const draw = () => {
-      const lines = this.#rest.open ? rest.map(([name, value]) => bar(name).set(this.text(value), value / whole)) : [];
-      this.#rest.replaceChildren(h("summary", {}, `${count(rest.length)} more, together ${this.text(sum)}`),
-        h("ul", { class: "bars plain" }, lines));
+      const lines = this.#rest.open ? rest : []; // there may be thousands
+      this.#rest.replaceChildren(h("summary", `${count(rest.length)} more, together ${this.text(sum)}`),
+        h("ul.bars.plain", lines.map(([name, value]) => bar(name).set(this.text(value), value / whole))));
     };
     this.#rest.hidden = !rest.length;
     this.#rest.ontoggle = draw;
@@ -46,10 +46,10 @@ export class Bars {
 }
 
 function bar(name) {
-  const drawn = h("i", { class: "bar" });
-  const number = h("span", { class: "number" });
+  const drawn = h("i.bar");
+  const number = h("span.number");
   const node = h("li", { "data-label": name }, said(name, { class: "name", title: name }),
-    h("span", { class: "track", "aria-hidden": "true" }, drawn), number);
+    h("span.track", { "aria-hidden": "true" }, drawn), number);
   const set = (text, part) => {
     number.textContent = text;
     drawn.style.inlineSize = share(part);
@@ -70,41 +70,40 @@ function piece(kind, left, right = left) {
 
 const line = (kind, name, pieces, ...number) =>
   h("tr", { class: kind }, h("th", { scope: "row" }, name),
-    h("td", { class: "drawn", "aria-hidden": "true" }, h("span", { class: "track" }, pieces)),
-    h("td", { class: "number" }, number));
+    h("td.drawn", { "aria-hidden": "true" }, h("span.track", pieces)),
+    h("td.number", number));
 
 const side = (value) => `bar ${value < 0 ? "against" : "for"}`;
 
-/** A sum as a table of {name, value, kind}: each bar begins where the one above has ended; the last is `total`. */
+/** A sum as a table of {name, value, kind}: each bar begins where the last has ended, but the `total`. */
 export function waterfall(caption, parts, total) {
   const ends = [0];
   for (const { value } of parts) ends.push(ends.at(-1) + value);
   const at = scale(Math.min(...ends), Math.max(...ends));
-  const row = ({ name, value, kind }, from, to, isLast) =>
-    line(kind, name, [piece("zero", at(0)), isLast ? null : piece("link", at(to)), piece(side(value), at(from), at(to))],
-      signed(value));
-  return h("table", { class: "sums" }, h("caption", {}, caption),
-    h("tbody", {}, parts.map((part, i) => row(part, ends[i], ends[i + 1]))),
-    h("tfoot", {}, row(total, 0, total.value, true)));
+  const row = ({ name, value, kind }, from, to, ...more) =>
+    line(kind, name, [piece("zero", at(0)), more, piece(side(value), at(from), at(to))], signed(value));
+  return h("table.sums", h("caption", caption),
+    h("tbody", parts.map((part, i) => row(part, ends[i], ends[i + 1], piece("link", at(ends[i + 1]))))),
+    h("tfoot", row(total, 0, total.value)));
 }
 
-/** Words by their log-odds, to the right for one class and to the left for the other; with intervals if known. */
+/** Words by their log-odds, for a class to the right and its rival to the left; with intervals if known. */
 export function diverging(caption, words) {
   const ends = words.flatMap(({ log_odds: x, low, high }) => [x, low ?? x, high ?? x]);
   const at = scale(Math.min(0, ...ends), Math.max(0, ...ends));
   const rows = [...words].sort((a, b) => b.log_odds - a.log_odds).map(({ word, log_odds: x, low, high }) => {
     const pieces = [piece("zero", at(0)), piece(side(x), at(0), at(x))];
     if (low === undefined) return line("", term(word), pieces, signed(x));
-    const range = h("span", { class: "away" }, `, from ${signed(low)} to ${signed(high)}`);
+    const range = h("span.away", `, from ${signed(low)} to ${signed(high)}`);
     return line("", term(word), [...pieces, piece("interval", at(low), at(high))], signed(x), range);
   });
-  return h("table", { class: "sums" }, h("caption", {}, caption), h("tbody", {}, rows));
+  return h("table.sums", h("caption", caption), h("tbody", rows));
 }
 
 const SIDE = 260;
 const EDGE = { left: 44, top: 18, right: 18, bottom: 40 };
 
-/** How often answers were right against how probable they were said to be; larger circles are more answers. */
+/** How often answers were right against how sure they were; larger circles are more answers. */
 export function calibration(bins, error) {
   const x = (p) => EDGE.left + p * SIDE;
   const y = (p) => EDGE.top + (1 - p) * SIDE;
@@ -112,20 +111,21 @@ export function calibration(bins, error) {
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   const text = (left, top, words, more = {}) => s("text", { x: left, y: top, ...more }, words);
   const [middle, end] = [{ "text-anchor": "middle" }, { "text-anchor": "end" }];
-  const picture = s("svg", {
-    class: "plot", role: "img", "aria-label": `Said against right; the calibration error is ${percent(error)}`,
+  const picture = s("svg.plot", {
+    role: "img", "aria-label": `Said against right; the calibration error is ${percent(error)}`,
     viewBox: `0 0 ${EDGE.left + SIDE + EDGE.right} ${EDGE.top + SIDE + EDGE.bottom}`,
   },
-  ticks.map((p) => [s("path", { class: "grid", d: `M${x(0)} ${y(p)}H${x(1)}M${x(p)} ${y(0)}V${y(1)}` }),
+  ticks.map((p) => [s("path.grid", { d: `M${x(0)} ${y(p)}H${x(1)}M${x(p)} ${y(0)}V${y(1)}` }),
     text(x(0) - 7, y(p) + 4, String(100 * p), end), text(x(p), y(0) + 16, String(100 * p), middle)]),
   text(x(0.5), y(0) + 34, "said, %", middle),
   text(11, y(0.5), "right, %", { ...middle, transform: `rotate(-90 11 ${y(0.5)})` }),
-  s("path", { class: "diagonal", d: `M${x(0)} ${y(0)}L${x(1)} ${y(1)}` }),
+  s("path.diagonal", { d: `M${x(0)} ${y(0)}L${x(1)} ${y(1)}` }),
   text(x(0.03), y(0.94), "too timid"), text(x(0.97), y(0.04), "too sure", end),
-  bins.map((bin) => s("circle", { cx: x(bin.said), cy: y(bin.right), r: 3 + 11 * Math.sqrt(bin.answers / most) },
-    s("title", {}, `said ${percent(bin.said)}, right ${percent(bin.right)}, ${count(bin.answers)} answers`))));
+  bins.map(({ said: p, right, answers }) =>
+    s("circle", { cx: x(p), cy: y(right), r: 3 + 11 * Math.sqrt(answers / most) },
+      s("title", `said ${percent(p)}, right ${percent(right)}, ${count(answers)} answers`))));
   const rows = bins.map((bin) => [count(bin.answers), percent(bin.said), percent(bin.right)].map(cell));
-  return h("figure", {}, picture,
-    h("figcaption", { class: "soft" }, "Of answers said to be 80 % sure, 80 % should be right: circles on the line."),
+  return h("figure", picture,
+    h("figcaption.soft", "Of answers that are 80 % sure, 80 % should be right: circles on the line."),
     folded("As a table", table("Calibration", ["Answers", "Said", "Right"], rows)));
 }

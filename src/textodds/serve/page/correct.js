@@ -3,17 +3,17 @@
 import { get, latest, post } from "./api.js";
 import { $, button, chance, h, said, shortened, soft, told, when } from "./dom.js";
 import { Picker } from "./picker.js";
-import { freshId, labels, on, state } from "./state.js";
+import { freshId, likeliest, on, own, state } from "./state.js";
 
 const SHOWN = 20;
 
 let current = null; // {text, answer}
 let subject = null; // the text that was corrected last
 
-const picker = new Picker({ id: "right", name: "The right label", onpick: (label, isNew) => correct(label, isNew) });
+const picker = new Picker("right", "The right label", (label, isNew) => correct(label, isNew));
 const opener = button("That is wrong", () => open(form.hidden), { "aria-controls": "right-label" });
 const form = h("div", { id: "right-label", class: "teach", hidden: true },
-  h("p", {}, "What would be right? The model learns it at once, and you can undo that."), picker.node);
+  h("p", "What would be right? The model learns it at once, and you can undo that."), picker.node);
 const outcome = h("div", { id: "outcome", role: "status" });
 const reason = soft();
 
@@ -30,8 +30,8 @@ function open(isOpen) {
   form.hidden = !isOpen;
   opener.setAttribute("aria-expanded", String(isOpen));
   if (!isOpen) return;
-  const { label: wrong, probabilities: p } = current.answer;
-  picker.set(labels().filter((label) => label !== wrong).sort((a, b) => (p[b] ?? 0) - (p[a] ?? 0)));
+  const { label: wrong, probabilities } = current.answer;
+  picker.set(likeliest(probabilities).filter((label) => label !== wrong));
   picker.focus();
 }
 
@@ -46,15 +46,17 @@ export function offerCorrection(text, answer) {
 }
 
 async function correct(label, isNew) {
+  if (form.hidden) return; // pressed twice
+  open(false);
   const { text, answer: before } = current;
   const id = freshId();
   subject = text;
   try {
     await post("/v1/learn", { documents: [{ id, text, label }], new_labels: isNew });
-    open(false);
     await compare(text, label, before, id);
   } catch (error) {
     outcome.replaceChildren(told(error));
+    opener.focus();
   }
 }
 
@@ -71,15 +73,16 @@ async function undo(id, text, label) {
 async function compare(text, label, before, id) {
   const after = await post("/v1/classify", { text });
   const moves = [...new Set([label, before.label, after.label])].map((name) =>
-    movement(name, before.probabilities[name], after.probabilities[name]));
+    movement(name, own(before.probabilities, name), own(after.probabilities, name)));
   const isShort = id !== null && after.label !== label;
   const back = button("Undo", async () => {
     back.disabled = true;
     await undo(id, text, label).catch((error) => outcome.replaceChildren(told(error)));
     opener.focus();
   });
-  outcome.replaceChildren(h("div", { class: "outcome" },
-    h("p", {}, id === null ? "Forgotten: " : "Learned: ", h("b", {}, said(label)), "."), h("ul", { class: "bars plain" }, moves),
+  outcome.replaceChildren(h("div.tinted",
+    h("p", id === null ? "Forgotten: " : "Learned: ", h("b", said(label)), "."),
+    h("ul.bars.plain", moves),
     isShort ? soft("It has moved, but not far enough: one text is little against all that it has read.") : "",
     id === null ? "" : back));
   if (id !== null) back.focus();
@@ -87,21 +90,23 @@ async function compare(text, label, before, id) {
 
 function movement(label, before, after) {
   const place = (p) => `${100 * (p ?? 0)}%`;
-  const [was, bar] = [h("i", { class: "was" }), h("i", { class: "bar slow" })];
+  const [was, bar] = [h("i.was"), h("i.bar.slow")];
   was.style.insetInlineStart = bar.style.inlineSize = place(before);
   requestAnimationFrame(() => requestAnimationFrame(() => (bar.style.inlineSize = place(after))));
-  return h("li", {}, said(label, { class: "name" }), h("span", { class: "track", "aria-hidden": "true" }, bar, was),
-    h("span", { class: "number" }, before === undefined ? "new" : chance(before), " → ",
-      h("b", {}, after === undefined ? "gone" : chance(after))));
+  return h("li", said(label, { class: "name" }),
+    h("span.track", { "aria-hidden": "true" }, bar, was),
+    h("span.number", before === undefined ? "new" : chance(before), " → ",
+      h("b", after === undefined ? "gone" : chance(after))));
 }
 
 const list = latest(async () => {
   if (state.card.cannot_learn) return;
   const { corrections, total } = await get(`/v1/corrections?limit=${SHOWN}`);
   const last = new Map([...corrections].reverse().map((each) => [each.id, each])); // what became of each
-  const older = total > corrections.length ? h("li", {}, soft("Older ones are not shown.")) : "";
+  const shown = corrections.filter((each) => last.get(each.id) === each);
+  const older = total > corrections.length ? h("li", soft("Older ones are not shown.")) : "";
   $("corrections").hidden = !total;
-  $("correction-list").replaceChildren(...corrections.filter((each) => last.get(each.id) === each).map(entry), older);
+  $("correction-list").replaceChildren(...shown.map(entry), older);
 });
 
 function entry({ id, change, label, text, at, stands }) {
@@ -111,6 +116,7 @@ function entry({ id, change, label, text, at, stands }) {
     back.disabled = true;
     await undo(id, text, label).catch((error) => back.replaceWith(told(error)));
   }, { class: "quiet", "aria-label": `Undo: ${name}` });
-  return h("li", { class: isStanding ? null : "fallen", "data-id": id }, h("p", { class: "quote", dir: "auto" }, name),
-    soft(h("b", {}, said(label)), ` · ${change} · `, when(at)), isStanding ? back : null);
+  return h(isStanding ? "li" : "li.fallen", { "data-id": id },
+    h("p.quote", { dir: "auto" }, name),
+    soft(h("b", said(label)), ` · ${change} · `, when(at)), isStanding ? back : null);
 }

@@ -38,7 +38,9 @@ export class CsvReader {
       } else {
         let end = at;
         let code = text.charCodeAt(end);
-        while (end < text.length && code !== this.delimiter && code !== LF && code !== CR) code = text.charCodeAt(++end);
+        while (end < text.length && code !== this.delimiter && code !== LF && code !== CR) {
+          code = text.charCodeAt(++end);
+        }
         if (end > at) {
           this.#field += text.slice(at, end);
           this.#mode = "plain";
@@ -97,19 +99,18 @@ export class LineReader {
 const bare = (line) => [line.endsWith("\r") ? line.slice(0, -1) : line];
 
 /** JSON lines, each an object. */
-export class JsonReader {
-  #lines = new LineReader();
-
+export class JsonReader extends LineReader {
   push(text) {
-    return this.#lines.push(text).filter(([line]) => line.trim()).map(([line]) => object(line));
+    return super.push(text).flatMap(object);
   }
 
   end() {
-    return this.#lines.end().filter(([line]) => line.trim()).map(([line]) => object(line));
+    return super.end().flatMap(object);
   }
 }
 
-function object(line) {
+function object([line]) {
+  if (!line.trim()) return [];
   try {
     const value = JSON.parse(line);
     if (value && typeof value === "object" && !Array.isArray(value)) return value;

@@ -1,16 +1,18 @@
 // Deciding, apart from believing: how common classes are here, and what mistakes cost.
 
 import { latest, post } from "./api.js";
-import { $, button, chance, count, h, percent, said, select, some, soft, told } from "./dom.js";
+import { $, button, chance, h, percent, plural, said, select, some, soft, told } from "./dom.js";
 import { labels, on, state } from "./state.js";
 
 const COSTS = [0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-const SILENCE = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100, null]; // null: always answers
+const ALWAYS = null; // the price of not answering where that is not allowed
+const SILENCE = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 20, 50, 100, ALWAYS];
 const FACTORS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const USUAL = FACTORS.indexOf(1);
 const FEW = 3;
 const EDGE = 7; // log-odds at the ends of the slider of two classes
-const INTRO = "What if classes are rarer here than where the model has learned, or some mistakes worse than others?";
+const INTRO = "What if classes are rarer here than where it has learned, or some mistakes worse than others?";
+const ALIKE = "A mistake costs 1, unless you set it:";
 
 let asked = null;
 let made = ""; // what the panel was made for
@@ -18,10 +20,12 @@ let shift; // of two classes: log-odds of the second; of more: numbers of FACTOR
 let costs; // of [truth, answer] as JSON: one of COSTS
 let silence; // number of SILENCE
 
-const panel = h("details", { id: "costs-panel", ontoggle: () => decideOn(asked) }, h("summary", {}, h("h3", {}, "Your costs")));
-const decision = h("div", { id: "decision", "aria-live": "polite" });
+const title = h("h3", "Your costs");
+const panel = h("details", { id: "costs-panel", ontoggle: () => decideOn(asked) }, h("summary", title));
+const decision = h("div.tinted", { id: "decision", "aria-live": "polite" });
 const isTwo = () => labels().length === 2;
 const learned = () => new Map(state.card.classes.map(({ label, prior }) => [label, Math.max(prior, 1e-9)]));
+const ranked = (pairs) => [...pairs].sort((x, y) => y[1] - x[1]);
 const key = (truth, answer) => JSON.stringify([truth, answer]);
 
 export function startDeciding() {
@@ -35,13 +39,17 @@ function prepare() {
   const now = JSON.stringify([isAble, labels()]);
   if (now === made) return;
   made = now;
-  const why = labels().length < 2 ? "it has one class only" : isAble ? "" : "it has no probabilities to apply them to";
-  if (why) $("costs").replaceChildren(h("h3", {}, "Your costs"), soft(`This model cannot take costs into account: ${why}.`));
-  else $("costs").replaceChildren(panel);
-  if (!why) reset();
+  if (isAble && labels().length > 1) {
+    $("costs").replaceChildren(panel);
+    reset();
+    return;
+  }
+  const why = isAble ? "it has one class only" : "it has no probabilities to apply them to";
+  $("costs").replaceChildren(title.cloneNode(true), soft(`This model cannot weigh mistakes: ${why}.`));
 }
 
-const isUntouched = () => shift.size <= FEW && [...shift.values()].every((at) => at === USUAL);
+const isUntouched = () => !costs.size && SILENCE[silence] === ALWAYS && shift.size <= FEW
+  && [...shift.values()].every((at) => at === USUAL);
 
 function reset() {
   const [a, b] = labels();
@@ -49,15 +57,16 @@ function reset() {
   shift = isTwo() ? Math.log(own.get(b) / own.get(a)) : new Map();
   costs = new Map(isTwo() ? [[key(a, b), 1], [key(b, a), 1]] : []);
   silence = SILENCE.length - 1;
-  for (const [label] of isTwo() ? [] : [...own].sort((x, y) => y[1] - x[1]).slice(0, FEW)) shift.set(label, USUAL);
+  if (!isTwo()) for (const [label] of ranked(own).slice(0, FEW)) shift.set(label, USUAL);
   draw();
 }
 
 function draw() {
   const rows = [...costs.keys()].map(costRow);
+  const again = button("Reset", () => (reset(), $("costs-reset").focus()), { id: "costs-reset" });
   panel.replaceChildren(panel.firstChild, soft(INTRO), decision,
-    ...(isTwo() ? [priorOfTwo(), ...rows] : [...priorsOfMany(), soft("A mistake costs 1, unless you set it:"), ...rows, newCost()]),
-    silenceRow(), h("div", { class: "row end" }, button("Reset", reset, { id: "costs-reset" })));
+    ...(isTwo() ? [priorOfTwo(), ...rows] : [...priorsOfMany(), soft(ALIKE), ...rows, newCost()]),
+    silenceRow(), h("div.row.end", again));
   decideOn(asked);
 }
 
@@ -75,13 +84,15 @@ function slider(id, name, { min = 0, max, step = 1, value, words, set }) {
     decideOn(asked);
   };
   tell(value);
-  return h("div", { class: "slider" }, h("label", { for: id }, name), output, input);
+  return h("div.slider", h("label", { for: id }, name), output, input);
 }
+
+const common = (label) => ["How common ", said(label), " is"];
 
 function priorOfTwo() {
   const [a, b] = labels();
   const p = (x) => 1 / (1 + Math.exp(-x));
-  return slider("prior", ["How common ", said(b), " is"], {
+  return slider("prior", common(b), {
     min: -EDGE, max: EDGE, step: "any", value: Math.max(-EDGE, Math.min(EDGE, shift)),
     words: (x) => `${b} ${percent(p(x))}, ${a} ${percent(p(-x))}`,
     set: (x) => (shift = x),
@@ -92,15 +103,15 @@ function priorsOfMany() {
   const own = learned();
   const words = (label, factor) => (factor === 1 ? `as learned, ${percent(own.get(label))}`
     : factor > 1 ? `${factor} times as common` : `${Math.round(1 / factor)} times as rare`);
-  const rows = [...shift].map(([label, value], i) => slider(`prior-${i}`, ["How common ", said(label), " is"], {
+  const rows = [...shift].map(([label, value], i) => slider(`prior-${i}`, common(label), {
     max: FACTORS.length - 1, value, words: (n) => words(label, FACTORS[n]), set: (n) => shift.set(label, n),
   }));
   const rest = labels().filter((label) => !shift.has(label));
   const names = [["", "Another class…"], ...rest.map((label) => [label, label])];
   const add = (label) => (shift.set(label, USUAL), draw(), $(`prior-${shift.size - 1}`).focus());
-  return rest.length ? [...rows, h("p", { class: "row" },
-    h("label", { for: "prior-add", class: "away" }, "Set how common another class is"), select("prior-add", names, "", add),
-    h("span", { class: "soft" }, `${count(rest.length)} others: as learned`))] : rows;
+  const more = h("p.row", h("label.away", { for: "prior-add" }, "Set how common another class is"),
+    select("prior-add", names, "", add), h("span.soft", `${plural(rest.length, "other")}: as learned`));
+  return rest.length ? [...rows, more] : rows;
 }
 
 function costRow(pair, i) {
@@ -122,14 +133,15 @@ function newCost() {
     draw();
     $(`cost-${[...costs.keys()].indexOf(key(truth, answer))}`).focus();
   };
-  return h("p", { class: "row" }, h("label", { for: "cost-answer" }, "To answer"),
-    select("cost-answer", names, answer, (value) => (answer = value)), h("label", { for: "cost-truth" }, "when it is"),
+  return h("p.row", h("label", { for: "cost-answer" }, "To answer"),
+    select("cost-answer", names, answer, (value) => (answer = value)),
+    h("label", { for: "cost-truth" }, "when it is"),
     select("cost-truth", names, truth, (value) => (truth = value)), button("Set its cost", add));
 }
 
 const silenceRow = () => slider("silence", "Not to answer", {
   max: SILENCE.length - 1, value: silence, set: (n) => (silence = n),
-  words: (n) => (SILENCE[n] === null ? "not allowed: always answers" : `costs ${SILENCE[n]}`),
+  words: (n) => (SILENCE[n] === ALWAYS ? "not allowed: always answers" : `costs ${SILENCE[n]}`),
 });
 
 /** What is asked of the service beside the text. */
@@ -139,7 +151,10 @@ function deciding() {
   if (isTwo()) [prior[a], prior[b]] = [1 / (1 + Math.exp(shift)), 1 / (1 + Math.exp(-shift))];
   else for (const [label, at] of shift) prior[label] *= FACTORS[at];
   const named = costs.size ? costs : [[key(a, b), 1]]; // without any the service would not decide
-  const list = Array.from(named, ([pair, cost]) => ({ truth: JSON.parse(pair)[0], answer: JSON.parse(pair)[1], cost }));
+  const list = Array.from(named, ([pair, cost]) => {
+    const [truth, answer] = JSON.parse(pair);
+    return { truth, answer, cost };
+  });
   return { prior, costs: list, abstain: SILENCE[silence] };
 }
 
@@ -165,16 +180,18 @@ const decide = latest(async (text) => {
 
 function show(answer, { abstain, costs: list }) {
   const isSilent = answer.action === null;
-  const verdict = isSilent ? [h("b", {}, "No answer"), `: any would cost more than ${abstain} on average.`]
-    : ["Decided: ", h("b", {}, said(answer.action)), `, at an expected cost of ${some(answer.expected_loss)}.`];
-  const ranked = Object.entries(answer.probabilities).sort((x, y) => y[1] - x[1]).slice(0, FEW);
-  const beliefs = ranked.map(([label, p], i) => [i ? ", " : "", said(label), ` ${chance(p)}`]);
-  if (!isTwo() && isUntouched() && ranked.some(([label]) => !shift.has(label))) {
-    shift = new Map(ranked.map(([label]) => [label, USUAL])); // the sliders are of classes that matter here
+  const loss = some(answer.expected_loss);
+  const verdict = isSilent ? [h("b", "No answer"), `: any would cost more than ${abstain} on average.`]
+    : ["Decided: ", h("b", said(answer.action)), `, at an expected cost of ${loss}.`];
+  const top = ranked(Object.entries(answer.probabilities)).slice(0, FEW);
+  const beliefs = top.map(([label, p], i) => [i ? ", " : "", said(label), ` ${chance(p)}`]);
+  if (!isTwo() && isUntouched() && top.some(([label]) => !shift.has(label))) {
+    shift = new Map(top.map(([label]) => [label, USUAL])); // the sliders are of classes that matter here
     draw();
   }
   decision.classList.toggle("silent", isSilent);
-  decision.replaceChildren(h("p", { class: "decided" }, verdict), isTwo() ? strip(answer.probabilities, list, abstain) : "",
+  decision.replaceChildren(h("p", verdict),
+    isTwo() ? strip(answer.probabilities, list, abstain) : "",
     soft("With classes so common it believes ", beliefs, ".", answer.rule ? ` It ${answer.rule}.` : ""));
 }
 
@@ -191,7 +208,7 @@ function strip(probabilities, [{ cost: wrongB }, { cost: wrongA }], abstain) {
     zone.style.flexGrow = String(Math.max(0, size));
     return zone;
   });
-  const pin = h("i", { class: "pin" });
+  const pin = h("i.pin");
   pin.style.insetInlineStart = `${100 * probabilities[b]}%`;
-  return h("div", { class: "strip", "aria-hidden": "true" }, h("div", { class: "zones" }, nodes), pin);
+  return h("div.strip", { "aria-hidden": "true" }, h("div.zones", nodes), pin);
 }

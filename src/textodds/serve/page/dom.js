@@ -2,21 +2,23 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with attributes, listeners (`onclick: f`) and children; strings become text. */
-export const h = (name, attributes = {}, ...children) =>
-  filled(document.createElement(name), attributes, children);
+/** An element, `name.class`, with attributes and listeners (`onclick: f`) if given, and children. */
+export const h = (name, ...rest) => made(name, rest, (tag) => document.createElement(tag));
 
 /** The same in SVG. */
-export const s = (name, attributes = {}, ...children) =>
-  filled(document.createElementNS(SVG, name), attributes, children);
+export const s = (name, ...rest) => made(name, rest, (tag) => document.createElementNS(SVG, tag));
 
-function filled(node, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) {
+function made(name, rest, create) {
+  const [tag, ...classes] = name.split(".");
+  const node = create(tag);
+  if (classes.length) node.setAttribute("class", classes.join(" "));
+  const hasAttributes = rest.length && Object.getPrototypeOf(rest[0] ?? "") === Object.prototype;
+  for (const [key, value] of Object.entries(hasAttributes ? rest.shift() : {})) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.flat(3).filter((child) => child !== null && child !== undefined));
+  node.append(...rest.flat(3).filter((child) => child !== null && child !== undefined));
   return node;
 }
 
@@ -31,41 +33,46 @@ export const said = (text, attributes = {}) => h("bdi", attributes, shown(text))
 /** A word as the model has it: spaces at its ends are letters too. */
 export const term = (word) => said(word.replace(/^ | $/g, "␣"));
 
-export const soft = (...children) => h("p", { class: "soft" }, ...children);
+export const soft = (...children) => h("p.soft", ...children);
 
-export const button = (name, onclick, attributes = {}) => h("button", { type: "button", onclick, ...attributes }, name);
+export const button = (name, onclick, attributes = {}) =>
+  h("button", { type: "button", onclick, ...attributes }, name);
 
 /** A section under a heading of its own. */
 export const section = (id, title, ...children) =>
-  h("section", { class: "card", "aria-labelledby": id }, h("h3", { id }, title), ...children);
+  h("section.card", { "aria-labelledby": id }, h("h3", { id }, title), ...children);
 
-export const folded = (title, ...children) => h("details", {}, h("summary", {}, title), ...children);
+export const folded = (title, ...children) => h("details", h("summary", title), ...children);
+
+/** A fact under its name, for a `<dl class="facts">`. */
+export const fact = (name, value, more = null) =>
+  h("div", h("dt", name), h("dd", value), more && h("dd.soft", more));
 
 /** A cell with a number. */
-export const cell = (number) => h("td", { class: "number" }, number);
+export const cell = (number) => h("td.number", number);
 
 /** A table that scrolls by itself if it is wide; what is no cell becomes one. */
 export const table = (name, heads, rows) =>
-  h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": name },
-    h("table", { class: "data" },
-      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", {}, rows.map((row) =>
-        h("tr", {}, row.map((value) => (value instanceof HTMLTableCellElement ? value : h("td", { dir: "auto" }, value))))))));
+  h("div.scroll", { tabindex: "0", role: "group", "aria-label": name },
+    h("table.data",
+      h("thead", h("tr", heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", rows.map((row) => h("tr", row.map((value) =>
+        (value instanceof HTMLTableCellElement ? value : h("td", { dir: "auto" }, value))))))));
 
 /** A `<select>` of [value, name]. */
 export function select(id, names, chosen, onchange) {
-  const options = names.map(([value, name]) => h("option", { value, selected: value === chosen }, shown(name)));
-  return h("select", { id, onchange: (event) => onchange(event.target.value) }, options);
+  return h("select", { id, onchange: (event) => onchange(event.target.value) },
+    names.map(([value, name]) => h("option", { value, selected: value === chosen }, shown(name))));
 }
 
 /** Words in a row: “a”, “b” and “c”. */
 export const listed = (words) => words.map((word, i) =>
-  [i === 0 ? "" : i === words.length - 1 ? " and " : ", ", h("q", {}, term(word))]);
+  [i === 0 ? "" : i === words.length - 1 ? " and " : ", ", h("q", term(word))]);
 
 /** An error as it should be told: what, and what to do. */
 export function told(error) {
-  const hint = error.hint ? [" ", h("span", { class: "soft" }, shown(error.hint))] : [];
-  return h("p", { class: "error", role: "alert" }, shown(String(error.message)), hint);
+  const hint = error.hint ? [" ", h("span.soft", shown(error.hint))] : [];
+  return h("p.error", { role: "alert" }, shown(String(error.message)), hint);
 }
 
 export function shortened(text, most) {
@@ -117,13 +124,7 @@ export function bytes(n) {
   return `${some(n / 1000 ** unit)} ${["bytes", "kB", "MB", "GB"][unit]}`;
 }
 
-const AGO = new Intl.RelativeTimeFormat("en-GB", { numeric: "auto" });
+const TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
-/** When something was, as a `<time>`. */
-export function when(at) {
-  const seconds = (Date.parse(at) - Date.now()) / 1000;
-  const steps = [["day", 86400], ["hour", 3600], ["minute", 60]];
-  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ["", 0];
-  const text = size ? AGO.format(Math.round(seconds / size), unit) : "just now";
-  return h("time", { datetime: at, title: new Date(at).toLocaleString("en-GB") }, text);
-}
+/** When something was, by the reader's clock. */
+export const when = (at) => h("time", { datetime: at }, TIME.format(new Date(at)));

@@ -3,7 +3,10 @@
 import { call } from "./api.js";
 import { Bars } from "./charts.js";
 import { csvLine } from "./csv.js";
-import { $, button, cell, chance, count, folded, h, percent, plural, said, save, section, shortened, table, told } from "./dom.js";
+import {
+  $, button, cell, chance, count, fact, folded, h, percent, plural, said, save, section, shortened, table,
+  told,
+} from "./dom.js";
 import { measure } from "./measured.js";
 import { chooser } from "./source.js";
 import { state } from "./state.js";
@@ -18,7 +21,7 @@ const FEW = 10;
 let running = null;
 
 export function startFiles() {
-  chooser($("files-source"), { id: "files", go: "Classify all rows", withLabel: true, onchosen: clear, onready: run });
+  chooser("files", { go: "Classify all rows", withLabel: true, onchosen: clear, onready: run });
 }
 
 function clear() {
@@ -88,8 +91,10 @@ async function run(source) {
   const control = new AbortController();
   running = control;
   const bar = h("progress", { max: source.file.size, value: 0, "aria-label": "Bytes read" });
-  const words = h("span", { class: "number" });
-  $("files-run").replaceChildren(h("div", { class: "card progress" }, bar, words, button("Cancel", () => control.abort())));
+  const words = h("span.number");
+  const cancel = button("Cancel", () => control.abort());
+  $("files-run").replaceChildren(h("div.card.progress", bar, words, cancel));
+  $("files-status").textContent = "Reading…";
   const answers = new Answers();
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
@@ -102,8 +107,8 @@ async function run(source) {
   if (running !== control) return; // another file was chosen
   const isWhole = problem === null;
   const end = isWhole ? "Done" : control.signal.aborted ? "Cancelled" : "Broken off";
-  $("files-run").replaceChildren(isWhole || control.signal.aborted ? "" : told(problem),
-    h("p", { class: "away", role: "status" }, `${end}: ${plural(answers.rows, "row")}.`));
+  $("files-status").textContent = `${end}: ${plural(answers.rows, "row")}.`;
+  $("files-run").replaceChildren(isWhole || control.signal.aborted ? "" : told(problem));
   if (answers.rows) summary(source, answers, seconds(), isWhole ? "" : ` (${end.toLowerCase()})`);
   if (isWhole && source.label !== null) await measure($("files-measured"), source);
 }
@@ -133,8 +138,8 @@ async function classify(source, answers, signal, tick) {
     const json = typeof text === "string" ? JSON.stringify(text.toWellFormed?.() ?? text) : "";
     const long = encoder.encode(json).length + 1;
     let error = text instanceof Error ? text : null;
-    if (text.length > limits.text && Array.from(text).length > limits.text) error = new Error("is longer than the service takes");
-    if (long > limits.body - ROOM) error = new Error("is larger than the service takes");
+    const isLong = text.length > limits.text && Array.from(text).length > limits.text;
+    if (isLong || long > limits.body - ROOM) error = new Error("is longer than the service takes");
     if (!error && size && size + long > most) await send();
     batch.push(error ? { error } : { text, json });
     size += error ? 0 : long;
@@ -147,30 +152,30 @@ async function classify(source, answers, signal, tick) {
 async function answered(rows, signal) {
   const texts = rows.filter((row) => !row.error).map((row) => row.json);
   if (!texts.length) return [];
-  const body = `{"top":1,"texts":[${texts.join(",")}]}`;
-  const { answers } = await call("/v1/classify/batch", { body, type: "application/json", tries: PATIENCE, signal });
-  return answers;
+  const body = `{"texts":[${texts.join(",")}]}`;
+  const sent = { body, type: "application/json", tries: PATIENCE, signal };
+  return (await call("/v1/classify/batch", sent)).answers;
 }
 
 function summary(source, answers, seconds, end) {
   const ranked = [...answers.counts].sort((a, b) => b[1] - a[1]);
   const text = (n) => `${count(n)} · ${percent(n / answers.answered)}`;
   const bars = new Bars("Rows by class", { top: 12, text, items: ranked, whole: ranked[0]?.[1] });
-  const facts = [["rows", count(answers.rows)], ["seconds", seconds.toFixed(seconds < 10 ? 2 : 0)],
-    ["mean probability", answers.answered ? percent(answers.sum / answers.answered) : "–"],
-    ["without a known word", count(answers.blind)]];
-  const errors = answers.errors ? h("div", { class: "note" }, h("p", {}, `${plural(answers.errors, "row")} could not be answered:`),
-    h("ul", { class: "plain" }, answers.firstErrors.map((error) => h("li", {}, error)))) : "";
+  const mean = answers.answered ? answers.sum / answers.answered : null;
+  const errors = h("div.note", h("p", `${plural(answers.errors, "row")} could not be answered:`),
+    h("ul.plain", answers.firstErrors.map((error) => h("li", error))));
   const keep = button("Download as CSV", () => download(source, answers, keep), { class: "main" });
   $("files-result").replaceChildren(
     section("h-summary", ["Answers to ", said(source.file.name), end],
-      h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-      errors, bars.node, h("div", { class: "row" }, keep)),
-    section("h-rows", "First rows", rowTable(answers.first), folded("The rows it is least sure of", rowTable(answers.doubtful))));
+      h("dl.facts", fact("rows", count(answers.rows)), fact("seconds", seconds.toFixed(seconds < 10 ? 2 : 0)),
+        fact("mean probability", percent(mean)), fact("without a known word", count(answers.blind))),
+      answers.errors ? errors : "", bars.node, h("div.row", keep)),
+    section("h-rows", "First rows", rowTable(answers.first),
+      folded("The rows it is least sure of", rowTable(answers.doubtful))));
 }
 
 const rowTable = (rows) => table("Rows", ["Row", "Label", "Probability", "Text"],
-  rows.map(({ number, text, label, probability }) => [cell(count(number)), said(label), cell(chance(probability)), text]));
+  rows.map((row) => [cell(count(row.number)), said(row.label), cell(chance(row.probability)), row.text]));
 
 /** Reads the file again and writes each row with its answer: the rows themselves were never kept. */
 async function download(source, answers, pressed) {

@@ -5,28 +5,36 @@ import { csvLine } from "./csv.js";
 import { $, button, chance, count, h, plural, said, save, shown, soft, told } from "./dom.js";
 import { Picker } from "./picker.js";
 import { chooser } from "./source.js";
-import { freshId, labels, state } from "./state.js";
+import { freshId, labels, likeliest, on, state } from "./state.js";
 
 const ASK_EVERY = 5; // labels after which the most useful are asked for anew
 const AHEAD = 2 * ASK_EVERY; // some may be skipped
+const MAIN = { class: "main" };
 
 let work = null; // the labelling under way
-const picker = new Picker({ id: "give", name: "Give a label", keys: true, onpick: (label, isNew) => give(label, isNew) });
+const picker = new Picker("give", "Give a label", (label, isNew) => give(label, isNew), true);
 
 export function startLabelling() {
   const onchosen = () => {
     work = null;
     $("label-work").replaceChildren();
   };
-  chooser($("label-source"), { id: "label", go: "Start labelling", withLabel: false, onchosen, onready: begin });
+  chooser("label", { go: "Start labelling", withLabel: false, onchosen, onready: begin });
   document.addEventListener("keydown", pressed);
+  let known = labels().length;
+  on("card", () => {
+    if (work?.current && labels().length !== known) offer(work.current); // there is a class more, or less
+    known = labels().length;
+  });
 }
 
 async function begin(source) {
-  $("label-work").replaceChildren(h("p", { class: "soft", role: "status" }, "Reading…"));
+  $("label-work").replaceChildren(h("p.soft", { role: "status" }, "Reading…"));
   try {
-    work = { name: source.file.name, ...(await sample(source)), queue: [], done: new Set(), given: [], since: 0 };
+    const drawn = await sample(source);
+    work = { name: source.file.name, ...drawn, queue: [], done: new Set(), given: [], since: 0 };
     await next(work);
+    $("labelling").scrollIntoView({ block: "nearest" });
   } catch (error) {
     $("label-work").replaceChildren(told(error));
   }
@@ -56,7 +64,8 @@ async function next(here) {
   if (here.since >= ASK_EVERY || !here.queue.length) {
     const left = here.texts.map((_, i) => i).filter((i) => !here.done.has(i));
     const asked = { texts: left.map((i) => here.texts[i]), limit: AHEAD };
-    here.queue = left.length ? (await post("/v1/suggest", asked)).suggestions.map(({ index }) => left[index]) : [];
+    const { suggestions } = left.length ? await post("/v1/suggest", asked) : { suggestions: [] };
+    here.queue = suggestions.map(({ index }) => left[index]);
     here.since = 0;
   }
   const index = here.queue.shift();
@@ -70,39 +79,46 @@ function draw(trouble = null) {
   const { cannot_learn: why } = state.card;
   const right = given.filter(({ label, guess }) => label === guess).length;
   const score = given.length ? ` · guess right ${count(right)} of ${count(given.length)} times` : "";
-  const notes = [];
-  if (texts.length < seen) notes.push(`A random ${count(texts.length)} of the ${count(seen)} texts of ${name} take part.`);
-  if (why) notes.push(`The model does not learn from them: ${why}. Download the labels, to train with.`);
-  const isNone = { class: "quiet", disabled: !given.length };
-  const card = h("section", { id: "labelling", class: "card", tabindex: "-1", "aria-label": "Labelling", "aria-describedby": "asked" },
-    h("div", { class: "heading" }, h("p", { id: "label-count", role: "status" }, `${plural(given.length, "label")} given${score}`),
-      h("span", { class: "row" }, button([key("U"), "Undo"], undo, isNone), button("Download labels", download, isNone))),
-    notes.map((note) => soft(shown(note))), trouble && told(trouble),
-    current ? question(current) : h("p", { class: "hint" }, "That was all of them. Thank you."));
+  const part = `A random ${count(texts.length)} of the ${count(seen)} texts of ${shown(name)} take part.`;
+  const useless = `The model does not learn from them: ${why}. Download the labels, to train with.`;
+  const looks = { class: "quiet", disabled: !given.length };
+  const about = { id: "labelling", tabindex: "-1", "aria-label": "Labelling", "aria-describedby": "asked" };
+  const card = h("section.card", about,
+    h("div.heading",
+      h("p", { id: "label-count", role: "status" }, `${plural(given.length, "label")} given${score}`),
+      h("span.row", button([key("U"), "Undo"], undo, looks), button("Download labels", download, looks))),
+    texts.length < seen ? soft(part) : null, why ? soft(useless) : null, trouble && told(trouble),
+    current ? question(current) : h("p.hint", "That was all of them. Thank you."));
   $("label-work").replaceChildren(card);
   card.focus({ preventScroll: true });
 }
 
 const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
 
-function question({ text, answer: { label, probability, probabilities: p } }) {
-  const isMany = labels().length > 9;
-  picker.set(isMany ? labels().sort((a, b) => (p[b] ?? 0) - (p[a] ?? 0)) : labels());
+/** Few classes keep their digits; of many the likeliest have them. */
+function offer({ answer }) {
+  picker.set(labels().length > 9 ? likeliest(answer.probabilities) : labels());
+}
+
+function question(current) {
+  const { text, answer: { label, probability } } = current;
+  offer(current);
   return [
     h("blockquote", { id: "asked", class: "reading", dir: "auto" }, shown(text)),
-    h("div", { class: "row" }, button([key("Enter"), "It is ", said(label), ` (${chance(probability)})`], accept, { class: "main" }),
+    h("div.row", button([key("Enter"), "It is ", said(label), ` (${chance(probability)})`], accept, MAIN),
       button([key("S"), "Skip"], skip)),
     soft("Or:"),
     picker.node,
   ];
 }
 
-const accept = () => give(work.current.answer.label, false);
+const accept = () => work.current && give(work.current.answer.label, false);
 
 const give = (label, isNew) => busy(async (here) => {
   const { index, text, answer } = here.current;
   const id = freshId();
-  if (!state.card.cannot_learn) await post("/v1/learn", { documents: [{ id, text, label }], new_labels: isNew });
+  const asked = { documents: [{ id, text, label }], new_labels: isNew };
+  if (!state.card.cannot_learn) await post("/v1/learn", asked);
   here.given.push({ id, index, text, label, guess: answer.label });
   here.done.add(index);
   here.since++;
@@ -136,8 +152,9 @@ async function busy(action, isBack = false) {
 }
 
 function pressed(event) {
-  if (!work || $("view-label").hidden || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  const { target } = event;
+  if (!work || $("view-label").hidden) return;
+  const { target, ctrlKey, metaKey, altKey, repeat } = event;
+  if (ctrlKey || metaKey || altKey || repeat) return;
   const isInside = target === document.body || target.id === "view-label" || target.closest("#labelling");
   if (!isInside || target.matches("input, select, textarea")) return;
   const pressing = event.key.toLowerCase();
@@ -150,5 +167,7 @@ function pressed(event) {
   event.preventDefault();
 }
 
-const download = () =>
-  save([csvLine(["text", "label"]), ...work.given.map(({ text, label }) => csvLine([text, label]))], "labels.csv");
+function download() {
+  const lines = work.given.map(({ text, label }) => csvLine([text, label]));
+  save([csvLine(["text", "label"]), ...lines], "labels.csv");
+}

@@ -19,36 +19,41 @@ export function startModel() {
 export function showModel(label, rival) {
   const names = labels();
   const { classes, quality, recipe } = state.card;
-  const ranked = classes.map((each) => [each.label, each.documents]).sort((a, b) => b[1] - a[1]);
+  const isCounted = classes.every((each) => each.documents !== null);
+  const ranked = classes.map((each) => [each.label, isCounted ? each.documents : each.prior]);
+  ranked.sort((a, b) => b[1] - a[1]);
+  const usual = ranked[names.length === 2 ? 1 : 0][0]; // of two the rarer, whose words tell more
   if (names.includes(label)) chosen = { label, rival: null };
-  else if (!names.includes(chosen.label)) chosen = { label: ranked[names.length === 2 ? 1 : 0][0], rival: null };
+  else if (!names.includes(chosen.label)) chosen = { label: usual, rival: null };
   if (rival !== chosen.label && names.includes(rival)) chosen.rival = rival;
   if (names.length === 2) chosen.rival = names.find((name) => name !== chosen.label);
   const total = ranked.reduce((sum, [, n]) => sum + n, 0);
-  const text = (n) => `${count(n)} · ${percent(n / total)}`;
-  const bars = new Bars("Documents by class", { top: 12, text, items: ranked, whole: ranked[0][1] || 1 });
-  const made = Object.keys(recipe).length ? folded("Its recipe", h("pre", {}, shown(JSON.stringify(recipe, null, 2)))) : "";
+  const text = (n) => (isCounted ? `${count(n)} · ${percent(n / total)}` : percent(n));
+  const bars = new Bars("Size of each class", { top: 12, text, items: ranked, whole: ranked[0][1] || 1 });
+  const made = folded("Its recipe", h("pre", shown(JSON.stringify(recipe, null, 2))));
   $("model-body").replaceChildren(
-    h("div", { class: "stack" }, section("h-classes", "Its classes", bars.node),
+    h("div.stack", section("h-classes", "Its classes", bars.node),
       section("h-quality", "How good it is", ...measured(quality))),
     section("h-words", "Words that tell most", selects(), h("div", { id: "telling" }, "…")),
-    h("div", { class: "wide" }, section("h-facts", "What it is", facts(), made)));
+    h("div.wide", section("h-facts", "What it is", facts(), made)));
   tell();
 }
 
 function facts() {
   const { name, version, documents, corrections, facts: more } = state.card;
-  const all = new Map([["name", name], ["version", version], ...more, ["documents", count(documents)],
+  const size = documents === null ? "not known" : count(documents);
+  const all = new Map([["name", name], ["version", version], ...more, ["documents", size],
     ["corrections that stand", count(corrections)]]);
-  return h("dl", { class: "pairs" }, [...all].map(([key, value]) =>
-    h("div", {}, h("dt", {}, shown(key)), h("dd", {}, shown(value)))));
+  return h("dl.pairs", [...all].map(([key, value]) =>
+    h("div", h("dt", shown(key)), h("dd", shown(value)))));
 }
 
 function measured(quality) {
   if (!quality) return [soft("That is not known. A file with labels, under Files, would show it.")];
   const [low, high] = quality.accuracy_interval;
-  return [h("p", {}, h("b", { class: "large" }, percent(quality.accuracy)), " right"),
-    soft(`${percent(low)} to ${percent(high)} (95\u202f%), by ${count(quality.n)} texts of training, each left out when asked about`),
+  return [h("p", h("b.large", percent(quality.accuracy)), " right"),
+    soft(`${percent(low)} to ${percent(high)}, with 95\u202f% confidence: by ${count(quality.n)} texts `,
+      "of training that were left out when they were asked about"),
     calibration(quality.bins, quality.calibration_error)];
 }
 
@@ -56,28 +61,32 @@ function selects() {
   const names = labels().map((label) => [label, label]);
   const go = (label, rival) => {
     chosen = { label, rival };
-    history.replaceState(null, "", `#model?${new URLSearchParams({ class: label, ...(rival !== null && { rival }) })}`);
+    history.replaceState(null, "", `#model?${query({ class: label, rival })}`);
     tell();
   };
-  const against = select("words-rival", [["", "all others"], ...names], chosen.rival ?? "", (value) => go(chosen.label, value || null));
+  const all = [["", "all others"], ...names];
+  const against = select("words-rival", all, chosen.rival ?? "", (value) => go(chosen.label, value || null));
   const own = select("words-class", names, chosen.label, (value) => {
     const rival = chosen.rival === value ? chosen.label : chosen.rival; // the two change places
     against.value = rival ?? "";
     go(value, rival);
   });
-  return h("p", { class: "row" }, h("label", { for: own.id }, "For"), own, h("label", { for: against.id }, "against"), against);
+  return h("p.row", h("label", { for: own.id }, "For"), own,
+    h("label", { for: against.id }, "against"), against);
 }
+
+const query = (asked) => new URLSearchParams(Object.entries(asked).filter(([, value]) => value !== null));
 
 const tell = latest(async () => {
   const { label, rival } = chosen;
   const put = (node) => $("telling").replaceChildren(node);
   if (label === rival) return put(soft("Choose two different classes."));
   try {
-    const { words } = await get(`/v1/words?${new URLSearchParams({ label, limit: WORDS, ...(rival !== null && { rival }) })}`);
+    const { words } = await get(`/v1/words?${query({ label, rival, limit: WORDS })}`);
     if (!words.length) return put(soft("The words of this model have no weights of their own."));
-    const isSure = words[0].low !== undefined;
-    put(diverging(h("span", {}, "Log-odds for ", said(label), rival === null ? "" : [" (right) or ", said(rival), " (left)"],
-      isSure ? "; thin lines are 95\u202f% intervals" : ""), words));
+    const other = rival === null ? "" : [" (right) or ", said(rival), " (left)"];
+    const range = words[0].low === undefined ? "" : "; thin lines are 95\u202f% intervals";
+    put(diverging(h("span", "Log-odds for ", said(label), other, range), words));
   } catch (error) {
     put(told(error));
   }

@@ -8,13 +8,14 @@ const MOST = 9;
 export class Picker {
   #labels = [];
   #shown = [];
-  #buttons = h("div", { class: "row" });
+  #buttons = h("div.row");
   #filter;
 
-  constructor({ id, name, onpick, keys = false }) {
+  constructor(id, name, onpick, keys = false) {
     Object.assign(this, { onpick, keys });
     this.#filter = h("input", {
-      type: "search", autocomplete: "off", placeholder: keys ? "Type to find a class ( / )" : "Type to find a class", "aria-label": "Find a class",
+      type: "search", autocomplete: "off", "aria-label": "Find a class",
+      placeholder: `Type to find a class${keys ? " ( / )" : ""}`,
       oninput: () => this.#draw(),
       onkeydown: (event) => {
         if (event.key === "Escape") this.node.closest("[tabindex]").focus();
@@ -30,9 +31,9 @@ export class Picker {
       if (given) this.onpick(given, !this.#labels.includes(given));
       field.value = "";
     };
-    const form = h("form", { class: "row", onsubmit: add }, h("label", { for: field.id }, "Its name"), field,
+    const form = h("form.row", { onsubmit: add }, h("label", { for: field.id }, "Its name"), field,
       h("button", { type: "submit" }, "Add it and learn"));
-    this.node = h("div", { class: "picker", role: "group", "aria-label": name }, this.#filter, this.#buttons,
+    this.node = h("div.picker", { role: "group", "aria-label": name }, this.#filter, this.#buttons,
       folded("A new class…", form));
   }
 
@@ -62,6 +63,6 @@ export class Picker {
     this.#buttons.replaceChildren(...this.#shown.map((label, i) =>
       h("button", { type: "button", "data-label": label, onclick: () => this.onpick(label, false) },
         this.keys ? h("kbd", { "aria-hidden": "true" }, String(i + 1)) : null, said(label))));
-    if (!found.length) this.#buttons.append(h("span", { class: "soft" }, "No class is called so."));
+    if (!found.length) this.#buttons.append(h("span.soft", "No class is called so."));
   }
 }

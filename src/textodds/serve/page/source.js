@@ -3,28 +3,30 @@
 import { CsvReader, JsonReader, LineReader } from "./csv.js";
 import { $, button, bytes, h, said, select, shortened, soft, told } from "./dom.js";
 
-const TEXT_NAMES = ["text", "message", "body", "content", "document", "sentence", "review", "comment", "description", "title"];
-const LABEL_NAMES = ["label", "labels", "class", "category", "target", "tag", "topic", "sentiment", "y"];
+const TEXT_NAMES = "text message body content document sentence review comment description title".split(" ");
+const LABEL_NAMES = "label labels class category target tag topic sentiment y".split(" ");
 const PEEK = 100; // rows looked at to know the columns
 const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "application/x-ndjson" };
+const ACCEPTED = ".csv,.tsv,.txt,.log,.jsonl,.ndjson,.gz,text/*";
 const READERS = { csv: CsvReader, tsv: CsvReader, jsonl: JsonReader, lines: LineReader };
 
 /** A file of rows. `text` and `label` are numbers of `columns`, null if there is none. */
-export class Source {
+class Source {
   read = 0; // bytes of the file so far
 
   static async of(file) {
     const source = new Source();
     const name = file.name.toLowerCase().replace(/\.gz$/, "");
-    if (name.endsWith(".parquet")) throw new Error("Parquet is for the command line: textodds predict MODEL FILE.");
+    if (name.endsWith(".parquet")) throw new Error("Parquet is read by the command line: textodds predict.");
     const magic = new Uint8Array(await file.slice(0, 2).arrayBuffer());
     Object.assign(source, { file, isGzip: magic[0] === 0x1f && magic[1] === 0x8b });
     let start = "";
     for await (start of source.#pieces()) break;
     if (start.includes("\0")) throw new Error("The file is no text in UTF-8.");
     source.kind = kindOf(name, start);
-    const line = start.split(/[\r\n]/, 1)[0];
-    source.delimiter = source.kind === "tsv" ? "\t" : [",", "\t", ";"].find((mark) => line.includes(mark)) ?? ",";
+    const [line] = start.split(/[\r\n]/, 1);
+    const marks = source.kind === "tsv" ? ["\t"] : [",", "\t", ";"];
+    source.delimiter = marks.find((mark) => line.includes(mark)) ?? marks[0];
     source.hasHeader = source.isTable;
     await source.look();
     return source;
@@ -62,7 +64,8 @@ export class Source {
   at(row, column) {
     if (row instanceof Error) return row;
     const name = this.columns[column];
-    if (this.kind === "jsonl") return typeof row[name] === "string" ? row[name] : new Error(`has no text in “${name}”`);
+    if (this.kind === "jsonl" && typeof row[name] !== "string") return new Error(`has no text in “${name}”`);
+    if (this.kind === "jsonl") return row[name];
     if (row.length === this.columns.length) return row[column];
     return new Error(`has ${row.length} fields, not ${this.columns.length}`);
   }
@@ -70,8 +73,10 @@ export class Source {
   /** All fields of a row as text, by `columns`. */
   fields(row) {
     if (row instanceof Error) return this.columns.map(() => "");
-    const values = this.kind === "jsonl" ? this.columns.map((name) => row[name]) : row;
-    return this.columns.map((_, i) => (typeof values[i] === "string" ? values[i] : JSON.stringify(values[i]) ?? ""));
+    return this.columns.map((name, i) => {
+      const value = this.kind === "jsonl" ? row[name] : row[i];
+      return typeof value === "string" ? value : JSON.stringify(value) ?? "";
+    });
   }
 
   /** Every row after the header. */
@@ -98,7 +103,8 @@ export class Source {
         out.enqueue(chunk);
       },
     });
-    const reader = this.#unpacked(this.file.stream().pipeThrough(counted)).pipeThrough(new TextDecoderStream()).getReader();
+    const unpacked = this.#unpacked(this.file.stream().pipeThrough(counted));
+    const reader = unpacked.pipeThrough(new TextDecoderStream()).getReader();
     try {
       for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
         signal?.throwIfAborted();
@@ -115,11 +121,11 @@ export class Source {
 
   /** The body and type to send to be measured; an Error says why that cannot be. */
   async upload(limit) {
-    const isUsual = this.kind === "jsonl" || (this.hasHeader && (this.kind === "tsv" || this.delimiter === ","));
-    if (!isUsual) throw new Error("for that it must have commas or tabs, and names in its first line");
+    const isUsual = this.delimiter === (this.kind === "tsv" ? "\t" : ",") && this.hasHeader;
+    if (!isUsual && this.kind !== "jsonl") throw new Error("it needs a line of names, and commas or tabs");
     const isKept = !this.isGzip || this.kind === "csv";
     const body = isKept ? this.file : await new Response(this.#unpacked(this.file.stream())).blob();
-    if (body.size > limit) throw new Error(`it has ${bytes(body.size)}, and the service takes ${bytes(limit)}`);
+    if (body.size > limit) throw new Error(`it is larger than the ${bytes(limit)} that the service takes`);
     return { body, type: this.isGzip && isKept ? "application/gzip" : TYPES[this.kind] };
   }
 }
@@ -127,7 +133,7 @@ export class Source {
 function kindOf(name, start) {
   const [, ending] = name.match(/\.(csv|tsv|jsonl|ndjson|txt|log)$/) ?? [];
   if (ending === "csv" || ending === "tsv") return ending;
-  if (ending?.endsWith("n") || ending?.endsWith("l") || /^\s*\{/.test(start)) return "jsonl";
+  if (/json/.test(ending) || /^\s*\{/.test(start)) return "jsonl";
   return ending ? "lines" : "csv";
 }
 
@@ -135,10 +141,10 @@ function kindOf(name, start) {
  * A place to drop or choose a file, and the choice of its columns.
  * `onchosen()` is called when there is another file, `onready(source)` when the button named `go` is pressed.
  */
-export function chooser(box, { id, go, withLabel, onchosen, onready }) {
-  const input = h("input", { id: `${id}-file`, type: "file", class: "away", accept: ".csv,.tsv,.txt,.jsonl,.ndjson,.gz,text/*" });
-  const zone = h("label", { class: "drop", for: input.id }, h("span", {}, h("b", {}, "Choose a file"), " or drop it here"),
-    h("span", { class: "soft" }, "CSV, TSV, JSON lines, or one text per line; gzipped or not"));
+export function chooser(id, { go, withLabel, onchosen, onready }) {
+  const input = h("input.away", { id: `${id}-file`, type: "file", accept: ACCEPTED });
+  const zone = h("label.drop", { for: input.id }, h("span", h("b", "Choose a file"), " or drop it here"),
+    h("span.soft", "CSV, TSV, JSON lines, or one text per line; gzipped or not"));
   const details = h("div");
   const take = async (file) => {
     if (!file) return;
@@ -161,9 +167,10 @@ export function chooser(box, { id, go, withLabel, onchosen, onready }) {
     const pick = (name, words, options, chosen, onchange) => [h("label", { for: `${id}-${name}` }, words),
       select(`${id}-${name}`, options, String(chosen ?? ""), onchange)];
     const texts = [...(source.text === null ? [["", "choose…"]] : []), ...names];
-    const rows = [h("p", {}, h("b", {}, said(source.file.name)), " ", h("span", { class: "soft" }, bytes(source.file.size)))];
+    const size = h("span.soft", bytes(source.file.size));
+    const rows = [h("p", h("b", said(source.file.name)), " ", size)];
     if (source.kind !== "lines") {
-      rows.push(h("p", { class: "row" }, pick("text", "Texts are in", texts, source.text, set),
+      rows.push(h("p.row", pick("text", "Texts are in", texts, source.text, set),
         withLabel ? pick("label", "labels in", [["", "no column"], ...names], source.label,
           (value) => (source.label = number(value))) : []));
     }
@@ -174,10 +181,11 @@ export function chooser(box, { id, go, withLabel, onchosen, onready }) {
         choose(source);
         $(`${id}-header`).focus();
       };
-      rows.push(h("p", { class: "row" }, h("input", { id: `${id}-header`, type: "checkbox", checked: source.hasHeader, onchange: again }),
-        h("label", { for: `${id}-header` }, "The first line has the names of the columns")));
+      const box = { id: `${id}-header`, type: "checkbox", checked: source.hasHeader, onchange: again };
+      rows.push(h("p.row", h("input", box),
+        h("label", { for: box.id }, "The first line has the names of the columns")));
     }
-    details.replaceChildren(h("div", { class: "card" }, rows, preview, h("div", { class: "row" }, start)));
+    details.replaceChildren(h("div.card", rows, preview, h("div.row", start)));
     set(String(source.text ?? ""));
     (source.text === null ? $(`${id}-text`) : start).focus();
   };
@@ -188,5 +196,5 @@ export function chooser(box, { id, go, withLabel, onchosen, onready }) {
       if (name === "drop") take(event.dataTransfer.files[0]);
     });
   }
-  box.replaceChildren(input, zone, details);
+  $(`${id}-source`).replaceChildren(input, zone, details);
 }

@@ -23,6 +23,12 @@ function parts(version) {
   return [version.slice(0, dot), Number(version.slice(dot + 1))];
 }
 
+/** What an object has by a name, not what every object has. */
+export const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
+
+/** Names of the classes, the likeliest first, by probabilities. */
+export const likeliest = (p) => labels().sort((a, b) => (own(p, b) ?? 0) - (own(p, a) ?? 0));
+
 /** Names of the classes, in the model's order. */
 export const labels = () => state.card.classes.map((each) => each.label);
 

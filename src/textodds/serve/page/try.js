@@ -9,7 +9,7 @@ import { on, state } from "./state.js";
 import { explainSoon, startWhy } from "./why.js";
 
 const QUIET = 900; // milliseconds without typing after which the answer is read out
-const HINT = "Type or paste a text. The answer comes while you write, with what each word says for and against it.";
+const HINT = "Type or paste a text. The answer comes as you write, with what each word says for and against.";
 const BLIND = "No word of it is known to the model: this is what it believes before it has read anything.";
 
 const bars = new Bars("Probability of each class");
@@ -39,17 +39,19 @@ function read(value) {
   const length = text.length > limit / 2 ? Array.from(text).length : text.length;
   const isLong = length > limit;
   $("clear").hidden = !text;
-  $("text-note").textContent = length > 0.8 * limit ? `${count(length)} of at most ${count(limit)} characters` : "";
+  const note = `${count(length)} of at most ${count(limit)} characters`;
+  $("text-note").textContent = length > 0.8 * limit ? note : "";
   $("text-note").classList.toggle("error", isLong);
   const asked = isLong || !text.trim() ? null : text;
   if (asked === null) hint(isLong ? "That is too long to be read at once." : HINT);
+  $("answer-body").classList.toggle("stale", asked !== null);
   answerTo(asked);
   decideOn(asked);
   explainSoon(asked);
 }
 
 function hint(words) {
-  $("answer-body").replaceChildren(h("p", { class: "hint" }, words));
+  $("answer-body").replaceChildren(h("p.hint", words));
   offerCorrection(null);
   announce("");
 }
@@ -60,19 +62,22 @@ const answerTo = latest(async (asked) => {
     const answer = await post("/v1/classify", { text: asked });
     if (text.trim()) show(answer, asked);
   } catch (error) {
-    if (text === asked) $("answer-body").replaceChildren(told(error));
+    if (text !== asked) return;
+    $("answer-body").classList.remove("stale");
+    $("answer-body").replaceChildren(told(error));
   }
 });
 
 function show(answer, asked) {
   bars.update(Object.entries(answer.probabilities).sort((a, b) => b[1] - a[1]));
-  const verdict = h("p", { class: "verdict" }, said(answer.label, { class: "label" }),
-    h("span", { class: "number" }, chance(answer.probability)));
-  const note = answer.evidence === 0 ? [h("p", { class: "note" }, BLIND)] : [];
+  const verdict = h("p.verdict", said(answer.label, { class: "label" }),
+    h("span.number", chance(answer.probability)));
+  const note = answer.evidence === 0 ? [h("p.note", BLIND)] : [];
   const body = $("answer-body");
   if (!body.contains(bars.node)) body.replaceChildren(bars.node);
   while (body.firstChild !== bars.node) body.firstChild.remove(); // the bars stay where they are, and move
   bars.node.before(verdict, ...note);
+  if (asked === text) body.classList.remove("stale");
   offerCorrection(asked, answer);
   announce(`${answer.label}, ${chance(answer.probability)}`);
 }

@@ -2,7 +2,9 @@
 
 import { latest, post } from "./api.js";
 import { waterfall } from "./charts.js";
-import { $, button, chance, count, h, listed, odds, plural, said, select, shown, signed, soft, term, told } from "./dom.js";
+import {
+  $, button, chance, count, h, listed, odds, plural, said, select, shown, signed, soft, term, told,
+} from "./dom.js";
 import { labels, state } from "./state.js";
 
 const OTHERS = "others"; // the service's name for all other classes together
@@ -41,7 +43,7 @@ const explain = latest(async (asked) => {
   const { explained } = state.card.limits;
   try {
     if (asked.length > explained && Array.from(asked).length > explained) {
-      parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word; this is longer.`)];
+      parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word.`)];
     } else parts = drawn(await post("/v1/explain", { text: asked, rival: chosen }), asked);
   } catch (error) {
     if (rival && error.status === 422) { // the rival is the answer now
@@ -61,9 +63,9 @@ function drawn(why, asked) {
   const isAll = why.rival === OTHERS && hasAll();
   const against = isAll ? "all others together" : why.rival;
   const isWhole = isAll || labels().length === 2;
-  return [h("div", { class: "heading" }, h("h3", { id: "h-why" }, "Why ", said(why.label)), versus(why, isAll)),
-    ...reading(why, asked, against), unknown(why), summed(why, against), result(why, against, isWhole),
-    flip(why, asked)].filter(Boolean);
+  const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
+  return [h("div.heading", heading, versus(why, isAll)), ...reading(why, asked, against), unknown(why),
+    summed(why, against), result(why, against, isWhole), flip(why, asked)];
 }
 
 function versus(why, isAll) {
@@ -74,7 +76,7 @@ function versus(why, isAll) {
     rival = value;
     explain(text);
   };
-  return h("p", { class: "row" }, h("label", { for: "rival" }, "Why not"),
+  return h("p.row", h("label", { for: "rival" }, "Why not"),
     select("rival", [...all, ...names], isAll ? "" : why.rival, change));
 }
 
@@ -88,25 +90,27 @@ function reading(why, asked, against) {
     const { start, end, word, log_odds: x, known } = place;
     nodes.push(shown(cut(start)));
     const kind = x > 0 ? "for" : x < 0 ? "against" : known ? "" : "unknown";
-    const mark = h("span", { class: `word ${kind} ${why.flip?.words.includes(word) ? "flip" : ""}` }, shown(cut(end)));
+    const isFlip = why.flip?.words.includes(word);
+    const mark = h("span", { class: `word ${kind} ${isFlip ? "flip" : ""}` }, shown(cut(end)));
     if (x) mark.style.setProperty("--depth", (Math.abs(x) / most).toFixed(3));
     mark.place = place;
     marks.push(mark);
     nodes.push(mark);
   }
   nodes.push(shown(cut(Infinity)));
-  const line = h("p", { class: "saying", "aria-live": "polite" });
+  const line = h("p.saying", { "aria-live": "polite" });
   let at = -1;
   const pick = (to) => {
     marks[at]?.classList.remove("at");
     at = to;
     marks[at]?.classList.add("at");
-    line.replaceChildren(...(at < 0 ? legend(why.label, against) : saying(marks[at].place, why.label, against)));
+    const names = [why.label, against];
+    line.replaceChildren(...(at < 0 ? legend(...names) : saying(marks[at].place, ...names)));
   };
   pick(-1);
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
-  const box = h("p", {
-    class: "reading", dir: "auto", tabindex: "0", role: "group",
+  const box = h("p.reading", {
+    dir: "auto", tabindex: "0", role: "group",
     "aria-label": "Words of the text; arrow keys go from word to word",
     onpointerover: (event) => event.target.place && pick(marks.indexOf(event.target)),
     onpointerleave: () => pick(-1),
@@ -121,13 +125,13 @@ function reading(why, asked, against) {
   return [box, line];
 }
 
-const legend = (label, against) => [["for", label], ["against", against]].map(([kind, name]) =>
-  h("span", { class: `key word ${kind}` }, "for ", said(name))).concat(h("span", { class: "key word unknown" }, "unknown"));
+const legend = (label, against) => [h("span.key.word.for", "for ", said(label)),
+  h("span.key.word.against", "for ", said(against)), h("span.key.word.unknown", "unknown")];
 
 function saying({ word, log_odds: x, known }, label, against) {
-  const name = h("q", {}, term(word));
+  const name = h("q", term(word));
   if (!x) return [name, known ? " says nothing either way" : " is unknown to the model, and says nothing"];
-  return [name, " ", h("b", {}, signed(x)), " for ", said(x > 0 ? label : against), ": it makes the odds ",
+  return [name, " ", h("b", signed(x)), " for ", said(x > 0 ? label : against), ": it makes the odds ",
     `${odds(x)} times ${x > 0 ? "higher" : "lower"}`];
 }
 
@@ -142,10 +146,10 @@ function cutter(whole) {
 }
 
 function unknown({ unknown_words: words, unknown: n }) {
-  if (!n) return null;
-  const more = words.length - TOP;
-  return soft(words.length ? "Unknown to the model: " : plural(n, "unknown word"), listed(words.slice(0, TOP)),
-    more > 0 ? `, and ${count(more)} more` : "");
+  if (!n) return "";
+  const more = words.length > TOP ? `, and ${count(words.length - TOP)} more` : "";
+  if (!words.length) return soft(`${plural(n, "word is", "words are")} unknown to the model.`);
+  return soft("Unknown to the model: ", listed(words.slice(0, TOP)), more);
 }
 
 function summed(why, against) {
@@ -159,30 +163,29 @@ function summed(why, against) {
   const sum = rest.reduce((total, word) => total + word.log_odds, 0);
   if (rest.length) parts.push(part(plural(rest.length, "other word"), sum));
   if (Math.abs(why.remainder) > 1e-9) parts.push(part("several rivals", why.remainder));
-  const caption = h("span", {}, "What adds to the log-odds of ", said(why.label), " against ", said(against));
+  const caption = h("span", "What adds to the log-odds of ", said(why.label), " against ", said(against));
   return waterfall(caption, parts, part("together", why.log_odds, ""));
 }
 
 function result(why, against, isWhole) {
   const [more, less] = why.log_odds >= 0 ? [why.label, against] : [against, why.label];
-  return h("p", {}, `Log-odds of ${signed(why.log_odds)} are odds of ${odds(why.log_odds)} to 1 for `, said(more),
-    isWhole ? [": a probability of ", h("b", {}, chance(why.probability)), " for ", said(why.label)] : [" against ", said(less)],
-    ".");
+  const sum = [": a probability of ", h("b", chance(why.probability)), " for ", said(why.label)];
+  return h("p", `Log-odds of ${signed(why.log_odds)} are odds of ${odds(why.log_odds)} to 1 for `, said(more),
+    isWhole ? sum : [" against ", said(less)], ".");
 }
 
 function flip(why, asked) {
   if (taken?.after === asked) {
-    const { before } = taken;
-    return h("p", { class: "flipping" }, "Words were taken out. ", button("Put them back", () => write(before)));
+    return h("p.flipping", "Words were taken out. ", button("Put them back", () => write(taken.before)));
   }
-  if (!why.flip) return h("p", { class: "flipping soft" }, "There are no words without which the answer would change.");
+  if (!why.flip) return h("p.flipping.soft", "No words could be taken out that would change the answer.");
   const { words, label_after: label, probability_after: p, exact } = why.flip;
-  const bound = exact || words.length === 1 ? "" : " Fewer may do: these are at most as many as it takes.";
+  const bound = exact ? "" : ` That is at most ${plural(words.length, "word")}; fewer may do.`;
   const without = () => {
     taken = { before: asked, after: stripped(asked, why.places, new Set(words)) };
     write(taken.after);
   };
-  return h("p", { class: "flipping" }, "Without ", listed(words), " it would be ", h("b", {}, said(label)),
+  return h("p.flipping", "Without ", listed(words), " it would be ", h("b", said(label)),
     ` (${chance(p)}).${bound} `, button("Try it without", without));
 }
 

@@ -1,0 +1,244 @@
+"""Files that are measured: in every form, and whatever is wrong with them."""
+
+import gzip
+import io
+import json
+import subprocess
+import threading
+import time
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import textodds
+from serve.conftest import MESSAGES
+from serve.wire import problem, running
+from textodds.serve import messages
+
+ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
+
+
+@pytest.fixture(scope="module")
+def service(trained, tmp_path_factory):
+    journal = str(tmp_path_factory.mktemp("uploads") / "journal")
+    with running(trained, "--journal", journal) as found:
+        yield found
+
+
+@pytest.fixture
+def send(service):
+    """A function that sends a file."""
+    client = service.client()
+
+    def send(content, media="text/csv", query=""):
+        return client.send("POST", f"/v1/evaluate{query}", content, content_type=media)
+
+    yield send
+    client.close()
+
+
+def quoted(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+def parquet(**columns):
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+CSV = ("label,text\n" + "".join(f"{label},{quoted(text)}\n" for label, text in ROWS)).encode()
+FORMS = {
+    "csv": (CSV, "text/csv"),
+    "tsv": (
+        ("label\ttext\n" + "".join(f"{label}\t{quoted(text)}\n" for label, text in ROWS)).encode(),
+        "text/tab-separated-values",
+    ),
+    "jsonl": (
+        "".join(json.dumps({"label": label, "text": text}) + "\n" for label, text in ROWS).encode(),
+        "application/x-ndjson",
+    ),
+    "parquet": (
+        parquet(label=[label for label, _ in ROWS], text=[text for _, text in ROWS]),
+        "application/vnd.apache.parquet",
+    ),
+    "gz": (gzip.compress(CSV), "application/gzip"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_gives_the_measures_of_the_library(send, trained, form):
+    answer = send(*FORMS[form])
+    assert answer.status == 200, answer.body
+    msgspec.json.decode(answer.body, type=messages.EvaluateAnswer)
+    found = answer.json()
+    model = textodds.load(trained)
+    shares = model.predict_proba([text for _, text in ROWS])
+    best = [model.classes_[k] for k in shares.argmax(axis=1)]
+    assert found["n"] == len(ROWS)
+    assert found["accuracy"] == np.mean([a == label for a, (label, _) in zip(best, ROWS, strict=True)])
+    low, high = found["accuracy_interval"]
+    assert 0 <= low < found["accuracy"] < high <= 1
+    rows = zip(shares, ROWS, strict=True)
+    loss = -np.mean([np.log(share[model.classes_.index(label)]) for share, (label, _) in rows])
+    assert found["log_loss"] == pytest.approx(loss, rel=1e-9)
+    counted = {(c["truth"], c["answer"]): c["rows"] for c in found["confusion"]}
+    for truth in model.classes_:
+        for answered in model.classes_:
+            right = sum((label, b) == (truth, answered) for b, (label, _) in zip(best, ROWS, strict=True))
+            assert counted.get((truth, answered), 0) == right
+    assert sum(part["answers"] for part in found["bins"]) == len(ROWS)
+    assert found["unknown_labels"] == {}
+
+
+def test_columns_are_found_by_the_names_that_are_given(send):
+    file = CSV.replace(b"label,text", "Größe,was & wie".encode(), 1)
+    problem(send(file), 422, "input.missing-column")
+    found = send(file, query="?text=was%20%26%20wie&label=Gr%C3%B6%C3%9Fe")
+    assert found.json()["n"] == len(ROWS)
+    problem(send(CSV, query="?text=nothing"), 422, "input.missing-column")
+    problem(send(CSV, query="?text=text&label=text"), 422)
+    problem(send(CSV, query="?column=text"), 422, "input.fields")
+
+
+def test_labels_that_the_model_does_not_have_are_counted_apart(send):
+    found = send(CSV + b"eggs,free\neggs,noon\n").json()
+    assert found["unknown_labels"] == {"eggs": 2}
+    assert found["n"] == len(ROWS) + 2
+
+
+@pytest.mark.parametrize(
+    ("content", "media"),
+    [
+        (b"", "text/csv"),
+        (b"label,text\n", "text/csv"),
+        (b"text\nfree\n", "text/csv"),
+        (b'label,text\nham,"free\n', "text/csv"),
+        (b"label,text\nham,\xff\xfe\n", "text/csv"),
+        (b"\xff\xfel\x00", "text/csv"),
+        (b"\x00" * 1000, "text/csv"),
+        (b"nonsense", "application/gzip"),
+        (gzip.compress(CSV)[:-9], "application/gzip"),
+        (FORMS["parquet"][0][:-20], "application/vnd.apache.parquet"),
+        (parquet(label=[1.5], text=[[1, 2]]), "application/vnd.apache.parquet"),
+        (b'{"label": "ham", "text": 1}\n', "application/x-ndjson"),
+        (b'{"label": "ham", "text": "\\ud800"}\n', "application/x-ndjson"),
+        (b'{"label": "\\ud800", "text": "a"}\n', "application/x-ndjson"),
+        (b"[" * 100_000, "application/x-ndjson"),
+    ],
+)
+def test_a_file_that_cannot_be_measured_is_422_in_words(send, content, media):
+    found = problem(send(content, media), 422)
+    assert found["code"].startswith("input")
+
+
+def test_a_refusal_speaks_of_what_the_sender_can_do(send):
+    """There are no options of the command line here, and no such file."""
+    for content in (b"a,b\n1,2\n", b"label,text\nham\n"):
+        answer = send(content)
+        problem(answer, 422)
+        assert b"--" not in answer.body
+
+
+@pytest.mark.parametrize("media", ["application/json", "text/html", "multipart/form-data", "x" * 1000])
+def test_another_type_is_415_and_names_those_that_are_read(send, media):
+    found = problem(send(CSV, media), 415, "media-type")
+    assert "text/csv" in found["hint"]
+    assert len(found["detail"]) < 300
+
+
+def test_the_report_opens_without_a_token_under_a_policy_of_its_own(trained, tmp_path):
+    tokens = {"TEXTODDS_READ_TOKEN": "r" * 20, "TEXTODDS_WRITE_TOKEN": "w" * 20}
+    with running(trained, "--journal", str(tmp_path / "journal"), env=tokens) as service:
+        reader = service.client("r" * 20)
+        evil = CSV + b'"<script>alert(1)</script>","<img src=x onerror=alert(2)>"\n'
+        link = reader.send("POST", "/v1/evaluate", evil, content_type="text/csv").json()["report"]
+        assert link.startswith("/v1/reports/")
+        assert len(link) > 40
+        page = service.client().get(link)
+        assert page.status == 200
+        assert page.headers["content-type"].startswith("text/html")
+        policy = page.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "sandbox" in policy
+        assert "script-src" not in policy
+        assert b"<script>alert(1)" not in page.body
+        assert b"<img src=x" not in page.body
+        for wrong in (link[:-1], link + "x", "/v1/reports/0", "/v1/reports/%2e%2e"):
+            problem(service.client().get(wrong), 404, "not-found")
+        head = service.client().send("HEAD", link)
+        assert (head.status, head.body) == (200, b"")
+
+
+def test_nothing_is_left_in_the_folders_of_the_service(trained, tmp_path):
+    import shutil
+
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "model").mkdir()
+    shutil.copy(trained, tmp_path / "model" / "m.textodds")
+    env = {"TMPDIR": str(tmp_path / "temporary")}
+    with running(tmp_path / "model" / "m.textodds", env=env) as service:
+        client = service.client()
+        assert client.send("POST", "/v1/evaluate", CSV, content_type="text/csv").status == 200
+        problem(client.send("POST", "/v1/evaluate", b"nonsense", content_type="application/gzip"), 422)
+        assert list((tmp_path / "temporary").rglob("upload*")) == []
+        assert service.stop()[0] == 0
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert {path.name for path in (tmp_path / "model").iterdir()} == {"m.textodds", "m.textodds.journal"}
+
+
+def endless():
+    """A file that takes much longer to measure than anyone waits for."""
+    return b"label,text\n" + b"".join(b"l%d,free w%d\n" % (n, n) for n in range(60_000))
+
+
+def children_of(pid):
+    command = ["ps", "-o", "pid=", "--ppid", str(pid)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return {int(line) for line in told.split()}
+
+
+def test_one_at_a_time_and_a_file_that_takes_too_long_is_ended_with_its_process(trained, tmp_path):
+    with running(trained, "--timeout", "0.2", "--journal", str(tmp_path / "journal")) as service:
+        first = []
+
+        def evaluate():
+            client = service.client()
+            first.append(client.send("POST", "/v1/evaluate", endless(), content_type="text/csv"))
+
+        thread = threading.Thread(target=evaluate)
+        thread.start()
+        end = time.monotonic() + 30
+        while not children_of(service.process.pid):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        client = service.client()
+        answer = client.send("POST", "/v1/evaluate", CSV, content_type="text/csv")
+        problem(answer, 503, "limit.uploads")
+        assert client.post("/v1/classify", {"text": "free"}).status == 200
+        thread.join()
+        problem(first[0], 503, "limit.time")
+        while children_of(service.process.pid):
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        while client.send("POST", "/v1/evaluate", b"", content_type="text/csv").status != 422:
+            assert time.monotonic() < end
+        status, log = service.stop()
+        assert status == 0
+        assert "Traceback" not in log
+
+
+def test_a_small_file_that_unfolds_into_a_large_one_is_refused_and_others_go_on(trained, tmp_path):
+    """A gigabyte in a few megabytes: the process that reads it is bounded, by memory and by time."""
+    part = gzip.compress(b"label,text\nham," + b"free " * (1 << 20), 1)
+    more = gzip.compress(b"free " * (8 << 20), 1)
+    with running(trained, "--timeout", "0.3", "--journal", str(tmp_path / "journal")) as service:
+        client = service.client()
+        answer = client.send("POST", "/v1/evaluate", part + more * 30, content_type="application/gzip")
+        assert answer.status in (200, 413, 422, 503)
+        if answer.status != 200:
+            problem(answer, answer.status)
+        assert client.post("/v1/classify", {"text": "free"}).status == 200
