@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import textodds
+from serve.browsing import browser, client_of, mail_file, mail_service, visit  # noqa: F401
 from serve.running import Client, Running
 
 MESSAGES = [

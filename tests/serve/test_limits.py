@@ -246,7 +246,8 @@ def test_who_never_reads_is_let_go(trained, tmp_path):
                 connection = stack.enter_context(socket.socket())
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 connection.connect(("127.0.0.1", service.port))
-                connection.sendall(b"GET /v1/corrections?limit=500 HTTP/1.1\r\n" + HOST + b"\r\n")
+                asked = b"GET /v1/corrections?limit=500 HTTP/1.1\r\n" + HOST + b"\r\n"
+                connection.sendall(asked * 60)  # more than the system keeps for a client
             end = time.monotonic() + LONG
             time.sleep(1)
             while open_files(service) > before:

@@ -278,5 +278,8 @@ async def respond(
     """Send an answer."""
     length = str(len(body)).encode()
     named = [(b"content-type", media), (b"content-length", length), *SAFE, *headers]
-    await send({"type": "http.response.start", "status": status, "headers": named})
-    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+    try:
+        await send({"type": "http.response.start", "status": status, "headers": named})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+    except RuntimeError:  # of uvloop: who asked has gone away
+        logger.debug("nobody took an answer", exc_info=True)

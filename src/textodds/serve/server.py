@@ -37,6 +37,7 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=int(settings.seconds) + 2,
             backlog=1024,
