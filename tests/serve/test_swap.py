@@ -135,6 +135,8 @@ def test_a_file_that_cannot_be_served_is_refused_and_the_old_model_stays(models,
     assert answer.status in (409, 422)
     problem(answer, answer.status)
     service.process.send_signal(signal.SIGHUP)
+    while b"textodds_reloads_refused_total 2.0" not in client.get("/metrics").body:
+        time.sleep(0.02)
     assert [shares(client, text) for text in TEXTS] == before
     assert client.get("/readyz").status == 200
     learned = client.post("/v1/learn", {"documents": [{"id": "a", "text": "free", "label": "ham"}]})

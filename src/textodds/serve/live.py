@@ -78,6 +78,7 @@ class Live:
         self._settings, self._journal, self.base = settings, journal, base
         self._window: list[Entry] = []  # acknowledged, and not in the model yet
         self._folding, self._changing = threading.Lock(), threading.Lock()
+        self.reloads = self.refused = 0  # of the model file
         self.saved = 0  # the last entry that a snapshot holds
         self.serving = self._recovered()
         self._rest: Tally | None = None
@@ -225,6 +226,15 @@ class Live:
 
         On an error everything stays as it was.
         """
+        try:
+            changed = self._reloaded()
+        except BaseException:
+            self.refused += 1
+            raise
+        self.reloads += 1
+        return changed
+
+    def _reloaded(self) -> bool:
         path = self._settings.model
         try:
             base = opened(path)

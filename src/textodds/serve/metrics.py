@@ -74,6 +74,8 @@ class Metrics:
         yield CounterMetricFamily("textodds_snapshots", "Snapshots saved.", writer.snapshots)
         failed = writer.failed_snapshots
         yield CounterMetricFamily("textodds_snapshots_failed", "Snapshots that failed.", failed)
+        yield CounterMetricFamily("textodds_reloads", "Looks at the model file for a new one.", live.reloads)
+        yield CounterMetricFamily("textodds_reloads_refused", "Model files that were refused.", live.refused)
         under_way = len(service.under_way)
         yield GaugeMetricFamily("textodds_requests_under_way", "Requests being answered.", under_way)
         yield GaugeMetricFamily("textodds_journal_entries", "Entries of the journal.", service.journal.last)
