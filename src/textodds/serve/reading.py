@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -19,6 +20,7 @@ from textodds.serve import messages
 from textodds.serve.live import Serving
 
 Floats = NDArray[np.float64]
+_FOLDERS = re.compile(r"[^\s,]*[/\\]")  # where files were in training is nobody's business here
 
 
 def classify(serving: Serving, asked: messages.ClassifyRequest) -> messages.ClassifyAnswer:
@@ -172,7 +174,7 @@ def model_card(
         messages.ClassSize(label, documents.get(label), share)
         for label, share in zip(model.classes_, prior, strict=True)
     ]
-    facts = list(card.facts(model))
+    facts = [(fact, _FOLDERS.sub("", told) if fact == "data" else told) for fact, told in card.facts(model)]
     return messages.Card(
         name=name,
         version=serving.version,
