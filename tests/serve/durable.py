@@ -16,8 +16,9 @@ import numpy as np
 
 import textodds
 from textodds.model import TextModel
+from textodds.serve.base import opened
 from textodds.serve.journal import Journal
-from textodds.serve.live import Live, opened
+from textodds.serve.live import Live
 from textodds.serve.messages import Document, ForgetRequest, Forgotten, LearnRequest
 from textodds.serve.settings import Settings
 from textodds.serve.writer import Writer

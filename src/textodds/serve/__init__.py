@@ -2,5 +2,6 @@
 
 A request meets, in this order: `guard` (connections), `endpoint` (who may ask, how much, how long),
 `routes` (what there is to ask), and then either `reading` (answers of the model that `live` holds) or
-`writer` (corrections, which `journal` has on disk before they are acknowledged).
+`writer` (corrections, which are checked by `checking` and put on disk by `journal` before they are
+acknowledged). `base` is the model file, `live` the model of both.
 """

@@ -10,8 +10,9 @@ from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
 from textodds.serve import messages, problems
+from textodds.serve.base import opened
 from textodds.serve.journal import Journal
-from textodds.serve.live import Live, Serving, opened
+from textodds.serve.live import Live, Serving
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
