@@ -59,10 +59,11 @@ class Live:
         self._rest: Tally | None = None
 
     def _recovered(self) -> Serving:
-        """The last snapshot with what the journal has since; without one, the file with all of it."""
-        with suppress(
-            TextoddsError
-        ):  # one that cannot be used is no loss: all is in the file and the journal
+        """The last snapshot with what the journal has since; without one, the file with all of it.
+
+        A snapshot that cannot be used is no loss: all is in the file and the journal.
+        """
+        with suppress(TextoddsError):
             found = self._snapshot()
             if found is not None:
                 serving = brought_up(found, self._journal, self.base.model)

@@ -63,7 +63,7 @@ class Service:
             self._sweeping.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._sweeping
-        if self.journal.last > self.live.saved:
+        if self.journal.last > self.live.saved and self.live.base.cannot_learn is None:
             with contextlib.suppress(Exception):  # all that it would hold is in the journal
                 await self.writer.submit(self.writer.save)
         await self.writer.submit(None)
