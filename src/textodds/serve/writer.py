@@ -43,6 +43,7 @@ class Writer(threading.Thread):
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._broken: str | None = None
         self._may_erase = True  # whether the journal may have texts that are not learned any more
+        self._attempted = 0  # the last entry when a snapshot was due
         self.commits = self.snapshots = self.failed_snapshots = 0
 
     @property
@@ -157,7 +158,8 @@ class Writer(threading.Thread):
         try:
             if self._live.waiting >= WINDOW:
                 self._live.fold()
-            if self._journal.last - self._live.saved >= self._every:
+            if self._journal.last - max(self._live.saved, self._attempted) >= self._every:
+                self._attempted = self._journal.last  # where that fails, the next is not tried at once
                 self.save()
         except Exception:
             logger.exception("the model could not be brought up to date")
