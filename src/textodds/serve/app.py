@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from http import HTTPStatus
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.routing import Route, Router
@@ -20,24 +17,17 @@ class App:
     """Sends requests to their endpoints; those that are nobody's are refused here."""
 
     def __init__(self, service: Service) -> None:
-        @asynccontextmanager
-        async def lifespan(app: Any) -> AsyncIterator[None]:
-            await service.start()
-            yield
-            await service.stop()
-
         served = {(e.method, e.path): e.served_by(service) for e in ENDPOINTS}
         self._plain = {place: one for place, one in served.items() if "{" not in place[1]}
         routes = [Route(path, one, methods=[method]) for (method, path), one in served.items()]
-        self._router = Router(routes, redirect_slashes=False, default=nowhere, lifespan=lifespan)  # type: ignore[arg-type]
+        self._router = Router(routes, redirect_slashes=False, default=nowhere)  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or begin and end."""
-        if scope["type"] == "http":
-            plain = self._plain.get((scope["method"], scope["path"]))
-            if plain is not None:  # most requests need no patterns to find their way
-                await plain(scope, receive, send)
-                return
+        """Answer a request."""
+        plain = self._plain.get((scope["method"], scope["path"]))
+        if plain is not None:  # most requests need no patterns to find their way
+            await plain(scope, receive, send)
+            return
         scope["app"] = self
         try:
             await self._router(scope, receive, send)  # type: ignore[arg-type]

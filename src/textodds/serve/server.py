@@ -33,7 +33,7 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
             App(service),
             http=Guarded,
             ws="none",
-            lifespan="on",
+            lifespan="off",
             log_config=None,
             access_log=False,
             server_header=False,
@@ -64,11 +64,13 @@ async def _serve(
     answering = settings.upload_seconds + settings.seconds
     watching = loop.create_task(watch(server.server_state.connections, settings.seconds, answering))
     telling = loop.create_task(_when_started(server, lambda: ready(service, address(listening))))
+    await service.start()
     try:
         await server.serve(sockets=[listening])
     finally:
         watching.cancel()
         telling.cancel()
+        await service.stop()
 
 
 async def _when_started(server: uvicorn.Server, tell: Callable[[], None]) -> None:
