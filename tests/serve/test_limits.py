@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -187,34 +188,37 @@ def test_a_head_that_does_not_come_is_not_waited_for(service, sent):
         assert until_closed(connection) == b""
 
 
-@pytest.mark.parametrize(
-    ("head", "drop"),
-    [
-        (b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n"),
-        (b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Content-Length: 15000\r\n\r\n", b" "),
-        (b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
-        (b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n"),
-        (b"POST /nowhere HTTP/1.1\r\n" + JSON + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
-        (b"POST /v1/snapshot HTTP/1.1\r\n" + JSON + b"Content-Length: 15000\r\n\r\n", b" "),
-    ],
-)
-def test_who_sends_drop_by_drop_is_let_go(service, head, drop):
-    """However it is done: slow heads, bodies, trailers, and bodies that nobody asked for."""
-    end = time.monotonic() + LONG
-    with connected(service.port, LONG) as connection:
-        connection.sendall(head)
-        connection.settimeout(0.05)
-        while time.monotonic() < end:
-            try:
-                connection.sendall(drop)
-                if connection.recv(1 << 16) == b"":
-                    break
-            except TimeoutError:
-                continue
-            except ConnectionError:
-                break
-        else:
-            pytest.fail("it is still listened to")
+DROPS = [
+    (b"GET /healthz HTTP/1.1\r\n", b"X: y\r\n"),
+    (b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Content-Length: 15000\r\n\r\n", b" "),
+    (b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    (b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n"),
+    (b"POST /nowhere HTTP/1.1\r\n" + JSON + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+    (b"POST /v1/snapshot HTTP/1.1\r\n" + JSON + b"Content-Length: 15000\r\n\r\n", b" "),
+]
+
+
+def test_who_sends_drop_by_drop_is_let_go(service):
+    """However it is done: slow heads, bodies, trailers, and bodies that nobody asked for; all at once."""
+
+    def is_let_go(head, drop):
+        end = time.monotonic() + LONG
+        with connected(service.port, LONG) as connection:
+            connection.sendall(head)
+            connection.settimeout(0.05)
+            while time.monotonic() < end:
+                try:
+                    connection.sendall(drop)
+                    if connection.recv(1 << 16) == b"":
+                        return True
+                except TimeoutError:
+                    continue
+                except ConnectionError:
+                    return True
+        return False
+
+    with ThreadPoolExecutor(len(DROPS)) as pool:
+        assert list(pool.map(is_let_go, *zip(*DROPS, strict=True))) == [True] * len(DROPS)
     assert well(service)
 
 

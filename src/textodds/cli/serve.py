@@ -36,8 +36,7 @@ def _seconds(text: str) -> float:
     examples=[
         "textodds serve mail.textodds",
         "textodds serve mail.textodds --port 9000 --journal /var/lib/mail.journal",
-        'curl -d \'{"text": "win a free phone"}\' -H "Content-Type: application/json" '
-        "127.0.0.1:8790/v1/classify",
+        "curl 127.0.0.1:8790/v1/model",
     ],
 )
 @argument("model", "A model file made by `train`.")

@@ -110,9 +110,8 @@ class Served:
                 if not service.is_overdue(task):
                     raise
                 task.uncancel()
-                raise problems.unavailable(
-                    "limit.time", f"that took longer than {self._patience:g} seconds", "ask for less at once"
-                ) from None
+                told = f"that took longer than {self._patience:g} seconds"
+                raise problems.unavailable("limit.time", told, "ask for less at once", closing=True) from None
             finally:
                 service.dismiss(task)
         except Exception as error:

@@ -35,9 +35,11 @@ def too_large(what: str, problem: str, hint: str) -> Problem:
     return Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"limit.{what}", problem, hint=hint)
 
 
-def unavailable(code: str, problem: str, hint: str = "try again in a moment") -> Problem:
-    """What cannot be done now, but may be soon."""
-    headers = ((b"retry-after", str(SOON).encode()),)
+def unavailable(
+    code: str, problem: str, hint: str = "try again in a moment", *, closing: bool = False
+) -> Problem:
+    """What cannot be done now, but may be soon; after it a ``closing`` connection is not read from."""
+    headers = ((b"retry-after", str(SOON).encode()), *(((b"connection", b"close"),) if closing else ()))
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, code, problem, hint=hint, headers=headers)
 
 
