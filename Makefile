@@ -8,8 +8,6 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 unexport CONDA_PREFIX
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 FUZZ_SECONDS ?= 15
-# Tests of the service wait for a browser, a disk or a clock for much of their time: more workers than cores.
-WORKERS ?= $(shell echo $$(( ($$(nproc 2> /dev/null || echo 2) * 3 + 1) / 2 )))
 FUZZ_TARGETS := lines terms model
 FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -63,7 +61,7 @@ rust-test: $(VENV)/ready
 	cargo test --release --quiet -p textodds-core
 
 python-test: $(VENV)/ready
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 # A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
 fuzz:
