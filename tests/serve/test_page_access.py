@@ -260,10 +260,11 @@ def test_views_follow_the_address_and_the_button_back(visit, mail_service):
 
 def test_a_file_is_chosen_by_keyboard(visit, mail_service):
     page = visit(mail_service, "files")
-    field = page.get_by_label(re.compile("Choose a file"))
-    field.first.focus()
-    with page.expect_file_chooser() as chosen:
-        page.keyboard.press("Enter")
+    expect(page.locator("#version")).to_contain_text("Version")  # the page has settled, and so has the focus
+    field = page.get_by_label(re.compile("Choose a file")).first
+    with page.expect_file_chooser(timeout=60_000) as chosen:
+        expect(field).to_be_enabled()
+        field.press("Enter")
     chosen.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"win cash\n"})
     expect(page.get_by_role("button", name="Classify all rows")).to_be_focused()
     page.keyboard.press("Enter")
