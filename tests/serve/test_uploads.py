@@ -15,7 +15,7 @@ import pytest
 
 import textodds
 from serve.conftest import MESSAGES
-from serve.wire import problem, running
+from serve.wire import HOST, connected, one_answer, problem, running
 from textodds.serve import messages
 
 ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
@@ -242,3 +242,21 @@ def test_a_small_file_that_unfolds_into_a_large_one_is_refused_and_others_go_on(
         if answer.status != 200:
             problem(answer, answer.status)
         assert client.post("/v1/classify", {"text": "free"}).status == 200
+
+
+def test_only_one_large_file_is_held_at_a_time(trained, tmp_path):
+    """Who comes while another is still sending is refused before anything of the file is read."""
+    head = b"POST /v1/evaluate HTTP/1.1\r\n" + HOST + b"Content-Type: text/csv\r\nContent-Length: 9\r\n\r\n"
+    with running(trained, "--journal", str(tmp_path / "journal")) as service:
+        with connected(service.port) as slow:
+            slow.sendall(head + b"label")
+            end = time.monotonic() + 60
+            while True:
+                answer = service.client().send("POST", "/v1/evaluate", CSV, content_type="text/csv")
+                if answer.status == 503:
+                    break
+                assert time.monotonic() < end
+            problem(answer, 503, "limit.uploads")
+            slow.sendall(b",tex")
+            assert one_answer(slow).status == 422
+        assert service.client().send("POST", "/v1/evaluate", CSV, content_type="text/csv").status == 200

@@ -114,6 +114,8 @@ class Served:
                 raise problems.unavailable("limit.time", told, "ask for less at once", closing=True) from None
             finally:
                 service.dismiss(task)
+                if self._endpoint.takes == "file":
+                    service.uploads.release()
         except Exception as error:
             await self._refuse(scope, send, error, start)
             return
@@ -190,7 +192,7 @@ class Served:
                 hint="send the header `Content-Type: application/json`",
             )
         if self._decoder is None:
-            self._service.uploads.must_be_free()  # before a large body is taken
+            self._service.uploads.take()  # before the body: only one large one is held at a time
         body = await self._body(headers, receive)
         if self._decoder is None:
             return Asked(body, query, media.decode("ascii", "replace"), path)

@@ -100,7 +100,6 @@ class Journal:
     def _open(self) -> None:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         if self._is_new():
-            self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("BEGIN EXCLUSIVE")
             for statement in SCHEMA.split(";\n"):
                 self._db.execute(statement)

@@ -13,7 +13,8 @@ from msgspec import Meta
 
 from textodds.serve import messages, metrics, reading
 from textodds.serve.endpoint import Asked, Body, Endpoint
-from textodds.serve.problems import Problem, shortened
+from textodds.serve.openapi import description
+from textodds.serve.problems import Problem, shortened, unavailable
 from textodds.serve.service import BRIEF, Service
 
 PAGE_POLICY = (
@@ -170,8 +171,6 @@ async def health(service: Service, asked: Asked) -> messages.StateAnswer:
 
 async def ready(service: Service, asked: Asked) -> messages.StateAnswer:
     """That the service can do what it is for."""
-    from textodds.serve.problems import unavailable
-
     if service.is_stopping:
         raise unavailable("stopping", "the service is being stopped")
     if service.writer.broken is not None:
@@ -186,8 +185,6 @@ async def show_metrics(service: Service, asked: Asked) -> Body:
 
 async def openapi(service: Service, asked: Asked) -> Body:
     """What can be asked, for machines."""
-    from textodds.serve.openapi import description
-
     return Body(json.dumps(description(ENDPOINTS, service.settings)).encode(), b"application/json")
 
 

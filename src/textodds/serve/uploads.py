@@ -41,13 +41,19 @@ class Uploads:
     """Measures files, one at a time, and keeps the latest reports."""
 
     def __init__(self) -> None:
-        self._busy = False
+        self._taken: asyncio.Task[Any] | None = None  # the request whose file is read or measured
         self._reports: dict[str, tuple[float, bytes]] = {}
 
-    def must_be_free(self) -> None:
-        """Refuse a file while another is being measured."""
-        if self._busy:
+    def take(self) -> None:
+        """Let the request under way send its file, unless another does."""
+        if self._taken is not None:
             raise unavailable("limit.uploads", "another file is being measured")
+        self._taken = asyncio.current_task()
+
+    def release(self) -> None:
+        """The request under way has its answer."""
+        if self._taken is asyncio.current_task():
+            self._taken = None
 
     def report(self, key: str) -> bytes:
         """The page of an evaluation."""
@@ -71,13 +77,8 @@ class Uploads:
             )
         if not content:
             raise InputError("the file is empty", hint="send its content as the body of the request")
-        self.must_be_free()
-        self._busy = True
-        try:
-            with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
-                return await self._measured(Path(folder), serving, content, NAMES[media], text, label)
-        finally:
-            self._busy = False
+        with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
+            return await self._measured(Path(folder), serving, content, NAMES[media], text, label)
 
     async def _measured(
         self,
