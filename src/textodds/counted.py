@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textodds.errors import InputError
-from textodds.left_out import Sample, lesson, supports
+from textodds.left_out import lesson, supports
 from textodds.model import TextModel
 
 if TYPE_CHECKING:
+    from textodds.drawn import Example
     from textodds.recipe import Recipe
     from textodds.tally import Tally
 
@@ -31,7 +32,7 @@ def must_be_choosable(recipe: Recipe) -> None:
 def model_of_counts(
     tally: Tally,
     recipe: Recipe,
-    sample: Sample,
+    sample: list[Example],
     info: dict[str, Any],
     *,
     calibrate: bool = True,

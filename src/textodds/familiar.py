@@ -15,6 +15,7 @@ from textodds.linear import log
 from textodds.tally import Tally
 
 if TYPE_CHECKING:
+    from textodds.drawn import Example
     from textodds.model import TextModel
 
 Floats = NDArray[np.float64]
@@ -40,6 +41,8 @@ def taken(column: Any, rows: list[int]) -> list[str] | None:
     """The strings of a column at some rows."""
     if column is None:
         return None
+    if not rows:
+        return []
     if isinstance(column, list):
         return [str(column[i]) for i in rows]
     if isinstance(column, _kernels.Strings):
@@ -76,11 +79,11 @@ def _log_unseen(model: TextModel) -> Floats:
     return log(np.array([alpha])) - log(total)
 
 
-def typical_texts(model: TextModel, sample: list[tuple[str, str | None, float]], *, seen: bool) -> Typical:
+def typical_texts(model: TextModel, sample: list[Example], *, seen: bool) -> Typical:
     """How surprising a sample of texts is; if they were learned, with each forgotten."""
     if not sample:
         raise NoData("there are no typical texts to compare with")
-    texts = [text for text, _, _ in sample]
+    texts = [example.text for example in sample]
     if not seen:
         return Typical.of(*surprises(model, texts)[:2])
     folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(model.tally.n_documents, 1.0)))))
@@ -88,12 +91,12 @@ def typical_texts(model: TextModel, sample: list[tuple[str, str | None, float]],
     lengths, values = [], []
     for fold in range(folds):
         part = [sample[at] for at in order[fold::folds]]
-        own = [text for text, _, _ in part]
+        own = [example.text for example in part]
         rest = model.without(
             Tally.of(
                 own,
-                [str(label) for _, label, _ in part],
-                [weight for _, _, weight in part],
+                [example.label for example in part],
+                [example.weight for example in part],
                 settings=model.recipe.settings,
                 threads=model.threads,
             )

@@ -24,6 +24,7 @@ from textodds.calibrate import Calibration, log_loss
 from textodds.conditionals import Bernoulli, Complement, Multinomial
 from textodds.conditionals.bernoulli import log_absent
 from textodds.data import Batch
+from textodds.drawn import UNIT, Example, as_rows
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.familiar import taken
 from textodds.honest import FEWEST, Honest
@@ -46,9 +47,6 @@ MANY = 30
 
 ALPHAS = (1e-5, 100.0)
 """Smoothings that are tried lie between these."""
-
-UNIT = 2.0**-30
-"""The smallest weight there is: a word in fewer documents is in none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,9 +208,9 @@ class LeftOut:
         return np.argsort(self.own, kind="stable")
 
 
-def left_out(model: TextModel, batches: Iterable[Batch]) -> LeftOut:
-    """Documents that a model has learned, each under the model of all others, in one pass."""
-    without = LeaveOneOut(model.tally, model.recipe)
+def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | None = None) -> LeftOut:
+    """Documents that a model has learned, each ``without`` its own counts, in one pass."""
+    without = without or LeaveOneOut(model.tally, model.recipe)
     scores, calibrated, truth, rows = [], [], [], []
     first = 0
     for batch in batches:
@@ -251,10 +249,6 @@ def _rows_of(batch: Batch, rows: list[int]) -> Batch:
     return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), weights)
 
 
-Sample = list[tuple[str, str | None, float]]
-"""Texts with their labels and weights."""
-
-
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """What a sample of documents says, each left out: smoothing, calibration, and how good the model is."""
@@ -265,27 +259,29 @@ class Lesson:
     about: dict[str, Any]
 
 
-def lesson(model: TextModel, sample: Sample, *, choose: bool = False) -> Lesson | None:
+def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> Lesson | None:
     """What a sample of the documents of a model teaches; None if it is too small, or there is one class.
 
     With ``choose`` the smoothing is chosen too; otherwise it is the model's.
     """
-    if len(sample) < FEWEST or len(model.classes_) < 2 or not supports(model.recipe):
+    if len(model.classes_) < 2 or not supports(model.recipe):
         return None
     without = LeaveOneOut(model.tally, model.recipe)
     mass = dict(zip(without.counts.classes, without.counts.class_documents, strict=True))
     # The only text of a class cannot be left out: nothing would be known of the class.
-    sample = [row for row in sample if UNIT <= row[2] < mass.get(str(row[1]), 0.0)]
-    if len(sample) < FEWEST:
+    sample = [row for row in sample if UNIT <= row.weight < mass.get(row.label, 0.0)]
+    as_often = as_rows(sample)
+    if len(as_often) < FEWEST:
         return None
-    codes = class_numbers([str(label) for _, label, _ in sample], model.classes_)
-    weights = np.array([weight for _, _, weight in sample])
-    rows = model.rows([text for text, _, _ in sample])
-    data = without.log_prior(codes, weights, "data")  # whatever the model's own: texts come as they did then
+    codes = class_numbers([row.label for row in sample], model.classes_)
+    each = np.array([row.weight for row in sample])  # what is left out: one row, however many are like it
+    weights = each * np.array([row.rows for row in sample])
+    rows = model.rows([row.text for row in sample])
+    data = without.log_prior(codes, each, "data")  # whatever the model's own: texts come as they did then
 
     def at(alpha: float, *, biases: bool = True) -> tuple[float, Calibration, Floats]:
-        scores = without.scores(rows, codes, weights, alpha)
-        scores = scores - without.log_prior(codes, weights)
+        scores = without.scores(rows, codes, each, alpha)
+        scores = scores - without.log_prior(codes, each)
         found = Calibration.of_parts(
             scores[None], codes, weights, offset=data, start=np.array([_slope(scores + data)]), biases=biases
         )
@@ -299,8 +295,9 @@ def lesson(model: TextModel, sample: Sample, *, choose: bool = False) -> Lesson 
     if _is_surely_worse(posterior.argmax(axis=1) == codes, (scores + data).argmax(axis=1) == codes):
         calibration = _of_same_answers(scores, codes, weights, data, without)
         posterior = log_softmax(calibration.applied(scores) + data)
-    about = calibration.told(scores + data, posterior, codes, weights)
-    return Lesson(alpha, calibration, Honest.of(posterior, codes), about)
+    before, after, truth = (scores + data)[as_often], posterior[as_often], codes[as_often]
+    about = calibration.told(before, after, truth, each[as_often])
+    return Lesson(alpha, calibration, Honest.of(after, truth), about)
 
 
 def _is_surely_worse(right: NDArray[np.bool_], before: NDArray[np.bool_]) -> bool:

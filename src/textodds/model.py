@@ -317,13 +317,13 @@ class TextModel:
         Up to 2,000 texts are drawn from ``source``. If the model has ``seen`` them in training, they are
         forgotten while it is asked about them, so that they are to it as new as those to come.
         """
-        from textodds.density import Reservoir
-        from textodds.familiar import offer, typical_texts
+        from textodds.drawn import TYPICAL, Drawn
+        from textodds.familiar import typical_texts
 
-        sample = Reservoir()
+        sample = Drawn(TYPICAL)
         for batch in read(source, labels, labelled=seen, **reading):
-            offer(sample, batch)
-        self.typical = typical_texts(self, sample.kept, seen=seen)
+            sample.offer(batch)
+        self.typical = typical_texts(self, sample.examples()[:TYPICAL], seen=seen)
 
     def without(self, tally: Tally) -> TextModel | None:
         """The model without some documents; None if it had no others."""
@@ -700,6 +700,10 @@ class TextModel:
     def rows_of(self, batch: Batch) -> Any:
         """A batch as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
         return self._rows(batch.texts)
+
+    def counts_of(self, batch: Batch) -> _kernels.RawRows:
+        """How often each word of the vocabulary is in each text of a batch, as the kernels take it."""
+        return self._kernel.rows(batch.texts, False)[:3]
 
     def _rows(self, texts: Texts) -> Any:
         from scipy import sparse

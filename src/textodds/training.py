@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
     from textodds.choosing import Choice, Pins, Watching
-    from textodds.density import Reservoir
     from textodds.learners import Learner
     from textodds.penalty import Held
     from textodds.softmax import Watchers
@@ -284,21 +283,22 @@ def train_on(
     sample = None
     must_be_choosable(recipe)
     if typical or calibrate or is_open(recipe):
-        from textodds.density import Reservoir
+        from textodds.drawn import Drawn
 
-        sample = Reservoir(SAMPLE)
-        passing = _sampled(passing, sample)
+        sample = Drawn()
+        passing = sample.passed(passing)
     tally = Tally.count(passing, settings=recipe.settings, threads=threads, memory=memory)
     if not tally.classes:
         raise _nothing(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if not rereads:
-        kept = [] if sample is None else sample.kept
+        kept = [] if sample is None else sample.examples()
         model = model_of_counts(tally, recipe, kept, info, calibrate=calibrate, threads=threads)
         if typical and sample is not None:
+            from textodds.drawn import TYPICAL
             from textodds.familiar import typical_texts
 
-            model.typical = typical_texts(model, sample.kept[:TYPICAL], seen=True)
+            model.typical = typical_texts(model, kept[:TYPICAL], seen=True)
         return _told(model, choice)
     counts, vocabulary = selected(tally, recipe.selection)
     again = _transformed_counts(passed, counts, vocabulary, recipe)
@@ -311,14 +311,6 @@ def _told(model: TextModel, choice: Choice | None) -> TextModel:
     if choice is not None:
         model.info["chosen"] = choice.report()
     return model
-
-
-def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
-    from textodds.familiar import offer
-
-    for batch in batches:
-        offer(sample, batch)
-        yield batch
 
 
 def _nothing(data: Source) -> NoData:
@@ -361,9 +353,6 @@ def train_stream(
 
 CLEARLY = 0.95
 """Share of the held-out loss that a calibration must get below to be worth having."""
-
-SAMPLE, TYPICAL = 5000, 2000
-"""Texts of training that are kept for a while, to calibrate by and to compare with."""
 
 
 def _of_documents(
@@ -411,11 +400,11 @@ def _of_documents(
         if choice is not None and choice.winner.classes == model.classes_:
             held = choice.winner.held
         if held is not None:
-            _calibrate_held_out(model, held)
+            calibrate_held_out(model, held)
     return model
 
 
-def _calibrate_held_out(model: TextModel, held: Held) -> None:
+def calibrate_held_out(model: TextModel, held: Held) -> None:
     """Calibrate a model by what was said of texts that were held out to choose its penalty."""
     from textodds.calibrate import Calibration, log_loss
     from textodds.honest import FEWEST, Honest

@@ -37,7 +37,8 @@ def test_a_golden_file_says_what_it_said_when_it_was_made(name):
     assert got["evidence"] == expected["evidence"]
 
 
-@pytest.mark.parametrize(("name", "rtol"), [("v3-table", 1e-4), ("v3-qda", 1e-10), ("v3-typical", 1e-12)])
+# Not v3-typical: typical texts are now drawn by their hash, so that its p-values are of other folds.
+@pytest.mark.parametrize(("name", "rtol"), [("v3-table", 1e-4), ("v3-qda", 1e-10)])
 def test_training_today_gives_what_it_gave_then(name, rtol):
     """Kinds of columns, intervals, counts, moments, words; what an optimiser weighs them by, nearly."""
     got, expected = agree(make_v3.models()[name], name, rtol)

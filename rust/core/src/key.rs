@@ -138,6 +138,12 @@ fn short_load(bytes: &[u8]) -> u128 {
     u128::from_le_bytes(chunk)
 }
 
+/// A hash of a text, the same on every machine.
+#[must_use]
+pub fn hash_bytes(bytes: &[u8]) -> u64 {
+    hash_long(bytes)
+}
+
 #[inline(never)]
 fn hash_long(bytes: &[u8]) -> u64 {
     let mut hash = bytes.len() as u64;

@@ -2,7 +2,8 @@
 //!
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows.
-//! Models that need every document at once [`gather`] them as rows; [`dual`] and [`descend`] learn from rows.
+//! Models that need every document at once [`gather`] them as rows; [`dual`], [`descend`] and [`slope`] learn
+//! from rows. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many.
 //! [`vectorise`] and [`counted`] write rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
@@ -11,6 +12,7 @@
 #![deny(unsafe_code)] // but for three lines in `processor` and `memory`, each with its proof
 
 pub mod analyse;
+pub mod compact;
 pub mod count;
 pub mod counted;
 pub mod descend;
@@ -29,9 +31,11 @@ mod pairs;
 pub mod prepare;
 mod processor;
 pub mod rows;
+pub mod sample;
 pub mod scan;
 pub mod score;
 mod seen;
+pub mod slope;
 mod table;
 pub mod tally;
 pub mod tensors;

@@ -169,6 +169,31 @@ impl Tally {
         Ok(out.canonical())
     }
 
+    /// The tally in `2^bits` parts, each with the words of a range of hashes, the first with the documents too.
+    ///
+    /// Parts of the same range add up to that part of the sum. Linear.
+    #[must_use]
+    pub fn cut(&self, bits: u32) -> Vec<Self> {
+        let class: Vec<u32> = (0..self.classes.len() as u32).collect();
+        let mut parts = Vec::with_capacity(1 << bits);
+        let mut word = 0;
+        for number in 0..1u64 << bits {
+            let mut part = Self::with_capacity(self.len() >> bits, self.class_of.len() >> bits);
+            while word < self.len()
+                && self.key(word).hash(&self.arena).checked_shr(64 - bits).unwrap_or(0) <= number
+            {
+                part.push_word(self, word, &class);
+                word += 1;
+            }
+            part.fraction = self.fraction;
+            part.classes.clone_from(&self.classes);
+            part.class_documents =
+                if number == 0 { self.class_documents.clone() } else { vec![0; self.classes.len()] };
+            parts.push(part.canonical());
+        }
+        parts
+    }
+
     /// The same counts as whole numbers of `2^-fraction`.
     fn scaled(&self, fraction: u32) -> Result<std::borrow::Cow<'_, Self>, Error> {
         if self.fraction == fraction {

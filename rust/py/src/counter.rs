@@ -1,4 +1,4 @@
-//! `Counter` and `combine`: tallies made and added.
+//! `Counter`, `combine` and `cut`: tallies made, added and divided.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -132,4 +132,15 @@ pub fn combine<'py>(
     let (left, right) = (taken(left)?, taken(right)?);
     let sum = py.detach(|| left.combined(&right, sign.signum(), lenient)).map_err(raised)?;
     Ok(given(py, sum))
+}
+
+/// A tally in `2^bits` parts by the hashes of words, the first with the documents of classes.
+#[pyfunction]
+pub fn cut<'py>(py: Python<'py>, tally: TallyIn<'py>, bits: u32) -> PyResult<Vec<TallyOut<'py>>> {
+    if bits > 16 {
+        return Err(error("InputError", "a tally is cut into 65,536 parts at most", None));
+    }
+    let tally = taken(tally)?;
+    let parts = py.detach(|| tally.cut(bits));
+    Ok(parts.into_iter().map(|part| given(py, part)).collect())
 }

@@ -10,6 +10,8 @@ mod gather;
 mod left_out;
 mod linear;
 mod reader;
+mod sample;
+mod slope;
 mod tensors;
 mod texts;
 mod vectoriser;
@@ -23,7 +25,7 @@ mod _kernels {
     #[pymodule_export]
     use super::analyser::Analyser;
     #[pymodule_export]
-    use super::counter::{Counter, combine};
+    use super::counter::{Counter, combine, cut};
     #[pymodule_export]
     use super::dual::{add_rows, descend_pass, dual_epoch, repeats, row_scores, row_squares};
     #[pymodule_export]
@@ -34,6 +36,10 @@ mod _kernels {
     use super::linear::Linear;
     #[pymodule_export]
     use super::reader::LineReader;
+    #[pymodule_export]
+    use super::sample::Sample;
+    #[pymodule_export]
+    use super::slope::{pack_rows, softmax_slope, unpack_rows};
     #[pymodule_export]
     use super::tensors::layout;
     #[pymodule_export]

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch
 from textodds.density import Reservoir
+from textodds.drawn import Example
 from textodds.familiar import offer, taken
 from textodds.rows import coded
-
-if TYPE_CHECKING:
-    from textodds.left_out import Sample
 
 MOST = 100_000
 """Texts that are kept; more would not change the choice, only its price."""
@@ -46,7 +43,7 @@ class Pool:
                 while len(sample.kept) > 1 and _size(sample.kept) > memory:
                     sample.halve()
         order = np.random.default_rng(0).permutation(len(sample.kept))
-        kept: Sample = [sample.kept[i] for i in order.tolist()]
+        kept = [sample.kept[i] for i in order.tolist()]
         weights = np.array([weight for _, _, weight in kept], dtype=np.float64)
         return cls([text for text, _, _ in kept], [str(label) for _, label, _ in kept], weights, total)
 
@@ -84,10 +81,10 @@ class Pool:
         numbers = rows.tolist()
         return Batch([self.texts[i] for i in numbers], [self.labels[i] for i in numbers], self.weights[rows])
 
-    def rows(self, rows: NDArray[np.intp]) -> Iterator[tuple[str, str, float]]:
+    def examples(self, rows: NDArray[np.intp]) -> Iterator[Example]:
         """Some texts with their labels and weights."""
         for i in rows.tolist():
-            yield self.texts[i], self.labels[i], float(self.weights[i])
+            yield Example(self.texts[i], self.labels[i], float(self.weights[i]))
 
 
 def _weighing(batch: Batch) -> Batch:
@@ -98,5 +95,5 @@ def _weighing(batch: Batch) -> Batch:
     return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), batch.weights[rows])
 
 
-def _size(kept: Sample) -> int:
+def _size(kept: list[tuple[str, str | None, float]]) -> int:
     return sum(len(text) for text, _, _ in kept)

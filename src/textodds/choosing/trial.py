@@ -171,7 +171,7 @@ class Trials:
             if not tells_classes_apart(sample.codes, sample.weights, out):
                 continue
             tally = Tally.count([sample.batch(kept)], settings=recipe.settings, threads=self.threads)
-            lesson: Any = list(sample.rows(kept[:few]))
+            lesson = list(sample.examples(kept[:few]))
             part = replace(recipe, selection=recipe.selection.of_part(1 - 1 / FOLDS))
             how: dict[str, Any] = {"calibrate": self.calibrate, "threads": self.threads}
             began = time.perf_counter()
