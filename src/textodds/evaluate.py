@@ -96,52 +96,83 @@ Scored = tuple[Sequence[str], NDArray[np.float64], NDArray[np.uint32]]
 """True labels (N,), log-posteriors (N, K), known and all terms (N, 2)."""
 
 
-def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
-    """Measure scored batches, keeping only sums."""
-    index = {name: k for k, name in enumerate(classes)}
-    confusion: dict[tuple[str, str], int] = {}
-    n = no_evidence = known = 0
-    total = squares = 0.0
-    bins = np.zeros((BINS, 3))  # rows, sum of probabilities, right answers
-    for labels, log_posterior, evidence in scored:
-        n += len(labels)
-        no_evidence += int((evidence[:, 0] == 0).sum())
+@dataclass
+class Measuring:
+    """An evaluation in the making: sums over scored batches, which add up wherever they were taken."""
+
+    classes: Sequence[str]
+    confusion: dict[tuple[str, str], int] = field(default_factory=dict)
+    n: int = 0
+    no_evidence: int = 0
+    known: int = 0  # rows whose label the model has
+    loss: float = 0.0
+    squares: float = 0.0  # of losses
+    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_binned`
+
+    def add(
+        self, labels: Sequence[str], log_posterior: NDArray[np.float64], evidence: NDArray[np.uint32]
+    ) -> None:
+        """Measure one more batch; see `Scored`."""
+        index = {name: k for k, name in enumerate(self.classes)}
+        self.n += len(labels)
+        self.no_evidence += int((evidence[:, 0] == 0).sum())
         predicted = log_posterior.argmax(axis=1)
         said = np.exp(log_posterior.max(axis=1))
-        right_ones = [classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
-        bins += _binned(said, np.array(right_ones, dtype=bool))
-        for pair in zip(labels, predicted, strict=True):
-            named = (pair[0], classes[pair[1]])
-            confusion[named] = confusion.get(named, 0) + 1
-        truth = np.array([index.get(label, -1) for label in labels])
+        right = [self.classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
+        self.bins += _binned(said, np.array(right, dtype=bool))
+        for label, k in zip(labels, predicted.tolist(), strict=True):
+            named = (label, self.classes[k])
+            self.confusion[named] = self.confusion.get(named, 0) + 1
+        truth = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
         rows = np.flatnonzero(truth >= 0)
         losses = -log_posterior[rows, truth[rows]]
-        known += len(rows)
-        total += float(losses.sum())
-        squares += float((losses**2).sum())
-    confusion = dict(sorted(confusion.items()))  # so that intervals do not depend on the order of rows
-    if n == 0:
-        raise NoData("there are no rows to evaluate on")
-    right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
-    mean = total / known if known else math.nan
-    spread = Z * math.sqrt(max(squares / known - mean**2, 0.0) / known) if known else math.nan
-    unknown: dict[str, int] = {}
-    for (label, _), count in confusion.items():
-        if label not in index:
-            unknown[label] = unknown.get(label, 0) + count
-    return Evaluation(
-        n,
-        right / n,
-        wilson(right, n),
-        macro_f1(confusion, np.array([list(confusion.values())]))[0],
-        _f1_interval(confusion, n),
-        mean,
-        (max(mean - spread, 0.0), mean + spread),
-        confusion,
-        unknown,
-        no_evidence,
-        _means(bins),
-    )
+        self.known += len(rows)
+        self.loss += float(losses.sum())
+        self.squares += float((losses**2).sum())
+
+    def merge(self, other: Measuring) -> None:
+        """Take in the sums of other rows."""
+        for pair, rows in other.confusion.items():
+            self.confusion[pair] = self.confusion.get(pair, 0) + rows
+        for name in ("n", "no_evidence", "known", "loss", "squares"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.bins = self.bins + other.bins
+
+    def finish(self) -> Evaluation:
+        """The evaluation of all rows."""
+        if self.n == 0:
+            raise NoData("there are no rows to evaluate on")
+        n, known = self.n, self.known
+        # Sorted, so that intervals do not depend on the order of rows.
+        confusion = dict(sorted(self.confusion.items()))
+        right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
+        mean = self.loss / known if known else math.nan
+        spread = Z * math.sqrt(max(self.squares / known - mean**2, 0.0) / known) if known else math.nan
+        unknown: dict[str, int] = {}
+        for (label, _), count in confusion.items():
+            if label not in self.classes:
+                unknown[label] = unknown.get(label, 0) + count
+        return Evaluation(
+            n,
+            right / n,
+            wilson(right, n),
+            macro_f1(confusion, np.array([list(confusion.values())]))[0],
+            _f1_interval(confusion, n),
+            mean,
+            (max(mean - spread, 0.0), mean + spread),
+            confusion,
+            unknown,
+            self.no_evidence,
+            _means(self.bins),
+        )
+
+
+def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
+    """Measure scored batches, keeping only sums."""
+    measuring = Measuring(classes)
+    for batch in scored:
+        measuring.add(*batch)
+    return measuring.finish()
 
 
 def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:

@@ -8,6 +8,7 @@ nothing that depends on a choice (smoothing, priors, which words to use) is ever
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import warnings
 from collections.abc import Iterable, Sequence
@@ -170,6 +171,43 @@ class Tally:
         """Total weight of the documents."""
         return float(self.class_documents.sum()) * 2.0**-self.fraction
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the counts take."""
+        return sum(array.nbytes for array in self._raw()[2:])
+
+    def cut(self, bits: int) -> list[Tally]:
+        """The tally in ``2**bits`` parts, each with the words of a range of hashes.
+
+        Parts of the same range add up to that part of the sum, so that many tallies can be added up in
+        many places at once. The documents of classes are in the first.
+        """
+        return [self._of_raw(part, self.pruned) for part in _kernels.cut(self._raw(), bits)]
+
+    def within(self, memory: int) -> Tally:
+        """The tally without its rarest words if it takes more than so many bytes; as in `count`."""
+        if self.nbytes <= memory or not len(self.vocabulary):
+            return self
+        cells = np.diff(self.starts).astype(np.int64)
+        word_of = np.repeat(np.arange(len(cells)), cells)
+        documents = np.bincount(word_of, self.documents, len(cells)) * 2.0**-self.fraction
+        each = self.nbytes / max(len(self.class_of), 1)
+        order = np.argsort(-documents, kind="stable")
+        fitting = int(np.searchsorted(np.cumsum(cells[order] * each), memory / 2))  # and room for more
+        least = documents[order[min(fitting, len(order) - 1)]]
+        keep = documents > least
+        here = keep[word_of]
+        rest = replace(
+            self,
+            vocabulary=self.vocabulary.select(np.flatnonzero(keep)),
+            starts=np.concatenate([np.zeros(1, np.uint64), np.cumsum(cells[keep], dtype=np.uint64)]),
+            class_of=self.class_of[here],
+            occurrences=self.occurrences[here],
+            documents=self.documents[here],
+            pruned=max(self.pruned, math.ceil(least)),
+        )
+        return rest.checked()  # in the one form that counts have
+
     def table(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Occurrences of some words by class, (len(words), K), in units of ``2**-fraction``."""
         table = np.zeros((len(words), len(self.classes)), dtype=np.int64)
@@ -219,15 +257,42 @@ class Counting:
         """The tally of all batches."""
         raw, words, most = self._counter.finish()
         if words:
-            warnings.warn(
-                f"the vocabulary outgrew {self._memory / 2**20:.3g} MiB: words seen in at most {most} "
-                f"documents were dropped on the way ({words:,} in all), so that counts of rare words are too "
-                "low; allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
-                "keeps counts exact",
-                VocabularyPruned,
-                stacklevel=3,
-            )
+            warn_pruned(self._memory, most, f" ({words:,} in all)", stacklevel=4)
         return Tally._of_raw(raw, pruned=most)
+
+
+def warn_pruned(memory: int, most: int, how_many: str = "", *, stacklevel: int = 3) -> None:
+    """Say that words in at most so many documents were dropped to stay within memory."""
+    warnings.warn(
+        f"the vocabulary outgrew {memory / 2**20:.3g} MiB: words seen in at most {most} "
+        f"documents were dropped on the way{how_many}, so that counts of rare words are too "
+        "low; allow more memory, or hash words into a fixed number of buckets (hash_bits=22), which "
+        "keeps counts exact",
+        VocabularyPruned,
+        stacklevel=stacklevel,
+    )
+
+
+class Sum:
+    """Tallies added up as they come, each word touched about log n times for n of them, not n times."""
+
+    def __init__(self, memory: int = MEMORY) -> None:
+        self._parts: list[Tally] = []  # each at least twice as large as the next
+        self._memory = memory
+
+    def add(self, tally: Tally) -> None:
+        """Add one more."""
+        self._parts.append(tally)
+        while len(self._parts) > 1 and self._parts[-2].nbytes < 2 * self._parts[-1].nbytes:
+            last = self._parts.pop()
+            self._parts[-1] = (self._parts[-1] + last).within(self._memory)
+
+    def total(self) -> Tally | None:
+        """The sum; None of nothing."""
+        while len(self._parts) > 1:
+            last = self._parts.pop()
+            self._parts[-1] = (self._parts[-1] + last).within(self._memory)
+        return self._parts[0] if self._parts else None
 
 
 @dataclass(frozen=True, eq=False)
