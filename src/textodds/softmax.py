@@ -446,22 +446,26 @@ def _mass(codes: NDArray[np.int64], weights: Floats, K: int) -> Floats:
 
 def _class_factors(class_weight: ClassWeight, data: LabelledRows) -> Floats:
     """A factor for each class, (K,)."""
+    return class_factors(class_weight, data.classes, _mass(data.codes, data.weights, len(data.classes)))
+
+
+def class_factors(class_weight: ClassWeight, classes: Sequence[str], mass: Floats) -> Floats:
+    """A factor for each class, (K,), whose rows weigh ``mass`` (K,) in all."""
     if class_weight is None:
-        return np.ones(len(data.classes))
-    mass = _mass(data.codes, data.weights, len(data.classes))
+        return np.ones(len(classes))
     if class_weight == "balanced":
         seen = mass > 0
         balanced = np.zeros(len(mass))
         balanced[seen] = mass.sum() / (seen.sum() * mass[seen])
         return balanced
     assert isinstance(class_weight, dict)
-    unknown = sorted(set(class_weight) - set(data.classes))
+    unknown = sorted(set(class_weight) - set(classes))
     if unknown:
         raise InputError(
-            f"there is no class `{unknown[0]}`{suggestion(unknown[0], data.classes)}",
-            hint=f"the classes are {', '.join(data.classes[:20])}",
+            f"there is no class `{unknown[0]}`{suggestion(unknown[0], classes)}",
+            hint=f"the classes are {', '.join(classes[:20])}",
         )
-    factors = np.array([float(class_weight.get(name, 1.0)) for name in data.classes])
+    factors = np.array([float(class_weight.get(name, 1.0)) for name in classes])
     if not np.all((factors >= 0) & np.isfinite(factors)):
         raise InputError("a class weight is below zero or not finite", hint="give zero or more")
     return factors
