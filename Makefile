@@ -13,7 +13,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo test docs lint rust-test python-test fuzz bench bench-accuracy bench-serve clean
+.PHONY: demo test docs lint rust-test python-test test-spark fuzz bench bench-accuracy bench-serve bench-spark clean
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
@@ -61,7 +61,11 @@ rust-test: $(VENV)/ready
 	cargo test --release --quiet -p textodds-core
 
 python-test: $(VENV)/ready
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not spark"
+
+# Spark on this machine, and a cluster whose processes are killed; takes Java 17. `.ci/run` has it too.
+test-spark: $(VENV)/ready
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
 
 # A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
 fuzz:
@@ -93,6 +97,12 @@ bench-accuracy: $(VENV)/ready
 bench-serve: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet psutil
 	$(BIN)/python benchmarks/run.py --only serve --only serve-latency --only serve-corrections
+
+# On Spark: CPU against MLlib's and against an empty pass, and how costs grow. Needs Java 17 or later.
+bench-spark: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet psutil
+	$(BIN)/python benchmarks/run.py --only spark --only spark-scaling
+	cd benchmarks && ../$(BIN)/python -m sparking.page results ../docs/spark-scale.md ../docs/pictures/spark-scaling.svg
 
 clean:
 	rm -rf $(VENV) target rust/fuzz/target rust/fuzz/corpus docs/_build

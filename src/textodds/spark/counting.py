@@ -1,0 +1,52 @@
+"""One pass over a DataFrame: its tally, and a sample of its texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textodds.spark.frames import run
+from textodds.spark.sent import telling
+from textodds.spark.tasks import PART_SPARK, Add, Aside, Count, parts_of, tally_of
+from textodds.tally import Sum, Tally, warn_pruned
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from textodds.text import TextSettings
+
+BITS = 5
+"""Tallies are added up in 2^BITS parts, on as many tasks as Spark finds worthwhile."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What a pass has found; ``tally`` is None where only a sample was wanted, or there were no rows."""
+
+    tally: Tally | None
+    aside: Aside
+
+
+def count(
+    rows: DataFrame, settings: TextSettings | None, *, memory: int, size: int, bad_rows: str = "stop"
+) -> Counted:
+    """The tally of a DataFrame, and a sample of ``size`` texts; `rows_of` names the columns.
+
+    Each task counts its partition and cuts the tally by the hashes of words; Spark brings parts of the same
+    range together, where they are added up. So each count travels once, and the driver gets one tally.
+    """
+    plain = None if settings is None else settings.as_dict()
+    counted = rows.mapInArrow(telling(Count(plain, BITS, memory, size, bad_rows)), PART_SPARK)
+    added = counted.repartition("part").mapInArrow(telling(Add(BITS, memory, size)), PART_SPARK)
+    adding, aside = Sum(memory), None
+    for part, payload in sorted(parts_of(iter(run(added.toArrow).to_batches())), key=lambda row: row[0]):
+        if part >= 0:
+            adding.add(tally_of(payload))
+        elif aside is None:
+            aside = Aside.unpacked(payload, size)
+        else:
+            aside.merge(Aside.unpacked(payload, size))
+    tally = adding.total()
+    if tally is not None and tally.pruned:
+        warn_pruned(memory, tally.pruned, stacklevel=5)
+    return Counted(tally, aside or Aside.empty(size))

@@ -1,0 +1,62 @@
+"""Models on executors: sent once as a file, mapped by every task of a machine."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import tempfile
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textodds.errors import InputError
+from textodds.model import TextModel
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@cache
+def _folder() -> Path:
+    """Where models wait for executors to fetch them, until the driver ends."""
+    folder = Path(tempfile.mkdtemp(prefix="textodds-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def model_of(model: TextModel | str | os.PathLike[str]) -> TextModel:
+    """A model of texts that may be given by its file."""
+    from textodds.opening import load
+
+    found: Any = model if hasattr(model, "classes_") else load(model)
+    if not isinstance(found, TextModel):
+        raise InputError(
+            f"on Spark models of texts are asked, and this is {type(found).__name__}",
+            hint="a model of tables answers on one machine: model.predict(rows)",
+        )
+    return found
+
+
+def sent(spark: SparkSession, model: TextModel, *, counts: bool = False) -> str:
+    """Send a model to the executors; the name under which they find it."""
+    handle, part = tempfile.mkstemp(dir=_folder())  # of its own: pipelines fit in several threads
+    os.close(handle)
+    place = Path(part)
+    model.save(place, counts=counts)
+    with place.open("rb") as file:
+        name = f"textodds-{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.model"
+    path = place.replace(_folder() / name)
+    spark.addArtifact(str(path), file=True)
+    return name
+
+
+@lru_cache(maxsize=4)
+def loaded(name: str) -> TextModel:
+    """The model that was sent under a name; opened once by each process of an executor."""
+    from pyspark import SparkFiles
+
+    from textodds.model import load
+
+    return load(SparkFiles.get(name), threads=1)

@@ -1,0 +1,84 @@
+"""What travels between tasks and the driver: plain data and arrays as bytes, errors as messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds import errors
+from textodds.errors import TextoddsError, Unsupported
+
+MARK = "textodds-error:"
+"""Stands before an error of ours in the message of a task that failed."""
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def packed(header: dict[str, Any], arrays: Arrays | None = None) -> bytes:
+    """Plain data and arrays as bytes.
+
+    Examples
+    --------
+    >>> header, arrays = unpacked(packed({"classes": ["a"]}, {"counts": np.arange(2)}))
+    >>> header, arrays["counts"]
+    ({'classes': ['a']}, array([0, 1]))
+    """
+    from safetensors.numpy import save
+
+    plain = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
+    return bytes(save({"": plain, **(arrays or {})}))
+
+
+def unpacked(data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """What `packed` made bytes of."""
+    from safetensors.numpy import load
+
+    arrays = load(data)
+    return json.loads(arrays.pop("").tobytes()), arrays
+
+
+Task = Callable[[Iterator[Any]], Iterator[Any]]
+
+
+def telling(task: Task) -> Task:
+    """The task, whose errors of ours reach the driver as such: see `raised`."""
+
+    def told(batches: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from task(batches)
+        except TextoddsError as error:
+            plain = {
+                name: value
+                for name, value in vars(error).items()
+                if isinstance(value, (str, int, type(None)))
+            }
+            about = {"class": type(error).__name__, **plain}
+            raise RuntimeError(f"{error}\n{MARK}{json.dumps(about)}") from None
+
+    return told
+
+
+def raised(failure: BaseException) -> TextoddsError | None:
+    """The error of ours that made a job of Spark fail; None if it was another."""
+    message = str(failure)
+    if MARK in message:
+        try:
+            about, _ = json.JSONDecoder().raw_decode(message.split(MARK, 1)[1])
+            kind: type[TextoddsError] = getattr(errors, str(about["class"]), TextoddsError)
+            error = kind.__new__(kind)
+            TextoddsError.__init__(error, str(about["problem"]), hint=about["hint"])
+            vars(error).update({name: value for name, value in about.items() if name != "class"})
+        except (ValueError, LookupError, TypeError):
+            return None
+        return error
+    if "No module named 'textodds'" in message:
+        return Unsupported(
+            "the executors of this cluster have no textodds",
+            hint="install it there, let PYSPARK_PYTHON be a Python that has it, or send it along: "
+            "textodds.spark.pack makes the archive",
+        )
+    return None
