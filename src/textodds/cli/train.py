@@ -81,6 +81,7 @@ class Summary:
         "textodds train tickets.parquet --ngrams 1-2 --min-df 2 --test held_out.parquet",
         "textodds train reviews.csv --learner nb-softmax --test reviews_test.csv",
         "textodds train people.csv --label income --columns id=ignore",
+        "textodds train 'mail/*.parquet' --learner multinomial --spark local[2]",
     ],
 )
 @argument(
@@ -140,6 +141,19 @@ class Summary:
     metavar="SIZE",
     help="Bytes that words may use before the rarest are dropped.",
 )
+@option(
+    "Spark",
+    "--spark",
+    metavar="MASTER",
+    help="Read and learn on Spark: local[2], spark://HOST:7077, yarn, or sc://HOST for Connect.",
+)
+@option(
+    "Spark",
+    "--conf",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of Spark, such as spark.executor.memory=4g; may be given several times.",
+)
 @running_options(json="Print what was learned as JSON on stdout.")
 def train(
     data: tuple[str, ...],
@@ -162,8 +176,15 @@ def train(
     of_tables = ("columns", "like", "missing", "max_cells")
     if not options["unlabelled"]:
         _refuse_unlabelled(options)
+    on_spark, conf = options.pop("spark"), options.pop("conf")
+    if on_spark is None and conf:
+        raise InputError("`--conf` is a setting of Spark", hint="say where it runs: `--spark local[2]`")
     is_table = options["learner"] in TABLES or any(options[name] for name in of_tables)
-    source: Any = None if is_table else opened(data, options)
+    if on_spark is not None:
+        from textodds.cli import spark
+
+        spark.refuse(options, is_table=is_table, threads=threads)
+    source: Any = None if is_table or on_spark is not None else opened(data, options)
     pins = None
     if not is_table:
         pins = pins_from(options)
@@ -174,7 +195,12 @@ def train(
     models.must_be_writable(path, [*data, *([test] if test else [])])
     started = time.perf_counter()
     model: Model | None = None
-    if not is_table:
+    watch: Any
+    if on_spark is not None:
+        choice = (None if pins is not None else recipe, pins)
+        model, source = spark.trained(on_spark, conf, data, options, *choice, memory=memory, quiet=quiet)
+        watch = source
+    elif not is_table:
         try:
             if pins is not None:
                 model, watch = _chosen(source, pins, options, threads=threads, memory=memory, quiet=quiet)
