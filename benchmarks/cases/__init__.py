@@ -17,6 +17,8 @@ from cases.serve import requests_per_second
 from cases.serve_corrections import corrections
 from cases.serve_latency import latency
 from cases.softmax import accuracies, softmax
+from cases.spark import spark
+from cases.spark_scaling import scaling
 from cases.tables import tables
 from cases.training import train_memory
 from cases.vectorisers import vectorisers
@@ -43,4 +45,6 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "serve": requests_per_second,
     "serve-latency": latency,
     "serve-corrections": corrections,
+    "spark": spark,
+    "spark-scaling": scaling,
 }

@@ -1,0 +1,1 @@
+"""Programs and parts of the benchmarks on Spark."""
