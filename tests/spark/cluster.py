@@ -23,7 +23,7 @@ import pyspark
 
 HOME = Path(pyspark.__file__).parent
 
-LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss512k -XX:-UsePerfData"
+LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java that starts sooner; it would be slower in the long run, which no test is."""
 
 TIMEOUT = 120

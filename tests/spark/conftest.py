@@ -10,6 +10,7 @@ import pytest
 PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 QUIET = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # jobs here are too short to be compiled well
     "spark.log.level": "OFF",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

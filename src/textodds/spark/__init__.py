@@ -6,11 +6,15 @@ and the model is made of their sum. Nothing here schedules anything: Spark does.
 
 from __future__ import annotations
 
-from textodds.spark.asking import explain, leave_one_out, predict, register
-from textodds.spark.estimator import TextClassifier, TextClassifierModel
-from textodds.spark.measuring import evaluate
-from textodds.spark.packing import pack
-from textodds.spark.training import train
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textodds.spark.asking import explain, leave_one_out, predict, register
+    from textodds.spark.estimator import TextClassifier, TextClassifierModel
+    from textodds.spark.measuring import evaluate
+    from textodds.spark.packing import pack
+    from textodds.spark.training import train
 
 __all__ = [
     "TextClassifier",
@@ -23,3 +27,28 @@ __all__ = [
     "register",
     "train",
 ]
+
+_HOME = {
+    "TextClassifier": "estimator",
+    "TextClassifierModel": "estimator",
+    "evaluate": "measuring",
+    "explain": "asking",
+    "leave_one_out": "asking",
+    "pack": "packing",
+    "predict": "asking",
+    "register": "asking",
+    "train": "training",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first wanted: tasks need few of them, and every worker imports anew."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'textodds.spark' has no attribute {name!r}")
+    value = getattr(import_module(f"textodds.spark.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

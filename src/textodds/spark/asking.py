@@ -14,7 +14,7 @@ from textodds.data.arrow import texts_of
 from textodds.data.rejects import Origin
 from textodds.linear import log_softmax
 from textodds.spark.frames import columns_of, must_be_frame, text_of
-from textodds.spark.measuring import without_own
+from textodds.spark.measuring import learned, without_own
 from textodds.spark.models import loaded, model_of, sent
 from textodds.spark.sent import telling
 from textodds.spark.tasks import Noted
@@ -83,7 +83,7 @@ def leave_one_out(
     that look wrong are where it is small. The rows must have been learned, under these labels and weights.
     """
     columns = columns_of(df, text, label, weight, labelled=True)
-    name = sent(df.sparkSession, model_of(model), counts=True)
+    name = sent(df.sparkSession, learned(model), counts=True)
     return df.withColumn(column, _udf(_left_out(name), LEFT_OUT, several=True)(*columns.values()))
 
 

@@ -138,19 +138,6 @@ def _arguments(choices: dict[str, Any]) -> dict[str, Any]:
     return choices
 
 
-def _label_type(df: DataFrame, label: str | None) -> str:
-    from textodds.data.columns import Wanted
-    from textodds.spark.frames import WHERE
-
-    at = (
-        Wanted(label=label, text=None).find(WHERE, df.columns).label
-        if label is None
-        else df.columns.index(label)
-    )
-    assert at is not None
-    return df.schema.fields[at].dataType.simpleString()
-
-
 class TextClassifierModel(_Columns, Model, MLReadable["TextClassifierModel"], MLWritable):
     """A model of texts as a stage of a `pyspark.ml.PipelineModel`; made by `TextClassifier`.
 

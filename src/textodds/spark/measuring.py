@@ -40,7 +40,7 @@ def evaluate(
     others; ``weight`` is then the column of the weights they were learned with.
     """
     rows = rows_of(df, text, label, weight if left_out else None, labelled=True)
-    found = model_of(model)
+    found = learned(model) if left_out else model_of(model)
     name = sent(rows.sparkSession, found, counts=left_out)
     measured = rows.mapInArrow(telling(Measure(name, left_out, bad_rows)), PART_SPARK)
     merged = measured.repartition("part").mapInArrow(telling(Merge()), PART_SPARK)
@@ -48,6 +48,13 @@ def evaluate(
     for _, payload in sorted(parts_of(iter(run(merged.toArrow).to_batches()))):
         total.merge(_measuring(payload))
     return total.finish()
+
+
+def learned(model: TextModel | str | os.PathLike[str]) -> TextModel:
+    """A model from which documents can be left out."""
+    found = model_of(model)
+    LeaveOneOut(found.tally, found.recipe)  # refuses others
+    return found
 
 
 @dataclass(frozen=True)
