@@ -34,6 +34,8 @@ REPRODUCE = """\
     pip install -e '.[bench]'             # fastText and Vowpal Wabbit are left out where they do not install
     make bench                            # or: python benchmarks/run.py
     make bench-accuracy                   # what `train` chooses, against tuned peers
+    make bench-serve                      # the service
+    make bench-spark                      # Spark, against MLlib; takes Java 17
 
 The data sets are read from `../shared/data` beside the repository, or from the folder in `TEXTODDS_DATA`:
 a folder for each, with `train.csv.gz` and `test.csv.gz` of the columns `label` and `text` (of a table,

@@ -18,7 +18,7 @@ from measure import Ratio, Series
 
 PACKAGES = (
     "textodds", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "fasttext-numpy2", "vowpalwabbit",
-    "liblinear-official", "uvicorn", "uvloop", "httptools", "starlette", "msgspec",
+    "liblinear-official", "uvicorn", "uvloop", "httptools", "starlette", "msgspec", "pyspark",
 )  # fmt: skip
 
 

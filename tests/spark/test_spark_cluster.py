@@ -156,9 +156,7 @@ def objective(folder):
     """The objective at the optimum of softmax regression."""
     from textodds.spark import train
 
-    found = train(read(folder), **SOFTMAX).info["fit"]
-    print(found)
-    return found["objective"]
+    return train(read(folder), **SOFTMAX).info["fit"]["objective"]
 
 
 # The cluster and what it is given.
