@@ -67,7 +67,7 @@ def test_a_terminal_sees_the_tasks_and_the_passes(parts):
 @pytest.mark.spark
 def test_a_row_without_a_label_is_shown_without_a_stack_or_skipped_and_counted():
     Path("mail.csv").write_text(
-        'text,label\n"two\nlines, and ""quotes""",ham\nwin,spam\nlost,\n' + "see you,ham\n" * 5
+        'text,label\n"two\nlines, and ""quotes""",ham\nwin,spam\nlost,\n,ham\n' + "see you,ham\n" * 5
     )
     done = ran("train", "mail.csv", "--learner", "multinomial", "--spark", "local[1]", "-o", "m.textodds")
     assert done.returncode == 2
@@ -80,7 +80,7 @@ def test_a_row_without_a_label_is_shown_without_a_stack_or_skipped_and_counted()
     assert done.returncode == 0, done.stderr
     assert "skipped 1 row: " in done.stderr
     assert textodds.load("m.textodds").tally == textodds.Tally.of(
-        ['two\nlines, and "quotes"', "win"] + ["see you"] * 5, ["ham", "spam"] + ["ham"] * 5
+        ['two\nlines, and "quotes"', "win", ""] + ["see you"] * 5, ["ham", "spam"] + ["ham"] * 6
     )
 
 

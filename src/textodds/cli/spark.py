@@ -196,7 +196,8 @@ def read(spark: SparkSession, data: Sequence[str], options: dict[str, Any]) -> D
     separator = "\t" if kind == "tsv" else ","
     quote = "\u0000" if options["no_quoting"] else '"'
     how: dict[str, Any] = {"sep": separator, "quote": quote, "escape": quote, "multiLine": True}
-    df = spark.read.csv(paths, header=not options["no_header"], nullValue=None, **how)
+    # A field without characters is an empty text, here as elsewhere; Spark has it as null.
+    df = spark.read.csv(paths, header=not options["no_header"], **how).na.fill("")
     return df.toDF(*(str(i + 1) for i in range(len(df.columns)))) if options["no_header"] else df
 
 

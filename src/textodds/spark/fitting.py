@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 MARK = "~"
-"""Stands before characters that are counted beside words."""
+"""Stands before characters that are counted beside words (`MARK` in rust/core/src/key.rs)."""
 
 FEW = 16
 """Tasks up to which the driver adds up what each sends; beyond, Spark does."""

@@ -143,7 +143,7 @@ def train_on(
         _must_be_for_spark(recipe)
     reading: dict[str, Any] = {"memory": memory, "bad_rows": bad_rows}
     how: dict[str, Any] = {"budget": budget, "threads": checked_threads(None), "calibrate": calibrate}
-    choice, counted = None, None
+    choice = None
     if recipe is None or recipe.is_open:
         pool = _pool(_counted(count(rows, None, size=POOL, **reading)))
         field = candidates(pins) if recipe is None and pins is not None else open_candidates(recipe)  # type: ignore[arg-type]
