@@ -132,6 +132,14 @@ fn from_bytes<T: ByteArrayType>(array: &GenericByteArray<T>) -> PyResult<Vec<&st
     // Offsets and bytes, not `value`: nothing has checked yet that the bytes are UTF-8.
     let (offsets, bytes) = (array.value_offsets(), array.value_data());
     let ranges = offsets.windows(2).map(|pair| pair[0].as_usize()..pair[1].as_usize());
+    let (first, last) = (offsets[0].as_usize(), offsets[offsets.len() - 1].as_usize());
+    // Checked at once they cost half as much as one by one, which is how the one that is bad is found.
+    if let Ok(all) = std::str::from_utf8(&bytes[first..last]) {
+        let each = ranges.clone().map(|range| all.get(range.start - first..range.end - first));
+        if let Some(texts) = each.collect() {
+            return Ok(texts);
+        }
+    }
     ranges.enumerate().map(|(row, range)| utf8(row, &bytes[range])).collect()
 }
 
