@@ -43,14 +43,26 @@ pub struct Counter {
 struct Groups {
     numbers: HashMap<(u32, i64), u32>,
     members: Vec<(u32, i64)>, // class, weight in units of 2^-fraction
+    latest: Vec<(i64, u32)>,  // of each class, weight and group; most documents of a class weigh the same
 }
 
 impl Groups {
     fn number(&mut self, class: u32, weight: i64) -> u32 {
-        *self.numbers.entry((class, weight)).or_insert_with(|| {
+        let place = class as usize;
+        if let Some((last, group)) = self.latest.get(place)
+            && *last == weight
+        {
+            return *group;
+        }
+        let group = *self.numbers.entry((class, weight)).or_insert_with(|| {
             self.members.push((class, weight));
             self.members.len() as u32 - 1
-        })
+        });
+        if self.latest.len() <= place {
+            self.latest.resize(place + 1, (-1, 0)); // no weight is negative
+        }
+        self.latest[place] = (weight, group);
+        group
     }
 }
 
@@ -86,11 +98,8 @@ impl Counter {
         if self.fraction == 0 && weights.is_some_and(|weights| weights.iter().any(|w| w.fract() != 0.0)) {
             self.switch_to_fractions()?;
         }
-        let mut by_group = self.grouped(labels, weights)?;
-        // Group by group, in the order of class names: a word's entries in the log are then in order.
-        let rank = self.ranks();
-        let place = |group: u32| rank[self.groups.members[group as usize].0 as usize];
-        by_group.sort_unstable_by_key(|(group, row)| (place(*group), *group, *row));
+        let by_group = self.grouped(labels, weights)?;
+        let by_group = self.in_order(by_group);
         self.count(texts, &by_group)?;
         if self.groups.members.len() > 1 << 20 {
             for part in &mut self.parts {
@@ -122,6 +131,32 @@ impl Counter {
             groups.push((self.groups.number(class, weight), row as u32));
         }
         Ok(groups)
+    }
+
+    /// Group by group, in the order of class names: a word's entries in the log are then in order.
+    fn in_order(&self, mut by_group: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+        let rank = self.ranks();
+        let place = |group: u32| (rank[self.groups.members[group as usize].0 as usize], group);
+        let groups = self.groups.members.len();
+        if groups > by_group.len() {
+            by_group.sort_by_key(|(group, _)| place(*group));
+            return by_group;
+        }
+        let mut next = vec![0; groups];
+        by_group.iter().for_each(|(group, _)| next[*group as usize] += 1);
+        let mut order: Vec<u32> = (0..groups as u32).collect();
+        order.sort_unstable_by_key(|group| place(*group));
+        let mut first = 0;
+        for group in order {
+            first += std::mem::replace(&mut next[group as usize], first);
+        }
+        let mut ordered = vec![(0, 0); by_group.len()];
+        for (group, row) in by_group {
+            let at = &mut next[group as usize];
+            ordered[*at] = (group, row);
+            *at += 1;
+        }
+        ordered
     }
 
     /// The place of each class in the order of names.
