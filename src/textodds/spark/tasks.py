@@ -25,6 +25,11 @@ PART = pa.schema([("part", pa.int32()), ("payload", pa.binary())])
 
 PART_SPARK = "part int, payload binary"
 
+SAMPLE = pa.schema(
+    [("text", pa.large_string()), ("label", pa.string()), ("rows", pa.uint64()), ("weight", pa.uint64())]
+)
+"""How a sample travels."""
+
 SIDES = 16
 """Tasks that samples are merged on; one would have to read them all."""
 
@@ -98,8 +103,9 @@ class Aside:
     def packed(self) -> bytes:
         """As bytes."""
         about = {"rows": self.rows, "rejected": self.rejected, "reasons": self.reasons}
-        sample = {"sample": self.drawn.columns(), "is_whole": self.drawn.is_whole}
-        return packed(about | sample)
+        sample = pa.RecordBatch.from_pydict(self.drawn.columns(), SAMPLE).serialize()
+        whole = {"is_whole": self.drawn.is_whole}
+        return packed(about | whole, {"sample": np.frombuffer(sample, np.uint8)})
 
     @classmethod
     def empty(cls, size: int) -> Aside:
@@ -109,9 +115,9 @@ class Aside:
     @classmethod
     def unpacked(cls, data: bytes, size: int) -> Aside:
         """What `packed` made bytes of, of a sample of this size."""
-        about, _ = unpacked(data)
-        drawn = Drawn(size)
-        drawn.put(about["sample"], is_whole=about["is_whole"])
+        about, arrays = unpacked(data)
+        drawn, sample = Drawn(size), pa.ipc.read_record_batch(pa.py_buffer(arrays["sample"]), SAMPLE)
+        drawn.put(sample.to_pydict(), is_whole=about["is_whole"])
         return cls(drawn, about["rows"], about["rejected"], about["reasons"])
 
 
@@ -163,19 +169,21 @@ class Add:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Every part once."""
         sums: dict[int, Sum] = {}
-        asides: dict[int, Aside] = {}
+        asides: dict[int, Aside | bytes] = {}  # bytes, as they came, until there is more to add
         for part, payload in parts_of(batches):
             if part >= 0:
                 share = max(self.memory >> self.bits, 1)
                 sums.setdefault(part, Sum(share)).add(tally_of(payload))
+            elif part not in asides:
+                asides[part] = payload
             else:
-                found = Aside.unpacked(payload, self.size)
-                if part in asides:
-                    asides[part].merge(found)
-                else:
-                    asides[part] = found
+                merged = asides[part]
+                if isinstance(merged, bytes):
+                    merged = Aside.unpacked(merged, self.size)
+                merged.merge(Aside.unpacked(payload, self.size))
+                asides[part] = merged
         for part, aside in asides.items():
-            yield part_of(part, aside.packed())
+            yield part_of(part, aside if isinstance(aside, bytes) else aside.packed())
         for part, adding in sums.items():
             total = adding.total()
             assert total is not None
