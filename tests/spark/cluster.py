@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -235,7 +236,8 @@ def parents() -> dict[int, int]:
 def kill(*pids: int) -> None:
     """Kill processes, and wait until they are no more."""
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself since it was listed
+            os.kill(pid, signal.SIGKILL)
     until(lambda: not any(_is_alive(pid) for pid in pids), "they are gone")
 
 

@@ -36,6 +36,12 @@ def mails(spark, mail):
     return spark.createDataFrame(mail.slice(0, 40)).coalesce(1).cache()
 
 
+@pytest.fixture
+def unreadable(spark):
+    """A row that cannot be read; an error that is another one tells that nobody has tried."""
+    return spark.range(1).selectExpr("raise_error('read') as text", "'x' as label")
+
+
 @pytest.fixture(scope="module")
 def stopped(sketchy):
     """The error that training on these rows ends with."""
@@ -174,13 +180,11 @@ UNSUPPORTED = {
 
 
 @pytest.mark.parametrize("given", UNSUPPORTED.values(), ids=UNSUPPORTED.keys())
-def test_learners_of_one_machine_are_refused_before_a_job_runs(spark, given):
-    """The rows could not be read: that they are not is seen from the error."""
-    df = spark.range(1).selectExpr("raise_error('read') as text", "'x' as label")
+def test_learners_of_one_machine_are_refused_before_a_job_runs(unreadable, given):
     with pytest.raises(
         Unsupported, match=r"learns on one machine only[\s\S]*on Spark: multinomial, bernoulli"
     ):
-        on_spark.train(df, **given)
+        on_spark.train(unreadable, **given)
 
 
 def test_learners_of_tables_are_refused(mails):
@@ -189,13 +193,20 @@ def test_learners_of_tables_are_refused(mails):
             on_spark.train(mails, learner=name)
 
 
-def test_softmax_without_a_penalty_or_by_another_solver_is_refused(mails):
+def test_softmax_without_a_penalty_or_by_another_solver_is_refused_before_a_job_runs(unreadable):
     for learner in (
         SoftmaxRegression(C=math.inf),
+        SoftmaxRegression(alpha=0.0),
         SoftmaxRegression(C=1.0, descent=Descent(rate=0.1, epochs=3)),
     ):
         with pytest.raises(Unsupported, match="on Spark softmax regression has a penalty, and one solver"):
-            on_spark.train(mails, learner=learner, ngrams=(1, 1))
+            on_spark.train(unreadable, learner=learner, ngrams=(1, 1))
+
+
+def test_typical_texts_of_a_model_that_has_none_are_refused_before_a_job_runs(unreadable):
+    for learner in (ComplementNB(), SoftmaxRegression(C=1.0)):
+        with pytest.raises(Unsupported, match="only a model of how texts come about knows typical ones"):
+            on_spark.train(unreadable, learner=learner, typical=True)
 
 
 def test_choices_that_are_none_are_refused(mails):
@@ -205,8 +216,6 @@ def test_choices_that_are_none_are_refused(mails):
         on_spark.train(mails, learner="multinomal")
     with pytest.raises(InputError, match="unknown way with bad rows `ignore`"):
         on_spark.train(mails, bad_rows="ignore")
-    with pytest.raises(Unsupported, match="only a model of how texts come about knows typical ones"):
-        on_spark.train(mails, learner=ComplementNB(), typical=True)
     with pytest.raises(InputError, match="cannot be chosen by leaving out one text"):
         on_spark.train(mails, learner=MultinomialNB(alpha=None), unknown="first")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import naive
-from textodds.errors import InputError, NotConverged, Unsupported
+from textodds.errors import InputError, NotConverged
 from textodds.linear import LinearModel, Weights, log
 from textodds.model import TextModel
 from textodds.optimise import Parameters
@@ -65,11 +64,7 @@ def fit(
             hint="a discriminative model needs rows of two classes or more to tell apart",
         )
     C = as_c(learner.C, learner.alpha, float(mass.sum()))
-    if C is None or math.isinf(C) or learner.descent is not None:
-        raise Unsupported(
-            "on Spark softmax regression has a penalty, and one solver",
-            hint="give C or alpha, or neither for one that is chosen",
-        )
+    assert C is not None  # given, or chosen
     scale = recipe.weighting.idf_of(counts.by_feature(counts.documents), tally.n_documents)
     factor, centre = _from_naive_bayes(learner, counts, factors, classes)
     if factor is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import errors
-from textodds.errors import TextoddsError, Unsupported
+from textodds.errors import BadFile, TextoddsError, Unsupported
 
 MARK = "textodds-error:"
 """Stands before an error of ours in the message of a task that failed."""
+
+UNREAD = re.compile(r"\[FAILED_READ_FILE[.\w]*\] Encountered error while reading file (\S+?)\.?(?=\s|$)")
+"""How Spark says that a file could not be read."""
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -80,5 +84,10 @@ def raised(failure: BaseException) -> TextoddsError | None:
             "the executors of this cluster have no textodds",
             hint="install it there, let PYSPARK_PYTHON be a Python that has it, or send it along: "
             "textodds.spark.pack makes the archive",
+        )
+    if unread := UNREAD.search(message):
+        return BadFile(
+            f"Spark cannot read {unread[1]}",
+            hint="it may be cut off, or not be what its name says: write it anew, or leave it out",
         )
     return None

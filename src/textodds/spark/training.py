@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from textodds.errors import NoData, Unsupported
 from textodds.generative import MultinomialNB, is_likelihood
 from textodds.honest import FEWEST
 from textodds.learners import AUTO, is_of_tables, is_softmax, name_of, needs_documents, resolved
+from textodds.penalty import as_c
 from textodds.recipe import Recipe, recipe_of
 from textodds.spark.counting import Counted, count
 from textodds.spark.frames import rows_of
@@ -140,7 +142,7 @@ def train_on(
     The recipe is given, or what is not left to choose.
     """
     if recipe is not None:
-        _must_be_for_spark(recipe)
+        _must_be_for_spark(recipe, typical=typical)
     reading: dict[str, Any] = {"memory": memory, "bad_rows": bad_rows}
     how: dict[str, Any] = {"budget": budget, "threads": checked_threads(None), "calibrate": calibrate}
     choice = None
@@ -154,15 +156,10 @@ def train_on(
             assert pins is not None
             recipe = usual(pins)
         recipe = replace(recipe, is_open=False)
-        _must_be_for_spark(recipe)
+        _must_be_for_spark(recipe, typical=typical)
     of_counts = not needs_documents(recipe.learner)
     if of_counts:
         must_be_choosable(recipe)
-    if typical and not (of_counts and is_likelihood(recipe.learner)):
-        raise Unsupported(
-            "only a model of how texts come about knows typical ones",
-            hint="use the learner multinomial or bernoulli, or leave typical out",
-        )
     seeks = _seeks_penalty(recipe)
     size = POOL if seeks else SAMPLE if of_counts and (typical or calibrate or is_open(recipe)) else 0
     counted = _counted(count(rows, recipe.settings, size=size, **reading))
@@ -205,9 +202,9 @@ def _told(model: TextModel, counted: Counted, choice: Choice | None) -> TextMode
     return model
 
 
-def _must_be_for_spark(recipe: Recipe) -> None:
-    """Refuse a recipe that takes one machine."""
-    learner = resolved(recipe.learner)
+def _must_be_for_spark(recipe: Recipe, *, typical: bool) -> None:
+    """Refuse a recipe that takes one machine, before there is a pass over the data."""
+    learner: Any = resolved(recipe.learner)
     no_softmax = needs_documents(learner) and not is_softmax(learner)
     if (
         no_softmax
@@ -218,6 +215,18 @@ def _must_be_for_spark(recipe: Recipe) -> None:
         raise Unsupported(
             f"{name_of(learner)} as it is here learns on one machine only",
             hint="on Spark: multinomial, bernoulli, complement without transform, softmax and nb-softmax",
+        )
+    if is_softmax(learner):
+        C = as_c(learner.C, learner.alpha, 1.0)
+        if learner.descent is not None or (C is not None and math.isinf(C)):
+            raise Unsupported(
+                "on Spark softmax regression has a penalty, and one solver",
+                hint="give C or alpha, or neither for one that is chosen",
+            )
+    if typical and not (is_likelihood(learner) and not needs_documents(learner)):
+        raise Unsupported(
+            "only a model of how texts come about knows typical ones",
+            hint="use the learner multinomial or bernoulli, or leave typical out",
         )
 
 
