@@ -25,8 +25,8 @@ def textodds(*args, **settings):
     return subprocess.run([*COMMAND, *args], check=False, **settings)
 
 
-def on_a_terminal(argv, **environment):
-    """What a process prints whose stdout and stderr are a terminal."""
+def on_a_terminal(argv, watch=lambda seen: None, **environment):
+    """What a process prints whose stdout and stderr are a terminal; ``watch`` is shown it as it comes."""
     ours, theirs = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "COLUMNS": "120", **environment}
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=env)
@@ -35,6 +35,7 @@ def on_a_terminal(argv, **environment):
     with suppress(OSError):  # how Linux says that the other end is closed
         while part := os.read(ours, 65536):
             seen += part
+            watch(seen.decode(errors="ignore"))
     os.close(ours)
     assert process.wait(60) == 0, seen.decode()
     return seen.decode()

@@ -67,6 +67,24 @@ def session(master, python, conf):
     SparkSession.builder.config(map=wanted).getOrCreate()
 
 
+def no_session():
+    """Leave the cluster to others."""
+    from pyspark.sql import SparkSession
+
+    if (now := SparkSession.getActiveSession()) is not None:
+        now.stop()
+
+
+def executors():
+    """Where the session has executors."""
+    from pyspark.sql import SparkSession
+
+    if (now := SparkSession.getActiveSession()) is None:
+        return []
+    known = now.sparkContext._jsc.sc().statusTracker().getExecutorInfos()
+    return [one.host() for one in known][1:]  # the first is the driver itself
+
+
 def packed(archive):
     from textodds.spark import pack
 
@@ -220,6 +238,48 @@ def must_be(file, expected):
 
 def notes_in(folder):
     return [json.loads(note.read_text()) for note in sorted(folder.glob("*.json"))]
+
+
+# The command.
+
+
+@pytest.fixture
+def command(driver, cluster):
+    """What trains on the cluster from a shell, when no other session has its cores."""
+    driver.call("no_session")
+    cluster.mend()
+    conf = [part for name, value in CONF.items() for part in ("--conf", f"{name}={value}")]
+    python = ["--conf", f"spark.pyspark.python={sys.executable}"]
+    return [sys.executable, "-m", "textodds.cli", "train", "--spark", cluster.url, *conf, *python]
+
+
+def test_the_command_learns_on_the_cluster(command, data, expected, tmp_path):
+    file = tmp_path / "model.textodds"
+    how = ["--learner", "multinomial", f"{data}/*.parquet", "-o", str(file), "--json"]
+    done = subprocess.run([*command, *how], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["rows"] == expected.info["documents"]
+    must_be(file, expected)
+
+
+def test_a_terminal_is_told_that_the_cluster_has_no_core_to_spare(
+    command, driver, cluster, data, expected, tmp_path
+):
+    from cli.transcripts import on_a_terminal
+
+    driver.call("session", cluster.url, sys.executable, {})  # which takes them all
+    until(lambda: len(driver.call("executors")) == 2, "it has them")
+
+    def watch(seen):
+        if "waiting for executors" in seen and driver.call("executors"):
+            driver.call("no_session")
+
+    file = tmp_path / "model.textodds"
+    how = ["--learner", "multinomial", f"{data}/*.parquet", "-o", str(file)]
+    at_once = ["--conf", "spark.scheduler.minRegisteredResourcesRatio=0"]  # ask for cores that are not there
+    seen = on_a_terminal([*command, *how, *at_once], watch)
+    assert "waiting for executors" in seen
+    must_be(file, expected)
 
 
 # Deployment.

@@ -32,6 +32,9 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
 POLL = 0.25  # seconds
 
+LOOKS = 20
+"""Looks at a job of which no task runs, after which that is said: the cluster may be busy, or too small."""
+
 
 @dataclass
 class Skipped:
@@ -83,9 +86,9 @@ def trained(
         from textodds.spark.frames import rows_of, run
         from textodds.spark.training import train_on
 
-        df = run(lambda: read(spark, data, options))
-        rows = rows_of(df, options["text"], options["label"], options["weight"], labelled=True)
         with progress(spark, quiet=quiet) as told:
+            df = run(lambda: read(spark, data, options))  # already a job, where there is a schema to be found
+            rows = rows_of(df, options["text"], options["label"], options["weight"], labelled=True)
             found = train_on(
                 rows,
                 recipe,
@@ -238,26 +241,39 @@ def progress(spark: SparkSession, *, quiet: bool) -> Iterator[Told | None]:
         TextColumn("{task.completed:,} of {task.total:,} tasks"),
     )
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading on Spark", total=1)
+        doing = "reading on Spark"
+        task = bar.add_task(doing, total=1)
+        idle = 0
 
         def on_step(step: int, gap: float) -> None:
-            bar.update(task, description=f"fitting: pass {step}, within {gap:.1e} of the optimum")
+            nonlocal doing
+            doing = f"fitting: pass {step}, within {gap:.1e} of the optimum"
+            bar.update(task, description=doing)
 
         def on_trial(name: str, n: int, number: int, of: int) -> None:
-            bar.update(task, description=f"trying {number} of {of} on {n:,} texts: {name}")
+            nonlocal doing
+            doing = f"trying {number} of {of} on {n:,} texts: {name}"
+            bar.update(task, description=doing)
 
-        with tasks_of(spark, lambda done, total: bar.update(task, completed=done, total=total)):
+        def on_tasks(done: int, running: int, total: int) -> None:
+            nonlocal idle
+            idle = 0 if running else idle + 1
+            waits = "" if idle < LOOKS else ", waiting for executors"
+            bar.update(task, completed=done, total=total, description=doing + waits)
+
+        with tasks_of(spark, on_tasks):
             yield Told(Watchers(None, on_step), on_trial)
 
 
 @contextlib.contextmanager
-def tasks_of(spark: SparkSession, told: Callable[[int, int], Any]) -> Iterator[None]:
-    """Tell now and then how many tasks of the jobs that run are done, and how many there are."""
+def tasks_of(spark: SparkSession, told: Callable[[int, int, int], Any]) -> Iterator[None]:
+    """Tell now and then how many tasks of the present jobs are done, how many run, and how many there are."""
     if hasattr(spark, "registerProgressHandler") and not hasattr(spark, "_jsparkSession"):
 
-        def handle(stages: Any, **_: Any) -> None:
+        def handle(stages: Any, inflight_tasks: int, **_: Any) -> None:
             stages = list(stages or ())
-            told(sum(s.num_completed_tasks for s in stages), sum(s.num_tasks for s in stages))
+            done, total = sum(s.num_completed_tasks for s in stages), sum(s.num_tasks for s in stages)
+            told(done, inflight_tasks, total)
 
         handler: Any = handle
         spark.registerProgressHandler(handler)
@@ -271,15 +287,16 @@ def tasks_of(spark: SparkSession, told: Callable[[int, int], Any]) -> Iterator[N
 
     def watch() -> None:
         while not ended.wait(POLL):
-            done = total = 0
+            done = running = total = 0
             for job in tracker.getActiveJobsIds():
                 about = tracker.getJobInfo(job)
                 for number in [] if about is None else about.stageIds:
                     stage = tracker.getStageInfo(number)
                     if stage is not None:
                         done, total = done + stage.numCompletedTasks, total + stage.numTasks
+                        running += stage.numActiveTasks
             if total:
-                told(done, total)
+                told(done, running, total)
 
     thread = threading.Thread(target=watch, name="textodds-spark-progress", daemon=True)
     thread.start()
