@@ -11,6 +11,7 @@ import textodds
 from textodds import spark as on_spark
 from textodds.errors import VocabularyPruned
 from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
+from textodds.spark.counting import bits_of
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +159,17 @@ def test_more_texts_than_a_sample_holds_and_many_classes(spark, many, tmp_path):
     assert len(found.classes_) == 40
     assert len(set(many["text"].to_pylist())) > 5000
     same(found, textodds.train(many, typical=True, learner=MultinomialNB(alpha=None)), tmp_path)
+
+
+def test_a_sum_of_many_parts_is_that_of_few(spark, mails, mail, tmp_path):
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", 300)
+    try:
+        assert bits_of(spark.conf.get("spark.sql.shuffle.partitions")) > bits_of(before)
+        found = on_spark.train(mails)
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", before)
+    same(found, textodds.train(mail), tmp_path)
 
 
 def test_words_that_outgrow_memory_are_dropped_with_a_warning(spark, many):

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from textodds.text import TextSettings
 
-BITS = 5
-"""Tallies are added up in 2^BITS parts, on as many tasks as Spark finds worthwhile."""
+FEWEST, MOST = 5, 10
+"""Tallies are added up in 2^5 parts at least, and 2^10 at most; each part costs every task a little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,20 @@ class Counted:
 
     tally: Tally | None
     aside: Aside
+
+
+def bits_of(partitions: str | None) -> int:
+    """In how many parts tallies are added up, as a power of two, where a shuffle has so many partitions.
+
+    Whoever has many cores has told Spark to have many; a quarter to an eighth of them is used.
+
+    Examples
+    --------
+    >>> bits_of("200"), bits_of("2000"), bits_of("auto")
+    (5, 8, 5)
+    """
+    tasks = int(partitions) if partitions is not None and partitions.isdecimal() else 0
+    return min(max(FEWEST, (tasks // 8).bit_length()), MOST)
 
 
 def count(
@@ -36,8 +50,9 @@ def count(
     range together, where they are added up. So each count travels once, and the driver gets one tally.
     """
     plain = None if settings is None else settings.as_dict()
-    counted = rows.mapInArrow(telling(Count(plain, BITS, memory, size, bad_rows)), PART_SPARK)
-    added = counted.repartition("part").mapInArrow(telling(Add(BITS, memory, size)), PART_SPARK)
+    bits = bits_of(rows.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    counted = rows.mapInArrow(telling(Count(plain, bits, memory, size, bad_rows)), PART_SPARK)
+    added = counted.repartition("part").mapInArrow(telling(Add(bits, memory, size)), PART_SPARK)
     adding, aside = Sum(memory), None
     for part, payload in sorted(parts_of(iter(run(added.toArrow).to_batches())), key=lambda row: row[0]):
         if part >= 0:

@@ -14,7 +14,7 @@ from textodds.linear import log_softmax
 from textodds.spark.frames import rows_of, run
 from textodds.spark.models import loaded, model_of, sent
 from textodds.spark.sent import packed, telling, unpacked
-from textodds.spark.tasks import PART_SPARK, SIDES, Noted, admitted, part_of, partition_number, parts_of
+from textodds.spark.tasks import PART_SPARK, Noted, admitted, part_of, partition_number, parts_of
 
 if TYPE_CHECKING:
     import os
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from textodds.model import TextModel
+
+SIDES = 16
+"""Tasks that measurements of partitions are merged on."""
 
 
 def evaluate(

@@ -30,9 +30,6 @@ SAMPLE = pa.schema(
 )
 """How a sample travels."""
 
-SIDES = 16
-"""Tasks that samples are merged on; one would have to read them all."""
-
 
 def part_of(part: int, payload: bytes) -> Any:
     """One row of `PART`."""
@@ -148,7 +145,8 @@ class Count:
                 counting.add(batch)
         aside.rejected, aside.reasons = rejects.count, dict(rejects.reasons)
         if aside.rows or aside.rejected:
-            yield part_of(-1 - partition_number() % SIDES, aside.packed())
+            sides = (1 << self.bits) // 2 or 1  # so that no task has to read the samples of all
+            yield part_of(-1 - partition_number() % sides, aside.packed())
         if counting is not None and aside.rows:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", VocabularyPruned)  # the driver says it once
