@@ -230,7 +230,10 @@ def constants(runs: list[dict[str, Any]], found: dict[str, Any]) -> Measured:
         grown[-1]["text_bytes"],
         float(exponent),
         shuffled,
-        tuple((tallies, samples) for tallies, samples in found["spread"]),
+        {
+            int(partitions): tuple((tallies, samples) for tallies, samples in spread)
+            for partitions, spread in found["spreads"].items()
+        },
     )
 
 

@@ -98,9 +98,6 @@ def told(found: dict[str, Any], raw: dict[str, Any], picture: str) -> Iterable[s
 
 
 def _reasons(measured: dict[str, Any], assumed: dict[str, Any]) -> Iterable[str]:
-    adding = measured["spread"]
-    parts, samples = (sum(of) for of in zip(*adding, strict=True))
-    most = max(tallies for tallies, _ in adding)
     yield "From the measurements:\n"
     yield (
         f"- counting: {digits(1 / measured['count_byte'] / 1e6)} MB of text a second on a core, and "
@@ -114,15 +111,18 @@ def _reasons(measured: dict[str, Any], assumed: dict[str, Any]) -> Iterable[str]
     )
     yield (
         f"- adding up: {digits(1 / max(measured['reduce_tally_byte'], 1e-12) / 1e6)} MB of tallies and "
-        f"{digits(1 / max(measured['reduce_sample_byte'], 1e-12) / 1e6)} MB of samples a second on a core. "
-        f"Tallies have {parts} parts and samples {samples}, which Spark's hash puts on {len(adding)} tasks, "
-        f"the fullest with {most} parts: more cores than that do not help here;"
+        f"{digits(1 / max(measured['reduce_sample_byte'], 1e-12) / 1e6)} MB of samples a second on a core; "
+        f"{'; '.join(map(_spread, measured['spreads'].items()))}: more cores than that do not help here;"
     )
     yield (
         f"- the driver: {digits(measured['driver'])} s, and {digits(measured['driver_byte'] * 1e9)} s for a "
         "gigabyte of the tally of all rows.\n"
     )
     yield "Assumed:\n"
+    yield (
+        f"- `spark.sql.shuffle.partitions` is {assumed['shuffles']} for each core, where that is more than "
+        "Spark's own 200;"
+    )
     yield (
         f"- machines of {assumed['machine_cores']} cores like those here, which do nothing else, each with "
         f"{digits(assumed['bandwidth'] / 1e9)} GB/s by network and disk; ten cores are one machine;"
@@ -143,6 +143,16 @@ def _reasons(measured: dict[str, Any], assumed: dict[str, Any]) -> Iterable[str]
     yield (
         "- nothing fails, no task is slower than others, and the many small blocks of a large shuffle cost "
         "nothing.\n"
+    )
+
+
+def _spread(one: tuple[str, list[tuple[int, int]]]) -> str:
+    partitions, adding = one
+    parts, samples = (sum(of) for of in zip(*adding, strict=True))
+    most = max(tallies for tallies, _ in adding)
+    return (
+        f"where a shuffle has {int(partitions):,} partitions, tallies have {parts} parts and samples "
+        f"{samples}, which Spark's hash puts on {len(adding)} tasks, the fullest with {most} parts"
     )
 
 

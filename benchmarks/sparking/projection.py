@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MB, GB, TB = 10**6, 10**9, 10**12
@@ -24,7 +24,8 @@ class Measured:
     text_bytes: float
     exponent: float  # with which that tally grows with its text
     compressed: float  # bytes that the shuffle writes for one that a task hands on
-    spread: Sequence[tuple[int, int]]  # parts of tallies and of samples that fall to each task of the reduce
+    spreads: Mapping[int, Sequence[tuple[int, int]]]
+    """Parts of tallies and of samples that fall to each task that adds up, by partitions of a shuffle."""
 
     def tally_of(self, text_bytes: float) -> float:
         """Bytes of the tally of so many bytes of text (Heaps' law)."""
@@ -40,6 +41,7 @@ class Assumed:
     bandwidth: float = GB  # bytes a second into a machine, by network and disk
     memory: float = 2 << 30  # bytes of a tally at most: textodds drops the rarest words beyond
     launches: float = 1000.0  # tasks a second that the driver starts
+    shuffles: int = 2  # partitions of a shuffle for each core, where that is more than Spark's own 200
 
 
 @dataclass(frozen=True)
@@ -70,16 +72,16 @@ def projected(text_bytes: float, cores: int, measured: Measured, assumed: Assume
     """How long one pass of counting, adding up and making a model would take.
 
     Tasks run in waves, one on each core, or as fast as the driver starts them. Then every part of all tallies
-    goes to the one task that adds it up; these tasks are as many as `Measured.spread` has, however many cores
-    there are, and the one with most to do is waited for. Nothing fails, no task is slower than others,
-    storage is as fast as `Projection.storage`.
+    goes to the one task that adds it up; these tasks are as many as the one of `Measured.spreads` has that
+    goes with the cores, and the one with most to do is waited for. Nothing fails, no task is slower than
+    others, storage is as fast as `Projection.storage`.
 
     Examples
     --------
     One core at 1 MB/s that has 100 MB in two tasks of 1 s each besides, whose tallies of 10 MB are added up
     at 10 MB/s:
 
-    >>> measured = Measured(1e-6, 1, 1e-7, 0, 1, 0, 0, 10e6, 50e6, 0.0, 1, [(1, 0)])
+    >>> measured = Measured(1e-6, 1, 1e-7, 0, 1, 0, 0, 10e6, 50e6, 0.0, 1, {1: [(1, 0)]})
     >>> found = projected(100e6, 1, measured, Assumed(partition=50e6, bandwidth=10e6))
     >>> found.counting, found.shuffle, found.reduce, found.driver
     (102.0, 2.0, 2.0, 2.0)
@@ -90,8 +92,10 @@ def projected(text_bytes: float, cores: int, measured: Measured, assumed: Assume
     counting = max(math.ceil(tasks / cores) * wave, tasks / assumed.launches)
     tallies = tasks * min(measured.tally_of(each), assumed.memory)
     samples = tasks * measured.sample_bytes
-    parts, sides = (max(1, sum(of)) for of in zip(*measured.spread, strict=True))
-    load = [(tallies * p / parts, samples * s / sides) for p, s in measured.spread]
+    most = max(assumed.shuffles * cores, min(measured.spreads))
+    spread = measured.spreads[max(partitions for partitions in measured.spreads if partitions <= most)]
+    parts, sides = (max(1, sum(of)) for of in zip(*spread, strict=True))
+    load = [(tallies * p / parts, samples * s / sides) for p, s in spread]
     moved = [measured.compressed * (tally + sample) for tally, sample in load]
     machines = min(max(1, cores // assumed.machine_cores), len(load))
     work = [t * measured.reduce_tally_byte + s * measured.reduce_sample_byte for t, s in load]

@@ -22,13 +22,14 @@ from textodds import TextSettings
 from textodds.counted import model_of_counts
 from textodds.drawn import SAMPLE
 from textodds.recipe import recipe_of
-from textodds.spark.counting import BITS
+from textodds.spark.counting import bits_of
 from textodds.spark.frames import rows_of
 from textodds.spark.sent import telling
-from textodds.spark.tasks import PART_SPARK, SIDES, Count, packed_tally, tally_of
+from textodds.spark.tasks import PART_SPARK, Count, packed_tally, tally_of
 from textodds.tally import MEMORY, Sum, Tally
 
-SHUFFLE_PARTITIONS = 200  # Spark's own
+SHUFFLE_PARTITIONS = (200, 2000)  # Spark's own, and what is usual with a thousand cores
+BITS = bits_of(str(SHUFFLE_PARTITIONS[0]))
 SMALLEST = 1 << 20  # bytes of text that vocabularies are first looked at
 
 
@@ -72,7 +73,7 @@ def scaling(order: dict[str, Any]) -> dict[str, Any]:
         "about": about(),
         "runs": [{**who.about, "name": who.name, "runs": who.runs} for who in contenders],
         "sizes": [_sizes(spark, _rows(spark, order, n)) for n in order["partitions"]],
-        "spread": _spread(spark),
+        "spreads": {partitions: _spread(spark, partitions) for partitions in SHUFFLE_PARTITIONS},
         "growth": growth([Part(Path(path)) for path in order["distinct"]], order["growth_classes"]),
     }
 
@@ -110,10 +111,11 @@ def _sizes(spark: Any, rows: Any) -> dict[str, Any]:
     }
 
 
-def _spread(spark: Any) -> list[tuple[int, int]]:
+def _spread(spark: Any, partitions: int) -> list[tuple[int, int]]:
     """Parts of tallies and of samples that fall to each task which adds up, if it has any."""
-    parts = spark.range(-SIDES, 1 << BITS).selectExpr("cast(id as int) part")
-    placed = parts.repartition(SHUFFLE_PARTITIONS, "part").selectExpr("spark_partition_id() at", "part")
+    bits = bits_of(str(partitions))
+    parts = spark.range(-(1 << bits >> 1), 1 << bits).selectExpr("cast(id as int) part")
+    placed = parts.repartition(partitions, "part").selectExpr("spark_partition_id() at", "part")
     found: dict[int, tuple[int, int]] = {}
     for row in placed.collect():
         tallies, samples = found.get(row.at, (0, 0))

@@ -26,7 +26,7 @@ def measured(projection):
     return projection.Measured(
         count_byte=1e-8, count_task=0.5, reduce_tally_byte=2e-8, reduce_sample_byte=1e-8, driver=3.0,
         driver_byte=1e-9, sample_bytes=1e6, tally_bytes=4e6, text_bytes=100e6, exponent=0.5, compressed=0.5,
-        spread=((2, 0), (1, 0), (0, 1)),
+        spreads={200: ((2, 0), (1, 0), (0, 1)), 5000: ((1, 0), (1, 0), (1, 0), (1, 1))},
     )  # fmt: skip
 
 
@@ -48,6 +48,12 @@ def test_more_cores_than_parts_do_not_help_adding_up(projection, measured):
     few, many = (projection.projected(1e12, cores, measured, projection.Assumed()) for cores in (100, 1000))
     assert many.reduce == few.reduce
     assert many.counting < few.counting / 5
+
+
+def test_with_many_more_cores_there_are_more_parts(projection, measured):
+    # Four tasks, each with a quarter of 20 GB of tallies, the last with 2.5 GB of samples too.
+    found = projection.projected(1e12, 2500, measured, projection.Assumed(partition=400e6))
+    assert found.reduce == pytest.approx(20e9 / 4 * 2e-8 + 2.5e9 * 1e-8)
 
 
 def test_one_core_adds_up_everything(projection, measured):
