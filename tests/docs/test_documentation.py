@@ -44,7 +44,13 @@ def failures(blocks, folder):
     return [f"line {block.line}: {wrong}" for block in blocks if (wrong := run(block, names, folder))]
 
 
-@pytest.mark.parametrize("page", pages_with(lambda block: block.runs and not block.data), ids=named)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.spark] if page.name == "spark.md" else [], id=named(page))
+        for page in pages_with(lambda block: block.runs and not block.data)
+    ],
+)
 def test_the_blocks_of_a_page_do_what_it_shows(page, folder):
     wrong = failures([block for block in BLOCKS[page] if block.runs and not block.data], folder)
     assert not wrong, "\n".join(wrong)
