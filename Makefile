@@ -65,8 +65,8 @@ python-test: $(VENV)/ready
 
 # Spark on this machine, and a cluster whose processes are killed; takes Java 17. `.ci/run` has it too.
 test-spark: $(VENV)/ready
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m spark \
-		tests/spark tests/cli/test_cli_spark.py tests/docs/test_documentation.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m spark tests/docs/test_documentation.py
 
 # A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
 fuzz:
