@@ -149,8 +149,9 @@ class Measuring:
         mean = self.loss / known if known else math.nan
         spread = Z * math.sqrt(max(self.squares / known - mean**2, 0.0) / known) if known else math.nan
         unknown: dict[str, int] = {}
+        names = set(self.classes)
         for (label, _), count in confusion.items():
-            if label not in self.classes:
+            if label not in names:
                 unknown[label] = unknown.get(label, 0) + count
         return Evaluation(
             n,
