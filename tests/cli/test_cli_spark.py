@@ -97,3 +97,12 @@ def test_a_row_without_a_label_is_shown_without_a_stack_or_skipped_and_counted()
 def test_what_does_not_go_with_spark_is_refused_before_it_is_started(mail, capsys, args, said):
     assert main(["train", "mail.csv", *args]) != 0
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.spark
+def test_a_master_of_no_kind_is_refused_with_the_reason_that_spark_gives(parts):
+    done = ran("train", "parts/*.parquet", *NAMED, "--spark", "nonsense", "-o", "s.textodds")
+    assert done.returncode == 2
+    first = done.stderr.splitlines()[0]
+    assert first.startswith("error: no session of Spark at `nonsense`: ")
+    assert "Master must either be yarn or start with spark" in first

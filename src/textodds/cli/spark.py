@@ -162,7 +162,8 @@ def _reason(error: Exception, log: str) -> str:
     """Why there is no session, in one line."""
     if "stopped SparkContext" in str(error):  # it gave up waiting, and says so elsewhere
         return "the master does not answer"
-    lines = [line for line in log.splitlines() if "rror" in line] or str(error).splitlines()
+    told = [line for line in log.splitlines() if "rror" in line or "xception" in line]
+    lines = [line for line in told if not line.startswith("\tat ")] or str(error).splitlines()
     return one_line(lines[0])[:200] if lines else type(error).__name__
 
 
