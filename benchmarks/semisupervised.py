@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import textodds
 from corpora import Corpora
 from textodds.errors import NotConverged
-from textodds.semisupervised import SemiSupervisedNB, train_semisupervised
+from textodds.learn.em import SemiSupervisedLearner
+from textodds.training.semisupervised import train_semisupervised
 
 SIZES = {
     "20newsgroups": (20, 40, 100, 200, 500, 1000, 2000),
@@ -62,7 +63,7 @@ def accuracies(corpus, n, seed):
     unlabelled = [train.texts[i] for i in rest]
     found = {}
     for name, choices in LEARNERS.items():
-        model = train_semisupervised(texts, unlabelled, SemiSupervisedNB(**choices), labels=labels)
+        model = train_semisupervised(texts, unlabelled, SemiSupervisedLearner(**choices), labels=labels)
         found[name] = model.evaluate(test.texts, test.labels).accuracy
     return found, len(rest)
 
@@ -93,7 +94,7 @@ def cost(corpus):
     seconds = {}
     for steps in (1, 11, 1):  # the first also loads what is needed
         began = time.perf_counter()
-        learner = SemiSupervisedNB(max_iterations=steps, tolerance=0)
+        learner = SemiSupervisedLearner(max_iterations=steps, tolerance=0)
         train_semisupervised(texts, unlabelled, learner, labels=labels, threads=1)
         seconds[steps] = time.perf_counter() - began
     began = time.perf_counter()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest.register_assert_rewrite("same")  # of tests/vectorisers: its assertions say what differs
+pytest.register_assert_rewrite("same")  # of tests/interop/vectorisers: its assertions say what differs
 
 settings.register_profile(
     "textodds", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]

@@ -13,7 +13,7 @@ from bench import Bench, accuracy
 from corpora import TITLES, Corpus, Missing
 from measure import InProcess, interleaved
 from result import Result, Table, Target, digits
-from textodds.asking import doubt, most_useful
+from textodds.study.active import doubt, most_useful
 
 CHOSEN_ON = ("sms_spam", "ag_news_subset", "reuters_r8")
 OTHERS = ("mr", "subjectivity", "webkb_raw")
@@ -47,7 +47,7 @@ def asking(bench: Bench) -> Result:
         "asking",
         "Which texts to label next",
         f"Labelling simulated: naive Bayes with its defaults learns {FIRST} texts drawn at random, then "
-        f"{STEP} at a time, chosen by `textodds.asking.most_useful`, by the least margin between the two "
+        f"{STEP} at a time, chosen by `textodds.most_useful`, by the least margin between the two "
         f"most probable classes, or at random, from {POOL:,} of the training texts (all, where there are "
         f"fewer). Accuracy on the test texts, the mean of {len(SEEDS)} seeds, the same for all ways.",
     )

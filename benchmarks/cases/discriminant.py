@@ -14,7 +14,7 @@ from bench import SKLEARN, Bench, accuracy
 from corpora import TITLES, Missing
 from measure import InProcess, interleaved
 from result import Bar, Result, Table, Target, digits, times
-from textodds.linear import log_softmax
+from textodds.learn.forms.linear import log_softmax
 
 LEARNERS = ("lda", "qda")
 SMS, NEWS = "sms_spam", "20newsgroups"
@@ -56,7 +56,7 @@ def _sms(bench: Bench, result: Result) -> None:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.model_selection import train_test_split
 
-    from textodds import estimators
+    from textodds.interop import estimators
 
     corpus = bench.corpora[SMS]
     texts, labels = corpus.train.texts + corpus.test.texts, corpus.train.labels + corpus.test.labels

@@ -45,7 +45,7 @@ def gaussian(bench: Bench) -> Result:
     result = Result(
         "gaussian",
         "Gaussian models of numbers",
-        f"GaussianNB, LDA and QDA of `textodds.estimators` against scikit-learn's of the same name, all with "
+        f"GaussianNB, LDA and QDA against scikit-learn's of the same name, all with "
         f"their defaults: {N:,} rows of {V} float64 in {K} Gaussian classes of own covariances, made by a "
         "seeded generator. `fit` on all rows, and `predict` of the same rows.",
     )
@@ -64,7 +64,7 @@ def gaussian(bench: Bench) -> Result:
 
 
 def _one_model(bench: Bench, model: str, X: Rows, y: NDArray[np.int64], result: Result) -> None:
-    from textodds import estimators
+    from textodds.interop import estimators
 
     print(f"  {model}", flush=True)
     theirs = MODELS[model]
@@ -149,7 +149,7 @@ BY_HAND = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from dense import batches_of
-from textodds.moments import Moments
+from textodds.stats.moments import Moments
 total = None
 for rows, codes in batches_of(int(sys.argv[2]), 16384):
     part = Moments.of(rows, [str(code) for code in codes], full=True)

@@ -14,10 +14,10 @@ from cases.discriminant import BINS, calibration_error, log_loss
 from corpora import TITLES, Corpus, Missing
 from measure import InProcess, interleaved
 from result import Bar, Result, Table, Target, digits, times
-from textodds.audit import audit
 from textodds.data import read
-from textodds.generative import MultinomialNB
-from textodds.recipe import recipe_of
+from textodds.learn.naive_bayes import MultinomialLearner
+from textodds.learn.recipe import recipe_of
+from textodds.study.audit import audit
 
 LEAVING, SCORING = "`model.leave_one_out`", "`model.score`"
 MOST = 3.0  # times the cost of one prediction pass
@@ -32,7 +32,7 @@ LOSSES = {"20newsgroups": 1.23, "imdb": 0.46, "ag_news_subset": 0.32}  # test lo
 WAYS: dict[str, dict[str, Any]] = {
     "α = 1, as it is": {"calibrate": False},
     "α = 1, calibrated": {},
-    "α chosen, calibrated": {"learner": MultinomialNB(alpha=None)},
+    "α chosen, calibrated": {"learner": MultinomialLearner(alpha=None)},
 }
 
 Floats = NDArray[np.float64]
@@ -123,7 +123,7 @@ def _audit(bench: Bench, corpus: Corpus, result: Result, table: Table) -> None:
 
     def ours(texts: list[str]) -> Any:
         source = read(texts, labels)
-        return audit(source, recipe_of(MultinomialNB(alpha=None)), most=100, threads=1)
+        return audit(source, recipe_of(MultinomialLearner(alpha=None)), most=100, threads=1)
 
     contenders = [InProcess(OURS, ours, prepare=corpus.train.fresh)]
     contenders[0].time()
@@ -194,7 +194,7 @@ def own_by_folds(texts: list[str], labels: list[str], alpha: float) -> Floats:
     """``log p(own label | text)``, (N,), each text held out once in five folds, by scikit-learn."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.model_selection import cross_val_predict
-    from sklearn.naive_bayes import MultinomialNB as Reference
+    from sklearn.naive_bayes import MultinomialLearner as Reference
     from sklearn.pipeline import make_pipeline
 
     pipeline = make_pipeline(CountVectorizer(), Reference(alpha=alpha))

@@ -16,7 +16,7 @@ from bench import SKLEARN, Bench
 from corpora import TITLES, Corpus, Missing
 from measure import InProcess, Series, interleaved
 from result import Bar, Result, Table, Target, digits, times
-from textodds.softmax import SoftmaxRegression
+from textodds.learn.softmax.regression import SoftmaxLearner
 
 GAP = 1e-4
 NEAR = 1e-8  # the gap at which an optimum counts as known
@@ -139,7 +139,7 @@ def optimum(bench: Bench) -> Result:
     result = Result(
         "optimum",
         "Solving the softmax problem itself",
-        "CPU seconds from rows to an optimum: `textodds.softmax.SoftmaxRegression(C=C).fit(X, y)` "
+        "CPU seconds from rows to an optimum: `textodds.SoftmaxRegression(C=C).fit(X, y)` "
         "against the solvers of `LogisticRegression` and against LIBLINEAR, each stopped as soon as its "
         f"objective is within {GAP:g} of the least, relatively. Rows are those of "
         "`TfidfVectorizer(sublinear_tf=True)`: words and pairs of words (IMDB, AG News), words (20 "
@@ -188,9 +188,9 @@ def _one_problem(bench: Bench, problem: Problem, result: Result, table: Table) -
     rows, labels, C = problem.rows, problem.labels, problem.C
     data = f"{problem.title}, C = {C:g}"
     print(f"    C = {C:g}", flush=True)
-    near = SoftmaxRegression(C=C, tolerance=NEAR).fit(rows, labels).outcome.parameters
+    near = SoftmaxLearner(C=C, tolerance=NEAR).fit(rows, labels).outcome.parameters
     problem.best = problem.value(near.weights, near.bias)
-    ours = InProcess(OURS, lambda _: SoftmaxRegression(C=C, tolerance=GAP).fit(rows, labels), times=2)
+    ours = InProcess(OURS, lambda _: SoftmaxLearner(C=C, tolerance=GAP).fit(rows, labels), times=2)
     solvers: list[Peer] = []
     for make in (_of_sklearn, _of_liblinear):
         try:

@@ -16,8 +16,8 @@ from cases.discriminant import calibration_error, log_loss
 from corpora import Missing
 from measure import InProcess, interleaved
 from result import Bar, Result, Table, digits, times
-from textodds.linear import log_softmax
-from textodds.tables import MixedNB
+from textodds.learn.forms.linear import log_softmax
+from textodds.learn.tables import MixedLearner
 
 OURS = "textodds, mixed"
 SAME = "textodds, mixed, Gaussian numbers, not calibrated"
@@ -50,7 +50,7 @@ def _adult(bench: Bench, result: Result) -> None:
     pandas = peers.module("pandas")
     peers.module("sklearn")
     same: dict[str, Any] = {
-        "learner": MixedNB(calibrate=False),
+        "learner": MixedLearner(calibrate=False),
         "columns": dict.fromkeys(NUMBERS, "gaussian"),
     }
     fits = [

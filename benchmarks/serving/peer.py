@@ -11,8 +11,8 @@ import sys
 from typing import Any
 
 from textodds.cli import main
-from textodds.serve import messages, reading
-from textodds.serve.live import Serving
+from textodds.serve import answers, messages
+from textodds.serve.live_model import ServedModel
 
 
 class ByPipeline:
@@ -22,7 +22,7 @@ class ByPipeline:
         self._predict = pipeline.predict_proba
         self._classes = [str(label) for label in pipeline.classes_]
 
-    def classify(self, serving: Serving, asked: messages.ClassifyRequest) -> messages.ClassifyAnswer:
+    def classify(self, serving: ServedModel, asked: messages.ClassifyRequest) -> messages.ClassifyAnswer:
         row = self._predict([asked.text])[0].tolist()
         share = max(row)
         return messages.ClassifyAnswer(
@@ -33,7 +33,7 @@ class ByPipeline:
             version=serving.version,
         )
 
-    def classify_batch(self, serving: Serving, asked: messages.BatchRequest) -> messages.BatchAnswer:
+    def classify_batch(self, serving: ServedModel, asked: messages.BatchRequest) -> messages.BatchAnswer:
         shares = self._predict(asked.texts)
         rows = zip(shares.tolist(), shares.argmax(axis=1).tolist(), strict=True)
         answers = [
@@ -58,10 +58,10 @@ class ByNothing:
             "probabilities": dict.fromkeys(classes, 1 / len(classes)),
         }
 
-    def classify(self, serving: Serving, asked: messages.ClassifyRequest) -> messages.ClassifyAnswer:
+    def classify(self, serving: ServedModel, asked: messages.ClassifyRequest) -> messages.ClassifyAnswer:
         return messages.ClassifyAnswer(**self._fields, version=serving.version)
 
-    def classify_batch(self, serving: Serving, asked: messages.BatchRequest) -> messages.BatchAnswer:
+    def classify_batch(self, serving: ServedModel, asked: messages.BatchRequest) -> messages.BatchAnswer:
         fields = {name: value for name, value in self._fields.items() if name != "probabilities"}
         answers = [messages.Answer(**fields) for _ in asked.texts]
         return messages.BatchAnswer(answers=answers, version=serving.version)
@@ -80,5 +80,5 @@ def instead(pipeline: str, model: str) -> ByPipeline | ByNothing:
 
 if __name__ == "__main__":
     found = instead(sys.argv[1], sys.argv[3])
-    reading.classify, reading.classify_batch = found.classify, found.classify_batch  # type: ignore[assignment]
+    answers.classify, answers.classify_batch = found.classify, found.classify_batch  # type: ignore[assignment]
     sys.exit(main(sys.argv[2:]))

@@ -24,7 +24,7 @@ from sparking.names import (
 )
 from sparking.program import main, plain
 from sparking.session import OnSpark, about, passed, started
-from textodds.softmax import SoftmaxRegression
+from textodds.learn.softmax.regression import SoftmaxLearner
 
 BUCKETS = 1 << 18
 
@@ -81,7 +81,7 @@ class Regression:
     def fit(self, rows: Any) -> Any:
         """The model of a DataFrame."""
         if self.is_ours:  # whose penalty is on the sum
-            learner = SoftmaxRegression(C=1 / (self.penalty * self.n), tolerance=TOLERANCES[self.name])
+            learner = SoftmaxLearner(C=1 / (self.penalty * self.n), tolerance=TOLERANCES[self.name])
             return textodds.spark.train(rows, learner=learner, ngrams=(1, 1))
         from pyspark.ml.classification import LogisticRegression
         from pyspark.ml.feature import IDF

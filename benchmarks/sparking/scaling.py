@@ -19,14 +19,14 @@ from measure import interleaved
 from sparking.program import main
 from sparking.session import OnSpark, about, stages, started
 from textodds import TextSettings
-from textodds.counted import model_of_counts
-from textodds.drawn import SAMPLE
-from textodds.recipe import recipe_of
-from textodds.spark.counting import bits_of
-from textodds.spark.frames import rows_of
-from textodds.spark.sent import telling
+from textodds.learn.recipe import recipe_of
+from textodds.spark.count import bits_of
+from textodds.spark.dataframes import rows_of
 from textodds.spark.tasks import PART_SPARK, Count, packed_tally, tally_of
-from textodds.tally import MEMORY, Sum, Tally
+from textodds.spark.wire import telling
+from textodds.stats.hash_sample import SAMPLE
+from textodds.stats.tally import MEMORY, Sum, Tally
+from textodds.training.from_counts import model_of_counts
 
 SHUFFLE_PARTITIONS = (200, 2000)  # Spark's own, and what is usual with a thousand cores
 BITS = bits_of(str(SHUFFLE_PARTITIONS[0]))

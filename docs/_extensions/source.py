@@ -1,7 +1,7 @@
 """The directive ``source``: a function of the project as it is, without its docstring.
 
-Its content is a file and a name within, ``src/textodds/linear.py: log_softmax``, so that who reads the page
-as plain text knows where to look too.
+Its content is a file and a name within, ``src/textodds/learn/forms/linear.py: log_softmax``, so that who
+reads the page as plain text knows where to look too.
 """
 
 from __future__ import annotations

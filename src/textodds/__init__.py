@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textodds import errors
-    from textodds.comparing import Comparison, compare
-    from textodds.convert import from_sklearn
-    from textodds.estimators import (
+    from textodds.data import read
+    from textodds.interop.estimators import (
         BernoulliNB,
         CategoricalNB,
         ComplementNB,
@@ -29,37 +28,57 @@ if TYPE_CHECKING:
         SoftmaxRegression,
         TextClassifier,
     )
-    from textodds.model import Prediction, TextModel
-    from textodds.opening import load
-    from textodds.tables import TableModel
-    from textodds.tally import Tally
-    from textodds.text import TextSettings, Weighting
-    from textodds.training import train
-    from textodds.vectorisers import (
+    from textodds.interop.from_sklearn import from_sklearn
+    from textodds.interop.to_onnx import to_onnx
+    from textodds.interop.to_sklearn import to_sklearn
+    from textodds.interop.vectorisers import (
         CountVectorizer,
         HashingVectorizer,
         TfidfTransformer,
         TfidfVectorizer,
     )
+    from textodds.judge.class_mix import class_mix
+    from textodds.judge.decisions import Losses, Rule
+    from textodds.learn.calibration import Calibration
+    from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
+    from textodds.learn.solvers import Descent
+    from textodds.model.file import load
+    from textodds.model.table_model import TableModel
+    from textodds.model.text_model import Prediction, TextModel
+    from textodds.stats.moments import Moments
+    from textodds.stats.tally import Tally
+    from textodds.study.active import most_useful
+    from textodds.study.audit import audit
+    from textodds.study.compare import Comparison, compare
+    from textodds.study.diff import diff
+    from textodds.text import TextSettings, Weighting
+    from textodds.training.stream import SoftmaxStream
+    from textodds.training.train import train
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BernoulliNB",
+    "Calibration",
     "CategoricalNB",
     "Comparison",
     "ComplementNB",
     "CountVectorizer",
+    "Descent",
     "GaussianNB",
     "HashingVectorizer",
     "JointTable",
     "LinearDiscriminantAnalysis",
+    "Losses",
     "MixedNB",
+    "Moments",
     "MultinomialNB",
     "NBSoftmax",
     "Prediction",
     "QuadraticDiscriminantAnalysis",
+    "Rule",
     "SoftmaxRegression",
+    "SoftmaxStream",
     "TableModel",
     "Tally",
     "TextClassifier",
@@ -68,41 +87,65 @@ __all__ = [
     "TfidfTransformer",
     "TfidfVectorizer",
     "Weighting",
+    "audit",
+    "class_mix",
     "compare",
+    "diff",
     "errors",
     "from_sklearn",
     "load",
+    "most_useful",
+    "naive_bayes_parameters",
+    "read",
+    "softmax_parameters",
+    "to_onnx",
+    "to_sklearn",
     "train",
 ]
 
 _HOME = {
-    "BernoulliNB": "estimators",
-    "CategoricalNB": "estimators",
-    "Comparison": "comparing",
-    "ComplementNB": "estimators",
-    "CountVectorizer": "vectorisers",
-    "GaussianNB": "estimators",
-    "HashingVectorizer": "vectorisers",
-    "JointTable": "estimators",
-    "LinearDiscriminantAnalysis": "estimators",
-    "MixedNB": "estimators",
-    "MultinomialNB": "estimators",
-    "NBSoftmax": "estimators",
-    "Prediction": "model",
-    "QuadraticDiscriminantAnalysis": "estimators",
-    "SoftmaxRegression": "estimators",
-    "TableModel": "tables",
-    "Tally": "tally",
-    "TextClassifier": "estimators",
-    "TextModel": "model",
+    "BernoulliNB": "interop.estimators",
+    "Calibration": "learn.calibration",
+    "CategoricalNB": "interop.estimators",
+    "Comparison": "study.compare",
+    "ComplementNB": "interop.estimators",
+    "CountVectorizer": "interop.vectorisers",
+    "Descent": "learn.solvers",
+    "GaussianNB": "interop.estimators",
+    "HashingVectorizer": "interop.vectorisers",
+    "JointTable": "interop.estimators",
+    "LinearDiscriminantAnalysis": "interop.estimators",
+    "Losses": "judge.decisions",
+    "MixedNB": "interop.estimators",
+    "Moments": "stats.moments",
+    "MultinomialNB": "interop.estimators",
+    "NBSoftmax": "interop.estimators",
+    "Prediction": "model.text_model",
+    "QuadraticDiscriminantAnalysis": "interop.estimators",
+    "Rule": "judge.decisions",
+    "SoftmaxRegression": "interop.estimators",
+    "SoftmaxStream": "training.stream",
+    "TableModel": "model.table_model",
+    "Tally": "stats.tally",
+    "TextClassifier": "interop.estimators",
+    "TextModel": "model.text_model",
     "TextSettings": "text",
-    "TfidfTransformer": "vectorisers",
-    "TfidfVectorizer": "vectorisers",
+    "TfidfTransformer": "interop.vectorisers",
+    "TfidfVectorizer": "interop.vectorisers",
     "Weighting": "text",
-    "compare": "comparing",
-    "from_sklearn": "convert",
-    "load": "opening",
-    "train": "training",
+    "audit": "study.audit",
+    "class_mix": "judge.class_mix",
+    "compare": "study.compare",
+    "diff": "study.diff",
+    "from_sklearn": "interop.from_sklearn",
+    "load": "model.file",
+    "most_useful": "study.active",
+    "naive_bayes_parameters": "learn.forms.equivalence",
+    "read": "data",
+    "softmax_parameters": "learn.forms.equivalence",
+    "to_onnx": "interop.to_onnx",
+    "to_sklearn": "interop.to_sklearn",
+    "train": "training.train",
 }
 
 

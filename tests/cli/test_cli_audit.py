@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 import textodds
-from textodds import generative
-from textodds.audit import audit
 from textodds.cli import main
 from textodds.data import read
-from textodds.recipe import recipe_of
+from textodds.learn import naive_bayes
+from textodds.learn.recipe import recipe_of
+from textodds.study.audit import audit
 
 HAM = "see you at home for lunch"
 SPAM = "claim your free prize now"
@@ -25,7 +25,7 @@ def letters():
 
 
 def suspects(most, learner=None, **options):
-    recipe = recipe_of(learner or generative.MultinomialNB(alpha=None), **options)
+    recipe = recipe_of(learner or naive_bayes.MultinomialLearner(alpha=None), **options)
     return audit(read("letters.csv"), recipe, most=most).suspects
 
 
@@ -73,7 +73,10 @@ def test_twenty_rows_are_shown_unless_told_otherwise(capsys):
 
 
 def test_learners_can_be_chosen(capsys):
-    for name, learner in (("bernoulli", generative.BernoulliNB()), ("complement", generative.ComplementNB())):
+    for name, learner in (
+        ("bernoulli", naive_bayes.BernoulliLearner()),
+        ("complement", naive_bayes.ComplementLearner()),
+    ):
         assert main(["audit", "letters.csv", "--learner", name, "--top", "5", "--json"]) == 0
         told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [each["p_label"] for each in told] == [each.p_label for each in suspects(5, learner)]
@@ -83,7 +86,7 @@ def test_learners_can_be_chosen(capsys):
 def test_the_recipe_is_that_of_the_options(capsys):
     assert main(["audit", "letters.csv", "--alpha", "0.5", "--ngrams", "1-2", "--top", "4", "--json"]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    expected = suspects(4, generative.MultinomialNB(alpha=0.5), ngrams=(1, 2))
+    expected = suspects(4, naive_bayes.MultinomialLearner(alpha=0.5), ngrams=(1, 2))
     assert [each["p_label"] for each in told] == [each.p_label for each in expected]
 
 
@@ -161,7 +164,7 @@ def test_train_can_leave_probabilities_as_they_are(capsys):
     assert "left out" not in capsys.readouterr().err
     model = textodds.load("many.textodds")
     assert model.calibration is None
-    assert model.honest is None
+    assert model.held_out is None
     assert main(["train", "many.csv", "--learner", "multinomial", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["left_out"]
     assert told["n"] == 160

@@ -16,7 +16,7 @@ from textodds.cli import main
 from .transcripts import COMMAND
 from .transcripts import textodds as run
 
-EXAMPLE = textodds.__path__[0] + "/examples/messages.csv"
+EXAMPLE = textodds.__path__[0] + "/cli/demo_data/messages.csv"
 TEXTS = ["claim your free prize", "see you at lunch", ""]
 
 

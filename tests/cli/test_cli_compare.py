@@ -10,7 +10,7 @@ from textodds.cli import main
 
 from .transcripts import COMMAND, on_a_terminal, textodds
 
-MESSAGES = Path(__file__).parents[2] / "src" / "textodds" / "examples" / "messages.csv"
+MESSAGES = Path(__file__).parents[2] / "examples" / "messages.csv"
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 
 import textodds
 from textodds.cli import main
-from textodds.decide import Losses, Rule
-from textodds.honest import Honest
-from textodds.opening import load
-from textodds.promise import Sets, at_most
+from textodds.judge.decisions import Losses, Rule
+from textodds.judge.guarantees import Sets, at_most
+from textodds.learn.held_out import HeldOut
+from textodds.model.file import load
 
 SAID = ["--say", "free prize", "--say", "free lunch at six", "--say", "see you at home"]
 TEXTS = SAID[1::2]
@@ -27,16 +27,16 @@ def posteriors(model):
 
 
 @pytest.fixture
-def honest(model, monkeypatch):
-    """Honest documents, as a model of some hundred texts would have; given to every model that is opened."""
+def held_out(model, monkeypatch):
+    """HeldOut documents, as a model of some hundred texts would have; given to every model that is opened."""
     random = np.random.default_rng(0)
     p = random.beta(4, 1, size=1000)
     truth = (random.random(1000) < p).astype(np.int64)
-    found = Honest.of(np.log(np.column_stack([1 - p, p])), truth)
+    found = HeldOut.of(np.log(np.column_stack([1 - p, p])), truth)
 
     def opened(path, **settings):
         model = load(path, **settings)
-        model.honest = found
+        model.held_out = found
         return model
 
     monkeypatch.setattr(PREDICT, "load", opened)
@@ -104,8 +104,8 @@ def test_proba_comes_after_the_action(posteriors, capsys):
     assert [line.partition("\t")[2] for line in out.splitlines()] == plain.splitlines()
 
 
-def test_a_promise_answers_above_its_threshold_and_tells_its_price(honest, posteriors, capsys):
-    promise = at_most(honest, 0.15)
+def test_a_promise_answers_above_its_threshold_and_tells_its_price(held_out, posteriors, capsys):
+    promise = at_most(held_out, 0.15)
     assert 0.5 < promise.threshold < 1
     out, err = said(capsys, "--max-error", "0.15")
     expected = [
@@ -125,7 +125,7 @@ def test_a_promise_answers_above_its_threshold_and_tells_its_price(honest, poste
         assert json.loads(line)["action"] == (None if plain[0] == "?" else plain.split("\t")[0])
 
 
-def test_a_promise_that_cannot_be_kept_is_an_error_that_says_what_can(honest, capsys):
+def test_a_promise_that_cannot_be_kept_is_an_error_that_says_what_can(held_out, capsys):
     assert main(["predict", "mail.textodds", *SAID, "--max-error", "0.0001"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -134,8 +134,8 @@ def test_a_promise_that_cannot_be_kept_is_an_error_that_says_what_can(honest, ca
 
 
 @pytest.mark.parametrize("by_class", [[], ["--by-class"]])
-def test_sets_are_labels_with_bars_between_the_most_probable_first(honest, posteriors, capsys, by_class):
-    sets = Sets.of(honest, 0.95, bool(by_class))
+def test_sets_are_labels_with_bars_between_the_most_probable_first(held_out, posteriors, capsys, by_class):
+    sets = Sets.of(held_out, 0.95, bool(by_class))
     out, err = said(capsys, "--sets", "0.95", *by_class)
     within = sets.of_posteriors(np.log(posteriors))
     expected = []
@@ -152,12 +152,12 @@ def test_sets_are_labels_with_bars_between_the_most_probable_first(honest, poste
     assert ["|".join(held) for held in told] == [line.split("\t")[0] for line in expected]
 
 
-def test_classes_of_too_few_texts_are_named(honest, monkeypatch, capsys):
-    few = Honest(*(part[honest.truth == 1] for part in honest.arrays().values()))
+def test_classes_of_too_few_texts_are_named(held_out, monkeypatch, capsys):
+    few = HeldOut(*(part[held_out.truth == 1] for part in held_out.arrays().values()))
 
     def opened(path, **settings):
         model = load(path, **settings)
-        model.honest = few
+        model.held_out = few
         return model
 
     monkeypatch.setattr(PREDICT, "load", opened)
@@ -170,7 +170,7 @@ def test_classes_of_too_few_texts_are_named(honest, monkeypatch, capsys):
 def test_a_model_without_honest_texts_promises_nothing(model, monkeypatch, capsys, args):
     def opened(path, **settings):
         model = load(path, **settings)
-        model.honest = None
+        model.held_out = None
         return model
 
     monkeypatch.setattr(PREDICT, "load", opened)
@@ -208,7 +208,7 @@ def test_a_model_without_honest_texts_promises_nothing(model, monkeypatch, capsy
         (["--loss", "ham->spam: 2", "--prior", "ham=1,spam=1"], "the prior sums to 2"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_decided_is_said(honest, capsys, args, problem):
+def test_what_cannot_be_decided_is_said(held_out, capsys, args, problem):
     assert main(["predict", "mail.textodds", *SAID, *args]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -274,7 +274,7 @@ def test_tables_are_decided_about_too(capsys):
 def test_a_plain_answer_loads_nothing_for_decisions(model):
     code = (
         "import sys; from textodds.cli import main; main(['predict', 'mail.textodds', '--say', 'free']);"
-        "heavy = 'textodds.decide', 'textodds.promise', 'textodds.shift', 'scipy';"
+        "heavy = *('textodds.judge.' + name for name in ('decisions', 'guarantees', 'class_mix')), 'scipy';"
         "print([name for name in sys.modules if name.startswith(heavy)])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import textodds
-from textodds.calibrate import Calibration
 from textodds.cli import main
+from textodds.learn.calibration import Calibration
 
 from .transcripts import COMMAND, on_a_terminal
 from .transcripts import textodds as run

@@ -31,7 +31,7 @@ def test_learning_the_same_file_again_changes_nothing_and_says_so(more, capsys):
     )
     after = textodds.load("mail.textodds")
     assert after.tally == before.tally
-    assert after.ledger == before.ledger
+    assert after.document_ids == before.document_ids
 
 
 def test_only_what_is_new_is_learned(more, capsys):
@@ -50,7 +50,7 @@ def test_forgetting_twice_is_forgetting_once_and_leaves_no_trace(more, capsys):
     assert Path("mail.textodds").read_bytes() == once
     model = textodds.load("mail.textodds")
     assert model.tally == textodds.train("mail.csv").tally
-    assert len(model.ledger) == 0
+    assert len(model.document_ids) == 0
 
 
 def test_another_label_is_an_error_that_says_to_forget_first_and_changes_nothing(more, capsys):
@@ -82,7 +82,7 @@ def test_weights_stay_with_their_rows(model):
 def test_ids_may_be_numbers(model):
     Path("more.jsonl").write_text('{"id": 7, "text": "free eggs", "label": "spam"}\n' * 2)
     assert main(["learn", "mail.textodds", "more.jsonl", "--id", "id", "--quiet"]) == 0
-    assert textodds.load("mail.textodds").ledger.label_of("7") == "spam"
+    assert textodds.load("mail.textodds").document_ids.label_of("7") == "spam"
     assert textodds.load("mail.textodds").tally.n_documents == 7
 
 
@@ -123,10 +123,10 @@ def test_a_model_learns_and_forgets_by_id(tmp_path):
     assert model.tally.n_documents == 4
     model.save(tmp_path / "m")
     model = textodds.load(tmp_path / "m")
-    assert model.ledger.label_of("m2") == "ham"
+    assert model.document_ids.label_of("m2") == "ham"
     assert model.forget(["free eggs", "at six", "never"], ["spam", "ham", "ham"], ids=["m1", "m2", "m9"]) == 2
     assert model.tally == before
-    assert len(model.ledger) == 0
+    assert len(model.document_ids) == 0
 
 
 def test_models_with_ids_are_merged_unless_a_document_is_in_both():
@@ -134,9 +134,9 @@ def test_models_with_ids_are_merged_unless_a_document_is_in_both():
     a.learn("free eggs", "spam", ids="m1")
     b.learn("at six", "ham", ids="m2")
     both = a + b
-    assert both.ledger.label_of("m1") == "spam"
-    assert both.ledger.label_of("m2") == "ham"
-    assert (both - b).ledger == a.ledger
+    assert both.document_ids.label_of("m1") == "spam"
+    assert both.document_ids.label_of("m2") == "ham"
+    assert (both - b).document_ids == a.document_ids
     b.learn("free eggs", "spam", ids="m1")
     with pytest.raises(InputError, match="1 documents are in both models"):
         _ = a + b
@@ -148,7 +148,7 @@ def test_a_ledger_is_not_kept_without_counts_and_a_damaged_one_is_refused(tmp_pa
         model.forget("free phone", "spam", ids="m1")
     model.learn("free eggs", "spam", ids="m1")
     model.save(tmp_path / "bare", counts=False)
-    assert textodds.load(tmp_path / "bare").ledger is None
+    assert textodds.load(tmp_path / "bare").document_ids is None
     model.save(tmp_path / "m")
     whole = (tmp_path / "m").read_bytes()
     (tmp_path / "m").write_bytes(whole.replace(b'\\"ledger\\": [\\"spam\\"]', b'\\"ledger\\": [\\"ab\\",1]'))

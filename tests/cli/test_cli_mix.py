@@ -9,9 +9,9 @@ import pytest
 
 import textodds
 from textodds.cli import main
-from textodds.honest import Honest
-from textodds.opening import load
-from textodds.shift import class_mix
+from textodds.judge.class_mix import class_mix
+from textodds.learn.held_out import HeldOut
+from textodds.model.file import load
 
 from .transcripts import textodds as process
 
@@ -28,10 +28,10 @@ def today(model, monkeypatch):
     return texts
 
 
-def give(monkeypatch, honest):
+def give(monkeypatch, held_out):
     def opened(path, **settings):
         model = load(path, **settings)
-        model.honest = honest
+        model.held_out = held_out
         return model
 
     monkeypatch.setattr(MIX, "load", opened)
@@ -69,12 +69,12 @@ def test_honest_texts_are_used_where_the_model_has_them(today, monkeypatch, caps
     random = np.random.default_rng(0)
     p = random.uniform(0.5, 1, size=300)
     truth = (random.random(300) < p).astype(np.int64)
-    honest = Honest.of(np.log(np.column_stack([1 - p, p])), truth)
-    give(monkeypatch, honest)
+    held_out = HeldOut.of(np.log(np.column_stack([1 - p, p])), truth)
+    give(monkeypatch, held_out)
     assert main(["mix", "mail.textodds", "today.txt", "--json"]) == 0
     out, err = capsys.readouterr()
     loaded = textodds.load("mail.textodds")
-    found = class_mix(loaded.predict_log_proba(today), loaded.linear.log_prior, honest)
+    found = class_mix(loaded.predict_log_proba(today), loaded.linear.log_prior, held_out)
     assert json.loads(out)["classes"]["spam"]["interval"] == pytest.approx(found.interval[1].tolist())
     assert err == ""
 

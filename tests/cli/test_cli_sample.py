@@ -6,7 +6,7 @@ import pytest
 
 import textodds
 from textodds.cli import main
-from textodds.sample import sample
+from textodds.study.generate import sample
 
 
 def drawn(capsys, *args):

@@ -13,7 +13,7 @@ from textodds.cli import main
 def trained(tmp_path_factory):
     """A model of the example messages, and what the command said of it."""
     path = tmp_path_factory.mktemp("softmax") / "m.textodds"
-    source = textodds.__path__[0] + "/examples/messages.csv"
+    source = textodds.__path__[0] + "/cli/demo_data/messages.csv"
     assert main(["train", source, "--learner", "softmax", "--ngrams", "1-2", "-o", str(path), "--quiet"]) == 0
     return source, path
 

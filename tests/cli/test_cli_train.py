@@ -7,8 +7,8 @@ from textwrap import dedent
 import pytest
 
 import textodds
-from textodds import generative
 from textodds.cli import main
+from textodds.learn import naive_bayes
 
 from .transcripts import MAIL
 
@@ -63,7 +63,7 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
     options = ["--learner", "bernoulli", "--alpha", "0.5", "--prior", "spam=0.2,ham=0.8", "--ngrams", "1-2"]
     more = ["--min-df", "2", "--max-df", "0.9", "--unit", "whitespace", "--strip-accents", "--threads", "2"]
     assert main(["train", "mail.csv", "--quiet", *options, *more]) == 0
-    learner = generative.BernoulliNB(alpha=0.5, prior={"spam": 0.2, "ham": 0.8})
+    learner = naive_bayes.BernoulliLearner(alpha=0.5, prior={"spam": 0.2, "ham": 0.8})
     settings = {"ngrams": (1, 2), "unit": "whitespace", "strip_accents": True}
     expected = textodds.train("mail.csv", learner=learner, min_df=2, max_df=0.9, **settings)
     trained = textodds.load("mail.textodds")
@@ -92,10 +92,10 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
         (["--sklearn"], {"unit": "sklearn", "normal_form": None}),
         (["--sklearn", "--ngrams", "1-2"], {"unit": "sklearn", "normal_form": None, "ngrams": (1, 2)}),
         (["--binary"], {"learner": textodds.MultinomialNB(binary=True)}),
-        (["--prior", "uniform"], {"learner": generative.MultinomialNB(prior="uniform")}),
+        (["--prior", "uniform"], {"learner": naive_bayes.MultinomialLearner(prior="uniform")}),
         (
             ["--learner", "complement", "--norm", "--transform"],
-            {"learner": generative.ComplementNB(norm=True, transform=True)},
+            {"learner": naive_bayes.ComplementLearner(norm=True, transform=True)},
         ),
     ],
 )  # fmt: skip

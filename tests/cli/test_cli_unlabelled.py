@@ -6,7 +6,8 @@ import pytest
 
 import textodds
 from textodds.cli import main
-from textodds.semisupervised import SemiSupervisedNB, train_semisupervised
+from textodds.learn.em import SemiSupervisedLearner
+from textodds.training.semisupervised import train_semisupervised
 
 UNLABELLED = "text\nfree eggs and a prize\neggs inside\nsee you at lunch\n"
 
@@ -22,7 +23,7 @@ def test_unlabelled_texts_are_learned_from(more, capsys):
     assert "learned 6 rows of mail.csv" in err
     assert "3 unlabelled texts of more.csv count by the labels guessed for them: EM settled after" in err
     model = textodds.load("mail.textodds")
-    same = train_semisupervised("mail.csv", "more.csv", SemiSupervisedNB(alpha=0.1))
+    same = train_semisupervised("mail.csv", "more.csv", SemiSupervisedLearner(alpha=0.1))
     np.testing.assert_array_equal(model.score(["eggs"])[0], same.score(["eggs"])[0])
     assert model("eggs").label == "spam"  # a word of no labelled text
     assert textodds.train("mail.csv", unlabelled="more.csv")("eggs").label == "spam"
@@ -32,7 +33,7 @@ def test_their_weight_and_temperature_may_be_given(more, capsys):
     args = ["--unlabelled-weight", "0.5", "--temperature", "2", "--json"]
     assert main(["train", "mail.csv", "--unlabelled", "more.csv", *args]) == 0
     assert sum(json.loads(capsys.readouterr().out)["classes"].values()) == pytest.approx(6 + 0.5 * 3)
-    assert textodds.load("mail.textodds").recipe.learner == SemiSupervisedNB(weight=0.5, temperature=2.0)
+    assert textodds.load("mail.textodds").recipe.learner == SemiSupervisedLearner(weight=0.5, temperature=2.0)
 
 
 def test_such_a_model_says_why_it_cannot_learn(more, capsys):

@@ -12,19 +12,20 @@ import textodds
 from cli.conftest import in_a_folder_of_its_own  # noqa: F401 - a fixture, for every test
 from model_files import parts, put_together
 from textodds.cli import main
-from textodds.discriminant import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
-from textodds.export import to_onnx, to_sklearn
-from textodds.linear import LinearModel
-from textodds.quadratic import QuadraticModel
+from textodds.interop.to_onnx import to_onnx
+from textodds.interop.to_sklearn import to_sklearn
+from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
+from textodds.learn.forms.linear import LinearModel
+from textodds.learn.forms.quadratic import QuadraticModel
 from textodds.text import Weighting
 
-MESSAGES = textodds.__path__[0] + "/examples/messages.csv"
+MESSAGES = textodds.__path__[0] + "/cli/demo_data/messages.csv"
 LEARNERS = {
     "lda": "lda",
     "qda": "qda",
-    "lda-given": LinearDiscriminantAnalysis(0.3, prior="uniform", tolerance=1e-8),
-    "qda-given": QuadraticDiscriminantAnalysis(0.5, prior="uniform", rank=4),
+    "lda-given": LinearDiscriminantLearner(0.3, prior="uniform", tolerance=1e-8),
+    "qda-given": QuadraticDiscriminantLearner(0.5, prior="uniform", rank=4),
 }
 LINEAR = [name for name in LEARNERS if name.startswith("lda")]
 QUADRATIC = [name for name in LEARNERS if name.startswith("qda")]
@@ -205,7 +206,7 @@ def test_the_prior_of_the_data_comes_back(learner):
         )
 
 
-@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+@pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_a_prior_given_in_training_equals_that_prior_given_later(kind):
     texts, labels = map(list, documents(2))
     prior = {"class 00": 0.05, "class 01": 0.95}
@@ -319,8 +320,8 @@ def test_a_weight_of_zero_equals_absence(learner):
         ["class 01", "class 00"] * 4,
     )
     given = {
-        "lda": LinearDiscriminantAnalysis(0.5, tolerance=1e-8),
-        "qda": QuadraticDiscriminantAnalysis(0.5),
+        "lda": LinearDiscriminantLearner(0.5, tolerance=1e-8),
+        "qda": QuadraticDiscriminantLearner(0.5),
     }
     kind = given["lda" if learner in LINEAR else "qda"]
     plain = textodds.train(texts, labels, learner=kind)
@@ -382,7 +383,7 @@ def test_one_class_is_refused(learner):
         textodds.train(["a b", "a c"], ["only", "only"], learner=learner)
 
 
-@pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
+@pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_no_shrinkage_of_texts_is_refused(kind):
     with pytest.raises(TooFewRows):
         textodds.train(*map(list, documents(2)), learner=kind(0.0))
@@ -424,7 +425,7 @@ def test_shrinkage_reaches_the_model(learner, capsys):
     assert fit["shrinkage"] == 0.6
     model = textodds.load("m")
     assert model.recipe.learner.shrinkage == 0.6
-    kind = LinearDiscriminantAnalysis if learner == "lda" else QuadraticDiscriminantAnalysis
+    kind = LinearDiscriminantLearner if learner == "lda" else QuadraticDiscriminantLearner
     same_bits(model, textodds.train(MESSAGES, learner=kind(0.6)), ["free prize", ""])
 
 

@@ -10,16 +10,16 @@ from sklearn.linear_model import LogisticRegression
 
 import textodds
 from textodds.errors import InputError, Unsupported
-from textodds.softmax import NBSoftmax, SoftmaxRegression
+from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.text import Weighting
 
 TIGHT = 1e-10
 LEARNERS = {
-    "softmax": SoftmaxRegression(C=1.0, tolerance=TIGHT),
-    "softmax-weak": SoftmaxRegression(C=50.0, tolerance=TIGHT),
-    "softmax-balanced": SoftmaxRegression(alpha=0.01, class_weight="balanced", tolerance=TIGHT),
-    "nb-softmax": NBSoftmax(C=1.0, tolerance=TIGHT),
-    "nb-centred": NBSoftmax(C=0.5, form="centred", tolerance=TIGHT),
+    "softmax": SoftmaxLearner(C=1.0, tolerance=TIGHT),
+    "softmax-weak": SoftmaxLearner(C=50.0, tolerance=TIGHT),
+    "softmax-balanced": SoftmaxLearner(alpha=0.01, class_weight="balanced", tolerance=TIGHT),
+    "nb-softmax": NBSoftmaxLearner(C=1.0, tolerance=TIGHT),
+    "nb-centred": NBSoftmaxLearner(C=0.5, form="centred", tolerance=TIGHT),
 }
 CLASSES = (2, 7)
 SETTINGS = {
@@ -437,7 +437,7 @@ def test_models_are_those_of_logistic_regression(C, weighting, classes, settings
         class_weight = "balanced"
     elif weighting == "given":
         class_weight = {f"class {k:02}": 0.5 + k for k in range(classes)}
-    learner = SoftmaxRegression(C=C, class_weight=class_weight, tolerance=1e-13, max_epochs=1000)
+    learner = SoftmaxLearner(C=C, class_weight=class_weight, tolerance=1e-13, max_epochs=1000)
     model = textodds.train(list(texts), list(labels), weights, learner=learner, **SETTINGS[settings])
     rows = model.rows(list(texts))
     if weighting == "both":  # every class gets the same total of its weights, whatever scikit-learn's version

@@ -9,19 +9,19 @@ import pytest
 
 import textodds
 from textodds import TextModel
-from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
-from textodds.linear import Weights
+from textodds.learn.forms.linear import Weights
+from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 
 LEARNERS = {
-    "multinomial": MultinomialNB(),
-    "multinomial-binary": MultinomialNB(alpha=0.1, binary=True),
-    "multinomial-uniform": MultinomialNB(alpha=0.01, prior="uniform"),
-    "bernoulli": BernoulliNB(),
-    "bernoulli-uniform": BernoulliNB(alpha=0.1, prior="uniform"),
-    "complement": ComplementNB(),
-    "complement-norm": ComplementNB(alpha=0.1, norm=True),
-    "complement-transform": ComplementNB(transform=True),
-    "complement-norm-transform": ComplementNB(alpha=0.5, norm=True, transform=True),
+    "multinomial": MultinomialLearner(),
+    "multinomial-binary": MultinomialLearner(alpha=0.1, binary=True),
+    "multinomial-uniform": MultinomialLearner(alpha=0.01, prior="uniform"),
+    "bernoulli": BernoulliLearner(),
+    "bernoulli-uniform": BernoulliLearner(alpha=0.1, prior="uniform"),
+    "complement": ComplementLearner(),
+    "complement-norm": ComplementLearner(alpha=0.1, norm=True),
+    "complement-transform": ComplementLearner(transform=True),
+    "complement-norm-transform": ComplementLearner(alpha=0.5, norm=True, transform=True),
 }
 CLASSES = (2, 12)
 SETTINGS = {

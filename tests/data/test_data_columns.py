@@ -1,12 +1,12 @@
 import pytest
 
 from textodds.data import read
-from textodds.data.columns import LABEL_NAMES, TEXT_NAMES, Found, Wanted
+from textodds.data.columns import LABEL_NAMES, TEXT_NAMES, ColumnNames, Found
 from textodds.errors import InputError, MissingColumn
 
 
 def find(columns, **wanted):
-    return Wanted(**wanted).find("mail.csv", columns)
+    return ColumnNames(**wanted).find("mail.csv", columns)
 
 
 @pytest.mark.parametrize("name", TEXT_NAMES)

@@ -15,8 +15,8 @@ from textodds.data import (
     Schema,
     TableBatch,
     frames,
+    in_memory,
     lines,
-    memory,
     parts,
     prefetched,
     read_table,
@@ -100,7 +100,7 @@ def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path
 def test_batches_of_any_size_hold_the_same_rows(form, tmp_path, monkeypatch):
     for module in (parts, lines):
         monkeypatch.setattr(module, "BATCH_ROWS", 1)
-    for module in (memory, frames):
+    for module in (in_memory, frames):
         monkeypatch.setattr(module, "SLICE_ROWS", 2)
     seen = []
     source = read_table(form(tmp_path, COLUMNS), **OPTIONS)

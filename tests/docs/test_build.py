@@ -139,7 +139,7 @@ def test_sections_of_docstrings_have_headings(built):
 def test_the_code_that_the_explanation_shows_is_that_of_the_source(built):
     page = (built / "explanation" / "multinomial.html").read_text(encoding="utf-8")
     text = unescape(re.sub(r"<[^>]*>", "", page))
-    source = (ROOT / "src/textodds/conditionals/multinomial.py").read_text(encoding="utf-8")
+    source = (ROOT / "src/textodds/learn/conditionals/multinomial.py").read_text(encoding="utf-8")
     assert code_of(source, "Multinomial.fit") in text
 
 

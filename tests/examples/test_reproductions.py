@@ -13,14 +13,20 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+import all as every
+import complement
+import event_models
+import laboratory
+import languages
+import nbsvm
+import spam_costs
 import textodds
-from textodds import Tally, TextSettings, generative
+from data_sets import rows_of
+from results import Results, Share, Spread, Table
+from script import main
+from textodds import Tally, TextSettings
 from textodds.errors import BadFile, InputError
-from textodds.examples.reproductions import all as every
-from textodds.examples.reproductions import complement, event_models, laboratory, languages, nbsvm, spam_costs
-from textodds.examples.reproductions.data import rows_of
-from textodds.examples.reproductions.results import Results, Share, Spread, Table
-from textodds.examples.reproductions.running import main
+from textodds.learn import naive_bayes
 
 TEXTS = ["a b", "b c c", "a c", "c", "b", "a a c d", "d", "b c"]
 LABELS = ["x", "y", "x", "y", "z", "x", "z", "y"]
@@ -116,7 +122,7 @@ def test_mutual_information_is_that_of_scikit_learn():
 
 @pytest.mark.parametrize(
     ("learner", "theirs"),
-    [(generative.MultinomialNB(), MultinomialNB()), (generative.BernoulliNB(), BernoulliNB())],
+    [(naive_bayes.MultinomialLearner(), MultinomialNB()), (naive_bayes.BernoulliLearner(), BernoulliNB())],
 )
 def test_a_model_of_selected_words_is_that_of_scikit_learn(learner, theirs):
     tally = Tally.of(TEXTS, LABELS, settings=SETTINGS)

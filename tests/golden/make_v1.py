@@ -9,7 +9,7 @@ from pathlib import Path
 
 import textodds
 from textodds import TextModel
-from textodds.generative import BernoulliNB, MultinomialNB
+from textodds.learn.naive_bayes import BernoulliLearner, MultinomialLearner
 
 HERE = Path(__file__).resolve().parent
 
@@ -68,13 +68,13 @@ def models() -> dict[str, TextModel]:
         texts,
         labels,
         WEIGHTS["v1"],
-        learner=MultinomialNB(alpha=0.5),
+        learner=MultinomialLearner(alpha=0.5),
         ngrams=(1, 2),
         max_features=40,
         unknown="smooth",
     )
     texts, labels = map(list, zip(*LANGUAGES, strict=True))
-    sparse = textodds.train(texts, labels, WEIGHTS["v1-sparse"], learner=BernoulliNB(alpha=0.1))
+    sparse = textodds.train(texts, labels, WEIGHTS["v1-sparse"], learner=BernoulliLearner(alpha=0.1))
     return {"v1": dense, "v1-sparse": sparse}
 
 

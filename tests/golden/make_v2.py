@@ -7,7 +7,7 @@ from make_v1 import MAIL, QUESTIONS
 
 import textodds
 from textodds import TextModel
-from textodds.softmax import NBSoftmax
+from textodds.learn.softmax.regression import NBSoftmaxLearner
 
 HERE = Path(__file__).resolve().parent
 
@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 def model() -> TextModel:
     """Words, pairs and characters, weighted, scaled by naive Bayes, at the optimum."""
     texts, labels = map(list, zip(*MAIL, strict=True))
-    learner = NBSoftmax(C=5.0, tolerance=1e-12)
+    learner = NBSoftmaxLearner(C=5.0, tolerance=1e-12)
     return textodds.train(texts, labels, learner=learner, ngrams=(1, 2), characters=(2, 3), min_df=1)
 
 

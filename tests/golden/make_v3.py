@@ -8,8 +8,9 @@ from make_v1 import MAIL, QUESTIONS
 
 import textodds
 from textodds import TableModel, TextModel
-from textodds.learners import learner_named
-from textodds.tables import MixedNB, train_table
+from textodds.learn.registry import learner_named
+from textodds.learn.tables import MixedLearner
+from textodds.training.tables import train_table
 
 HERE = Path(__file__).resolve().parent
 
@@ -43,7 +44,7 @@ ROWS: list[dict[str, object]] = [
 def models() -> dict[str, TableModel | TextModel]:
     """The golden models by name: every block of a table, full covariances, typical texts."""
     rows, labels, weights = table()
-    mixed = train_table(rows, labels, weights, learner=MixedNB(alpha=0.5), columns=COLUMNS, typical=True)
+    mixed = train_table(rows, labels, weights, learner=MixedLearner(alpha=0.5), columns=COLUMNS, typical=True)
     numbers = {"height": [50.0 if each is None else each for each in rows["height"]], "rain": rows["rain"]}
     qda = train_table(numbers, labels, learner=learner_named("qda", shrinkage=0.25, prior="uniform"))
     texts, names = map(list, zip(*MAIL, strict=True))

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import textodds
-from textodds.model import TextModel
-from textodds.serve.base import opened
+from textodds.model.text_model import TextModel
 from textodds.serve.journal import Journal
-from textodds.serve.live import Live
+from textodds.serve.live_model import Live
 from textodds.serve.messages import Document, ForgetRequest, Forgotten, LearnRequest
+from textodds.serve.model_file import opened
 from textodds.serve.settings import Settings
 from textodds.serve.writer import Writer
-from textodds.tally import Tally
+from textodds.stats.tally import Tally
 
 WORDS = "free win cash prize call now you home noon see lunch are me at phone urgent".split()
 LABELS = ("eggs", "ham", "spam")

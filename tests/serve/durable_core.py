@@ -20,7 +20,7 @@ from typing import Any
 import textodds
 from serve.durable import TRAINING, Core, Request, Sender, base_at, must_be_whole, must_equal, rows_of
 from textodds.errors import Conflict
-from textodds.model import TextModel
+from textodds.model.text_model import TextModel
 
 SENDERS = 6
 

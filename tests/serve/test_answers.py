@@ -14,8 +14,8 @@ import pytest
 import textodds
 from serve.conftest import MESSAGES
 from serve.wire import problem, running
-from textodds.asking import most_useful
 from textodds.serve import messages
+from textodds.study.active import most_useful
 
 TEXTS = [
     "win a free phone now",

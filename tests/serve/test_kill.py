@@ -28,7 +28,7 @@ from serve.durable import (
     trained,
 )
 from serve.running import Client, Running
-from textodds.model import TextModel
+from textodds.model.text_model import TextModel
 
 SERVICES, SENDERS = 2, 4
 KILLED_SERVICES, KILLED_CORES = 64, 150

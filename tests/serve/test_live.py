@@ -35,8 +35,8 @@ from serve.durable import (
     trained,
 )
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
-from textodds.model import TextModel
-from textodds.serve import live as lives
+from textodds.model.text_model import TextModel
+from textodds.serve import live_model as lives
 from textodds.serve.journal import Change, Journal
 from textodds.serve.messages import Forgotten
 
@@ -255,7 +255,7 @@ def test_a_version_has_one_card_before_and_after_a_restart(tmp_path: Path) -> No
         core.forget("j1")
         before, after = core.model, core.begun_again().model
         assert before.tally == after.tally
-        assert (before.honest is None) == (after.honest is None)
+        assert (before.held_out is None) == (after.held_out is None)
         assert before.info == after.info
 
 

@@ -7,8 +7,8 @@ import pytest
 import textodds
 from textodds import spark as on_spark
 from textodds.errors import NoData
-from textodds.generative import BernoulliNB
-from textodds.softmax import SoftmaxRegression
+from textodds.learn.naive_bayes import BernoulliLearner
+from textodds.learn.softmax.regression import SoftmaxLearner
 
 TEXTS = ["free prize now", None, "", "dinner with mum, mum and the kids", "nothing known", "call call six"]
 
@@ -64,7 +64,7 @@ def test_predictions_are_those_of_the_model(asked, model, tmp_path):
 
 
 def test_predictions_of_a_softmax_model_by_another_name(asked, mail):
-    softmax = textodds.train(mail, learner=SoftmaxRegression(C=1.0), ngrams=(1, 2))
+    softmax = textodds.train(mail, learner=SoftmaxLearner(C=1.0), ngrams=(1, 2))
     df = on_spark.predict(softmax, asked, "text", column="said `so`.far")
     assert df.columns == [*asked.columns, "said `so`.far"]
     for row in by_number(df):
@@ -190,7 +190,7 @@ def test_a_partition_whose_rows_have_no_weight_has_nothing_to_leave_out(spark, m
 
 
 def test_leaving_out_of_bernoulli_passes_over_rows_that_cannot_have_been_learned(spark, mail):
-    model = textodds.train(mail, learner=BernoulliNB())
+    model = textodds.train(mail, learner=BernoulliLearner())
     expected = model.leave_one_out(mail)
     bad = pa.table({"text": ["free", None], "label": [None, "spam"]})
     df = spark.createDataFrame(pa.concat_tables([bad, mail])).coalesce(1)

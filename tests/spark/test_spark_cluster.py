@@ -107,7 +107,7 @@ def trained(folder, file, notes=None):
 
 def regressed(folder, file, notes):
     """Train softmax regression, and save the model."""
-    from textodds.softmax import Watchers
+    from textodds.learn.softmax.regression import Watchers
     from textodds.spark import train
 
     def step(number, gap):

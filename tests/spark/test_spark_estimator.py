@@ -11,7 +11,7 @@ from pyspark.ml.feature import SQLTransformer
 
 import textodds
 from textodds.errors import InputError, MissingColumn, ModelFileError, Unsupported
-from textodds.softmax import SoftmaxRegression
+from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.spark import TextClassifier, TextClassifierModel
 from textodds.spark.models import sent
 
@@ -142,7 +142,7 @@ def test_a_fit_with_other_parameters_is_one_of_a_copy(df, table):
 def test_choices_of_a_learner_go_to_the_learner(df, table):
     choices = {"learner": "softmax", "C": 0.01, "class_weight": {"0": 2.0}, "ngrams": (1, 1)}
     found = TextClassifier(textCol="body", labelCol="kind", **choices).fit(df.coalesce(1)).model
-    learner = SoftmaxRegression(C=0.01, class_weight={"0": 2.0})
+    learner = SoftmaxLearner(C=0.01, class_weight={"0": 2.0})
     assert found.recipe.learner == learner
     expected = textodds.train(table, text="body", label="kind", learner=learner, ngrams=(1, 1))
     assert found.info["fit"]["objective"] == pytest.approx(expected.info["fit"]["objective"], rel=1e-4)
@@ -157,7 +157,7 @@ def test_choices_that_are_none_are_refused(df):
     with pytest.raises(InputError, match="unknown learner `sofmax`; did you mean `softmax`"):
         TextClassifier(**columns, learner="sofmax").fit(df)
     with pytest.raises(InputError, match=r"a choice is no plain value[\s\S]*learner='softmax', C=3.0"):
-        TextClassifier(learner=SoftmaxRegression(C=1.0))
+        TextClassifier(learner=SoftmaxLearner(C=1.0))
     with pytest.raises(Unsupported, match="learns on one machine only"):
         TextClassifier(**columns, learner="lda").fit(df)
     with pytest.raises(MissingColumn, match="no words column"):

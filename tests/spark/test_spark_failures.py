@@ -8,9 +8,9 @@ import pytest
 import textodds
 from textodds import spark as on_spark
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
-from textodds.generative import ComplementNB, MultinomialNB
-from textodds.optimise import Descent
-from textodds.softmax import SoftmaxRegression
+from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
+from textodds.learn.softmax.regression import SoftmaxLearner
+from textodds.learn.solvers import Descent
 from textodds.spark.tasks import Count, parts_of
 from textodds.text import TextSettings
 
@@ -75,7 +75,7 @@ def test_bad_rows_that_are_skipped_are_counted(sketchy):
 
 def test_softmax_passes_over_the_same_bad_rows(spark, mail):
     table = pa.concat_tables([pa.table({"text": [None, "x"], "label": ["spam", None]}), mail.slice(0, 60)])
-    df, learner = spark.createDataFrame(table).coalesce(1), SoftmaxRegression(C=0.01, tolerance=0.5)
+    df, learner = spark.createDataFrame(table).coalesce(1), SoftmaxLearner(C=0.01, tolerance=0.5)
     found = on_spark.train(df, learner=learner, ngrams=(1, 1), bad_rows="skip")
     assert found.info["rejected"] == 2
     assert found.info["documents"] == 60
@@ -175,7 +175,7 @@ UNSUPPORTED = {
     "lda": {"learner": "lda"},
     "qda": {"learner": "qda"},
     "semisupervised": {"learner": "semisupervised"},
-    "complement with transform": {"learner": ComplementNB(transform=True)},
+    "complement with transform": {"learner": ComplementLearner(transform=True)},
 }
 
 
@@ -195,16 +195,16 @@ def test_learners_of_tables_are_refused(mails):
 
 def test_softmax_without_a_penalty_or_by_another_solver_is_refused_before_a_job_runs(unreadable):
     for learner in (
-        SoftmaxRegression(C=math.inf),
-        SoftmaxRegression(alpha=0.0),
-        SoftmaxRegression(C=1.0, descent=Descent(rate=0.1, epochs=3)),
+        SoftmaxLearner(C=math.inf),
+        SoftmaxLearner(alpha=0.0),
+        SoftmaxLearner(C=1.0, descent=Descent(rate=0.1, epochs=3)),
     ):
         with pytest.raises(Unsupported, match="on Spark softmax regression has a penalty, and one solver"):
             on_spark.train(unreadable, learner=learner, ngrams=(1, 1))
 
 
 def test_typical_texts_of_a_model_that_has_none_are_refused_before_a_job_runs(unreadable):
-    for learner in (ComplementNB(), SoftmaxRegression(C=1.0)):
+    for learner in (ComplementLearner(), SoftmaxLearner(C=1.0)):
         with pytest.raises(Unsupported, match="only a model of how texts come about knows typical ones"):
             on_spark.train(unreadable, learner=learner, typical=True)
 
@@ -217,7 +217,7 @@ def test_choices_that_are_none_are_refused(mails):
     with pytest.raises(InputError, match="unknown way with bad rows `ignore`"):
         on_spark.train(mails, bad_rows="ignore")
     with pytest.raises(InputError, match="cannot be chosen by leaving out one text"):
-        on_spark.train(mails, learner=MultinomialNB(alpha=None), unknown="first")
+        on_spark.train(mails, learner=MultinomialLearner(alpha=None), unknown="first")
 
 
 def test_what_cannot_be_made_of_the_rows_is_said(spark, sketchy, mails):
@@ -241,10 +241,10 @@ def test_rows_without_weight_are_nothing_to_learn_from(sketchy):
 
 def test_softmax_says_what_it_cannot_make_of_the_rows(mails):
     with pytest.raises(InputError, match="no word is left to learn from"):
-        on_spark.train(mails, learner=SoftmaxRegression(C=1.0), ngrams=(1, 1), min_df=40)
+        on_spark.train(mails, learner=SoftmaxLearner(C=1.0), ngrams=(1, 1), min_df=40)
     with pytest.raises(InputError, match="every row that counts is of one class, `spam`"):
-        on_spark.train(mails.where("label = 'spam'"), learner=SoftmaxRegression(C=1.0), ngrams=(1, 1))
-    learner = SoftmaxRegression(C=1.0, class_weight={"ham": 2.0})
+        on_spark.train(mails.where("label = 'spam'"), learner=SoftmaxLearner(C=1.0), ngrams=(1, 1))
+    learner = SoftmaxLearner(C=1.0, class_weight={"ham": 2.0})
     with pytest.raises(InputError, match="there is no class `ham`"):
         on_spark.train(mails, learner=learner, ngrams=(1, 1))
 
@@ -270,7 +270,7 @@ def test_a_model_of_tables_is_not_asked_on_spark(mails):
 
 
 def test_leaving_out_takes_counts_and_labels_that_were_learned(mails, mail):
-    softmax = textodds.train(mail, learner=SoftmaxRegression(C=1.0), ngrams=(1, 1))
+    softmax = textodds.train(mail, learner=SoftmaxLearner(C=1.0), ngrams=(1, 1))
     with pytest.raises(Unsupported, match="counts"):
         on_spark.evaluate(softmax, mails, left_out=True)
     with pytest.raises(InputError, match="`nowhere`"):

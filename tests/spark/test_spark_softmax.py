@@ -9,9 +9,15 @@ import pytest
 import textodds
 from textodds import spark as on_spark
 from textodds.errors import NotConverged
-from textodds.optimise import Objective
-from textodds.softmax import NBSoftmax, SoftmaxRegression, Watchers, class_factors, parameters_of
-from textodds.spark import fitting
+from textodds.learn.softmax.regression import (
+    NBSoftmaxLearner,
+    SoftmaxLearner,
+    Watchers,
+    class_factors,
+    parameters_of,
+)
+from textodds.learn.solvers import Objective
+from textodds.spark import fit
 from textodds.text import Weighting
 
 
@@ -72,35 +78,35 @@ def alike(found, expected, table):
 
 
 CASES = {
-    "three classes": (3, None, SoftmaxRegression(C=1.0), {"ngrams": (1, 2)}),
+    "three classes": (3, None, SoftmaxLearner(C=1.0), {"ngrams": (1, 2)}),
     "two classes, balanced, with weights": (
         2,
         "w",
-        SoftmaxRegression(C=0.5, class_weight="balanced"),
+        SoftmaxLearner(C=0.5, class_weight="balanced"),
         {"features": "characters", "min_df": 5},
     ),
     "scaled, two classes, a penalty for each row": (
         2,
         None,
-        NBSoftmax(alpha=0.02, class_weight={"spam": 3.0}),
+        NBSoftmaxLearner(alpha=0.02, class_weight={"spam": 3.0}),
         {"ngrams": (1, 1), "weighting": Weighting("count", idf=False)},
     ),
     "scaled, three classes, balanced, with weights": (
         3,
         "w",
-        NBSoftmax(C=0.3, class_weight="balanced", smoothing=0.5),
+        NBSoftmaxLearner(C=0.3, class_weight="balanced", smoothing=0.5),
         {"hash_bits": 9},
     ),
     "centred, two classes": (
         2,
         None,
-        NBSoftmax(C=0.5, form="centred", class_weight="balanced"),
+        NBSoftmaxLearner(C=0.5, form="centred", class_weight="balanced"),
         {"ngrams": (1, 1), "weighting": Weighting("binary", unit=False)},
     ),
     "centred, three classes, with weights": (
         3,
         "w",
-        NBSoftmax(C=0.2, form="centred", class_weight={"home": 0.25, "work": 2.0}),
+        NBSoftmaxLearner(C=0.2, form="centred", class_weight={"home": 0.25, "work": 2.0}),
         {"ngrams": (1, 1)},
     ),
 }
@@ -119,7 +125,7 @@ def test_the_optimum_is_that_of_one_machine(frames, table, two, classes, weight,
 
 def test_partitions_and_who_adds_up_make_no_difference(spark, table, monkeypatch):
     """Spark adds up where tasks are many; some are without rows, and one class is apart from the others."""
-    monkeypatch.setattr(fitting, "FEW", 2)
+    monkeypatch.setattr(fit, "FEW", 2)
     order = np.argsort(table["label"].to_pylist(), kind="stable")
     rows = list(zip(*(table.take(order)[name].to_pylist() for name in ("text", "label")), strict=True))
     parts = [rows[:100], [], rows[100::2], rows[101::2]]
@@ -127,7 +133,7 @@ def test_partitions_and_who_adds_up_make_no_difference(spark, table, monkeypatch
         spark.sparkContext.parallelize(parts, len(parts)).flatMap(lambda part: part),
         "text string, label string",
     )
-    learner, steps = SoftmaxRegression(C=0.01), []
+    learner, steps = SoftmaxLearner(C=0.01), []
     watch = Watchers(step=lambda step, gap: steps.append((step, gap)))
     found = on_spark.train(df, learner=learner, ngrams=(1, 1), fitting=watch)
     alike(found, textodds.train(table, learner=learner, ngrams=(1, 1)), table)
@@ -138,12 +144,12 @@ def test_partitions_and_who_adds_up_make_no_difference(spark, table, monkeypatch
 def test_a_penalty_that_is_not_given_is_chosen_on_held_out_texts(frames, two):
     found = on_spark.train(frames[2], learner="softmax", ngrams=(1, 1))
     C = found.info["fit"]["C"]
-    assert found.recipe.learner == SoftmaxRegression(C=C)
-    expected = textodds.train(two, learner=SoftmaxRegression(C=C), ngrams=(1, 1))
+    assert found.recipe.learner == SoftmaxLearner(C=C)
+    expected = textodds.train(two, learner=SoftmaxLearner(C=C), ngrams=(1, 1))
     assert found.info["fit"]["objective"] == pytest.approx(expected.info["fit"]["objective"], rel=1e-4)
     usual = textodds.train(two, learner="softmax", ngrams=(1, 1))
     assert usual.info["fit"]["C"] / 40 < C < usual.info["fit"]["C"] * 40
-    assert len(found.honest) >= 100  # it says how it does on texts that it did not learn
+    assert len(found.held_out) >= 100  # it says how it does on texts that it did not learn
     assert found.info["left_out"]["folds"]
     assert found.info["left_out"]["accuracy"] == pytest.approx(usual.info["left_out"]["accuracy"], abs=0.1)
 
@@ -176,14 +182,14 @@ def test_too_few_passes_are_told(frames):
         NotConverged, match=r"not converged after 2 passes: a relative gap of .* 1e-09 was asked"
     ):
         found = on_spark.train(
-            frames[2], learner=SoftmaxRegression(C=1.0, tolerance=1e-9, max_epochs=2), ngrams=(1, 1)
+            frames[2], learner=SoftmaxLearner(C=1.0, tolerance=1e-9, max_epochs=2), ngrams=(1, 1)
         )
     assert not found.info["fit"]["converged"]
     assert found.info["fit"]["gap"] > 1e-9
 
 
 def test_a_class_without_weight_is_as_on_one_machine(frames, table):
-    learner = SoftmaxRegression(C=0.1, class_weight={"home": 0.0})
+    learner = SoftmaxLearner(C=0.1, class_weight={"home": 0.0})
     found = on_spark.train(frames[3], learner=learner, ngrams=(1, 1))
     expected = textodds.train(table, learner=learner, ngrams=(1, 1))
     assert found.classes_ == expected.classes_

@@ -10,8 +10,8 @@ import pytest
 import textodds
 from textodds import spark as on_spark
 from textodds.errors import VocabularyPruned
-from textodds.generative import BernoulliNB, ComplementNB, MultinomialNB
-from textodds.spark.counting import bits_of
+from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
+from textodds.spark.count import bits_of
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_there_may_be_more_partitions_than_rows(spark, mail, tmp_path):
 def test_weights_of_fractions_and_a_smoothing_that_is_chosen(spark, mail, tmp_path):
     weights = np.random.default_rng(2).choice([0.0, 1 / 3, 0.5, 1.0, 2.75], len(mail))
     table = mail.append_column("how much", pa.array(weights))
-    learner = MultinomialNB(alpha=None)
+    learner = MultinomialLearner(alpha=None)
     df = spark.createDataFrame(table).repartition(3)
     found = on_spark.train(df, weight="how much", learner=learner)
     expected = textodds.train(table, weight="how much", learner=learner)
@@ -129,10 +129,10 @@ def test_labels_of_any_kind(spark, mail, values, tmp_path):
 RECIPES = {
     "words hashed into buckets": {"hash_bits": 7, "ngrams": (1, 2)},
     "some words": {"min_df": 3, "max_df": 0.2, "max_features": 20},
-    "bernoulli, with typical texts": {"learner": BernoulliNB(alpha=0.3), "typical": True},
+    "bernoulli, with typical texts": {"learner": BernoulliLearner(alpha=0.3), "typical": True},
     "complement, as an estimator": {"learner": textodds.ComplementNB(alpha=2.0)},
-    "complement with a norm": {"learner": ComplementNB(norm=True), "calibrate": False},
-    "a prior": {"learner": MultinomialNB(alpha=0.1, prior="uniform", binary=True)},
+    "complement with a norm": {"learner": ComplementLearner(norm=True), "calibrate": False},
+    "a prior": {"learner": MultinomialLearner(alpha=0.1, prior="uniform", binary=True)},
     "triples": {"features": "triples"},
     "letters": {"features": "letters"},
     "first occurrences as unknown": {"unknown": "first"},
@@ -153,12 +153,12 @@ def test_more_texts_than_a_sample_holds_and_many_classes(spark, many, tmp_path):
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 700)
     try:
         df = spark.createDataFrame(shuffled).repartition(3)
-        found = on_spark.train(df, typical=True, learner=MultinomialNB(alpha=None))
+        found = on_spark.train(df, typical=True, learner=MultinomialLearner(alpha=None))
     finally:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", before)
     assert len(found.classes_) == 40
     assert len(set(many["text"].to_pylist())) > 5000
-    same(found, textodds.train(many, typical=True, learner=MultinomialNB(alpha=None)), tmp_path)
+    same(found, textodds.train(many, typical=True, learner=MultinomialLearner(alpha=None)), tmp_path)
 
 
 def test_a_sum_of_many_parts_is_that_of_few(spark, mails, mail, tmp_path):

@@ -11,7 +11,7 @@ _COMPLETE = "_TEXTODDS_COMPLETE"  # what click's completion scripts set
 
 def main(argv: list[str] | None = None) -> int:
     """Exit status of a command: 0 done, 1 the answer is no, 2 could not be done, 3 a bug, 130 stopped."""
-    from textodds.cli.failure import guarded
+    from textodds.cli.errors import guarded
 
     return guarded(lambda: _run(sys.argv[1:] if argv is None else argv))
 
@@ -20,7 +20,7 @@ def _run(argv: list[str]) -> int:
     from click.exceptions import Exit
 
     from textodds.cli.commands import commands
-    from textodds.cli.talk import shown_warnings
+    from textodds.cli.output import shown_warnings
 
     if instruction := os.environ.get(_COMPLETE):
         from click.shell_completion import shell_complete

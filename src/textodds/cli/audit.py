@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from textodds.audit import audit as audited
 from textodds.cli.command import argument, command, option
+from textodds.cli.option_types import Value, above_zero
+from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say
 from textodds.cli.progress import watched
 from textodds.cli.recipe import recipe_from, recipe_options
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, reading_options
-from textodds.cli.talk import aligned, as_json, counted, echo, faint, one_line, say
-from textodds.cli.values import Value, above_zero
 from textodds.errors import InputError
+from textodds.study.audit import audit as audited
 
 SHOWN = 60  # characters of a text
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.cli import models, tables
+from textodds.cli import model_files, tables
 from textodds.cli.command import F, argument, option, together
+from textodds.cli.output import as_json, counted, echo, say, weight
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, reading_options, refuse_reading, source_for
-from textodds.cli.talk import as_json, counted, echo, say, weight
 from textodds.data import Batch
 from textodds.errors import BadRow, InputError, LengthMismatch, MissingColumn, Unsupported
-from textodds.opening import load
+from textodds.model.file import load
 
 if TYPE_CHECKING:
-    from textodds.ledger import Ledger
+    from textodds.stats.document_ids import DocumentIds
 
 
 def change_options(verb: str) -> Callable[[F], F]:
@@ -84,10 +84,10 @@ def change(
     by_id = ById.of(changed, data, said, options, sign)
     if said or label is not None:
         rows, tally = _said(changed, said, label, data, options, by_id)
-        models.must_be_writable(path)
+        model_files.must_be_writable(path)
     else:
         source = source_for(changed, data, options, labelled=True)
-        models.must_be_writable(path, data)
+        model_files.must_be_writable(path, data)
         with watched(source, "learning" if sign > 0 else "forgetting", quiet=quiet) as watch:
             tally = changed.count(by_id.taken(watch.batches()) if by_id else watch.batches())
         rows = by_id.rows if by_id else watch.rows
@@ -98,10 +98,10 @@ def change(
         measured = None
     left_out = 0
     if by_id:
-        changed.ledger, left_out = by_id.finish(), by_id.left_out
-    written = models.write(changed, path)
+        changed.document_ids, left_out = by_id.finish(), by_id.left_out
+    written = model_files.write(changed, path)
     if json:
-        told = {**models.plain(changed, path, written), "rows": rows}
+        told = {**model_files.plain(changed, path, written), "rows": rows}
         echo(as_json({**told, "left_out": left_out} if by_id else told))
         return
     if left_out:
@@ -148,8 +148,8 @@ def _said(
 class ById:
     """Lets pass the rows whose ids are new to a ledger, or known to it, and keeps the ledger up to date."""
 
-    def __init__(self, ledger: Ledger, ids: Sequence[str], sign: int) -> None:
-        self._ledger, self._ids, self._sign = ledger, ids, sign
+    def __init__(self, document_ids: DocumentIds, ids: Sequence[str], sign: int) -> None:
+        self._ledger, self._ids, self._sign = document_ids, ids, sign
         self._at = self.rows = 0
 
     @classmethod
@@ -191,7 +191,7 @@ class ById:
         """Rows that did not pass."""
         return self._at - self.rows
 
-    def finish(self) -> Ledger:
+    def finish(self) -> DocumentIds:
         """The ledger after all rows."""
         if self._at != len(self._ids):
             raise LengthMismatch(self._at, len(self._ids), "ids")

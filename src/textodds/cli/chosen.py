@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from textodds.cli.talk import aligned, faint, one_line, strong
+from textodds.cli.output import aligned, faint, one_line, strong
 
 MOST = 4  # candidates that are named which there was no time for
 Z = 1.96  # a 95 % interval

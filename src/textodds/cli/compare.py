@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli import tables
 from textodds.cli.command import argument, command, option
-from textodds.cli.failure import STOPPED
+from textodds.cli.errors import STOPPED
+from textodds.cli.option_types import Value, above_zero, share
+from textodds.cli.output import aligned, as_json, echo, faint, one_line, say, size, strong
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, reading_options
-from textodds.cli.talk import aligned, as_json, echo, faint, one_line, say, size, strong
-from textodds.cli.values import Value, above_zero, share
-from textodds.comparing import prepared
-from textodds.comparing.candidates import OF_TABLES, OF_TEXTS, are_of_tables, candidates
-from textodds.comparing.reading import opened_table, table_rows
-from textodds.comparing.rows import TableRows, TextRows
 from textodds.data import files, read_table
 from textodds.errors import InputError, MissingColumn
-from textodds.report.comparison import duration
-from textodds.training import may_be_table
+from textodds.study.compare import prepared
+from textodds.study.compare.contenders import OF_TABLES, OF_TEXTS, are_of_tables, candidates
+from textodds.study.compare.reading import opened_table, table_rows
+from textodds.study.compare.rows import TableRows, TextRows
+from textodds.study.report.comparison_page import duration
+from textodds.training.train import may_be_table
 
 if TYPE_CHECKING:
-    from textodds.comparing import Comparison
-    from textodds.comparing.laboratory import Tell
-    from textodds.comparing.rows import Rows
+    from textodds.study.compare import Comparison
+    from textodds.study.compare.laboratory import Tell
+    from textodds.study.compare.rows import Rows
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -164,7 +164,7 @@ def compare(
         raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
     if html is not None:
         _must_be_writable(Path(html), [*data, *([test] if test else [])])
-        from textodds.report.picture import require_matplotlib
+        from textodds.study.report.picture import require_matplotlib
 
         require_matplotlib()
     if models is not None:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from textodds.cli.command import F, option, together
-from textodds.cli.talk import as_json, counted, one_line, say
-from textodds.cli.values import Value
+from textodds.cli.option_types import Value
+from textodds.cli.output import as_json, counted, one_line, say
 from textodds.errors import InputError, Unsupported
 
 if TYPE_CHECKING:
-    from textodds.decide import Losses, Rule
-    from textodds.honest import Honest
-    from textodds.opening import Model
-    from textodds.promise import Promise, Sets
+    from textodds.judge.decisions import Losses, Rule
+    from textodds.judge.guarantees import Guarantee, Sets
+    from textodds.learn.held_out import HeldOut
+    from textodds.model.file import Model
 
 SECTION = "Decisions"
 NO_ANSWER = "?"
@@ -87,7 +87,7 @@ def promise_options() -> Callable[[F], F]:
 
 def losses_of(given: Sequence[str], classes: Sequence[str]) -> Losses:
     """The losses that ``--loss`` gives."""
-    from textodds.decide import Losses
+    from textodds.judge.decisions import Losses
 
     if any(not part.strip() for part in given):
         raise InputError("the losses name no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
@@ -107,7 +107,7 @@ def rule_of(model: Model, loss: Sequence[str], abstain: float | None, *, quiet: 
     """The rule that ``--loss`` and ``--abstain`` give, said if it is a threshold; None without them."""
     if not loss and abstain is None:
         return None
-    from textodds.decide import Rule
+    from textodds.judge.decisions import Rule
 
     if not getattr(getattr(model, "form", None), "is_posterior", True):
         raise Unsupported(
@@ -120,7 +120,7 @@ def rule_of(model: Model, loss: Sequence[str], abstain: float | None, *, quiet: 
     return rule
 
 
-class Answering(Protocol):
+class AnswerFormat(Protocol):
     """What becomes of probabilities: the first column of a line, its probability, and fields of JSON."""
 
     def __call__(self, log_posterior: Any) -> Iterator[tuple[str, float, dict[str, Any]]]:
@@ -138,7 +138,7 @@ def answering_of(
     by_class: bool,
     prior: Any,
     quiet: bool,
-) -> Answering | None:
+) -> AnswerFormat | None:
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
     ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("sets", sets)) if on]
     if abstain is not None and "loss" not in ways:
@@ -166,21 +166,21 @@ def answering_of(
     return _in_sets(model, sets, by_class, quiet=quiet)
 
 
-def honest_of(model: Model) -> Honest:
+def held_out_of(model: Model) -> HeldOut:
     """What the model said of documents that it had not learned."""
-    honest: Honest | None = getattr(model, "honest", None)
-    if honest is None:
+    held_out: HeldOut | None = model.held_out
+    if held_out is None:
         raise Unsupported(
             "the model does not know how it does on texts that it has not learned, so can promise nothing",
             hint="train it again, with at least 100 texts",
         )
-    return honest
+    return held_out
 
 
-def _promised(model: Model, max_error: float, *, quiet: bool) -> Answering:
-    from textodds.promise import at_most
+def _promised(model: Model, max_error: float, *, quiet: bool) -> AnswerFormat:
+    from textodds.judge.guarantees import at_most
 
-    promise = at_most(honest_of(model), max_error)
+    promise = at_most(held_out_of(model), max_error)
     low, high = promise.coverage_interval
     say(
         f"answers from a probability of {probability(promise.threshold)}: at most {max_error:.4g} of answers "
@@ -203,10 +203,10 @@ def probability(p: float) -> str:
     return f"{p:.4f}" if p < 0.9999 else f"1 - {1 - p:.2g}"
 
 
-def _in_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -> Answering:
-    from textodds.promise import Sets
+def _in_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -> AnswerFormat:
+    from textodds.judge.guarantees import Sets
 
-    sets = Sets.of(honest_of(model), coverage, by_class)
+    sets = Sets.of(held_out_of(model), coverage, by_class)
     always = sets.always(len(model.classes_)).tolist()
     if always and by_class:
         named = ", ".join(one_line(model.classes_[k]) for k in always[:10])
@@ -237,7 +237,7 @@ class ByRule:
 class ByPromise:
     """The most probable class, where that is probable enough."""
 
-    promise: Promise
+    promise: Guarantee
     names: tuple[str, ...]
     classes: tuple[str, ...]
 
@@ -267,7 +267,7 @@ class BySets:
 
 
 def lines(
-    model: Model, answering: Answering, scored: tuple[Any, Any], *, proba: bool, json: bool
+    model: Model, answering: AnswerFormat, scored: tuple[Any, Any], *, proba: bool, json: bool
 ) -> Iterator[str]:
     """Lines of answers to documents of log-posteriors (N, K) and so many known words (N,)."""
     log_posterior, known = scored

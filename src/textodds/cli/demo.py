@@ -8,12 +8,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from textodds.cli import messages, models, quality
+from textodds.cli import demo_data, model_files, quality
 from textodds.cli.command import command, option
-from textodds.cli.talk import counted, duration, echo, faint, strong, styled
-from textodds.explain import Explanation
-from textodds.model import Prediction, TextModel
-from textodds.training import train
+from textodds.cli.output import counted, duration, echo, faint, strong, styled
+from textodds.model.explain import Explanation
+from textodds.model.text_model import Prediction, TextModel
+from textodds.training.train import train
 
 # What they are, and what they say. The last is spam that keeps its voice down.
 MESSAGES = (
@@ -39,10 +39,10 @@ def demo(keep: str | None) -> None:
     Trains a spam filter, measures it on messages it has not seen, explains four answers, and learns
     and forgets a message. Takes a second, and writes nothing unless told to.
     """
-    data = messages.folder()
+    data = demo_data.folder()
     kept = None if keep is None else _folder(Path(keep))
     started = time.perf_counter()
-    model = train(data / messages.LEARNED)
+    model = train(data / demo_data.LEARNED)
     assert isinstance(model, TextModel)
     seconds = time.perf_counter() - started
     for lines in (_trained(model, seconds), _measured(model, data), _answered(model), _corrected(model)):
@@ -50,9 +50,9 @@ def demo(keep: str | None) -> None:
             echo(line)
         echo()
     if kept is not None:
-        for name in (messages.LEARNED, messages.HELD_OUT):
+        for name in (demo_data.LEARNED, demo_data.HELD_OUT):
             shutil.copyfile(data / name, kept / name)
-        models.write(model, kept / "mail.textodds")
+        model_files.write(model, kept / "mail.textodds")
     for line in _next(kept):
         echo(line)
 
@@ -60,7 +60,7 @@ def demo(keep: str | None) -> None:
 def _folder(path: Path) -> Path:
     """The folder, made if need be, before any work is done for it."""
     path.mkdir(parents=True, exist_ok=True)
-    models.must_be_writable(path / "mail.textodds")
+    model_files.must_be_writable(path / "mail.textodds")
     return path
 
 
@@ -78,7 +78,7 @@ def _trained(model: TextModel, seconds: float) -> Iterator[str]:
 
 
 def _measured(model: TextModel, data: Path) -> Iterator[str]:
-    evaluation = model.evaluate(data / messages.HELD_OUT)
+    evaluation = model.evaluate(data / demo_data.HELD_OUT)
     yield _heading(2, f"Measure on {evaluation.n} messages it has not seen")
     for line in quality.headline(evaluation):
         yield f" {line}"
@@ -136,7 +136,7 @@ def _next(kept: Path | None) -> Iterator[str]:
         yield "   textodds train YOUR.csv            a file with columns text and label makes a model"
         yield "   textodds --help                    all commands"
         return
-    model, held_out = shlex.quote(str(kept / "mail.textodds")), shlex.quote(str(kept / messages.HELD_OUT))
+    model, held_out = shlex.quote(str(kept / "mail.textodds")), shlex.quote(str(kept / demo_data.HELD_OUT))
     yield f'   textodds predict {model} --say "a message of your own"'
     yield f"   textodds evaluate {model} {held_out}"
     yield f"   textodds inspect {model}"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command, option
+from textodds.cli.option_types import Value, above_zero
+from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, strong, weight
 from textodds.cli.source import DEFAULTS, reading_options
-from textodds.cli.talk import aligned, as_json, counted, echo, faint, one_line, strong, weight
-from textodds.cli.values import Value, above_zero
-from textodds.opening import load
+from textodds.model.file import load
 
 if TYPE_CHECKING:
-    from textodds.diff import Decisions, Difference
+    from textodds.study.diff import DecisionChanges, Difference
 
 CLASSES = 20  # that are listed
 WIDE = 60  # characters of a text that is shown
@@ -60,7 +60,7 @@ def diff(
     In classes, words or columns, weights and recipe; and on DATA, if that is given, which decisions
     changed and, if it has labels, whether for better or worse.
     """
-    from textodds.diff import diff as difference
+    from textodds.study.diff import diff as difference
 
     models = load(first, threads=threads), load(second, threads=threads)
     given = None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
@@ -146,7 +146,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= WIDE else text[: WIDE - 1] + "…"
 
 
-def _decision_lines(found: Decisions) -> Iterator[str]:
+def _decision_lines(found: DecisionChanges) -> Iterator[str]:
     yield f"{counted(found.n_changed, 'decision')} of {found.n:,} changed"
     if found.accuracy is not None and found.only is not None:
         before, after = found.accuracy

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli import decision, quality
 from textodds.cli.command import argument, command, option
+from textodds.cli.option_types import Value, share
+from textodds.cli.output import aligned, as_json, echo, faint, say, size, strong
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
 from textodds.cli.source import portions, reading_options, source_for
-from textodds.cli.talk import aligned, as_json, echo, faint, say, size, strong
-from textodds.cli.values import Value, share
 from textodds.errors import InputError, ModelFileError
-from textodds.opening import load
+from textodds.model.file import load
 
 if TYPE_CHECKING:
-    from textodds.decide import MeanLoss, Rule
-    from textodds.evaluate import Evaluation
-    from textodds.opening import Model
-    from textodds.report.gathering import Gathered
+    from textodds.judge.decisions import MeanLoss, Rule
+    from textodds.judge.evaluation import Evaluation
+    from textodds.model.file import Model
+    from textodds.study.report.evaluation_data import EvaluationData
 
 
 @command(
@@ -105,7 +105,7 @@ class _Deciding:
         self._kept: list[tuple[Any, Any, Any]] = []  # true classes, actions, expected losses
 
     def __call__(self, labels: Sequence[str], log_posterior: Any) -> None:
-        from textodds.decide import numbers_of
+        from textodds.judge.decisions import numbers_of
 
         truth = numbers_of(labels, self._model.classes_)
         decisions = self._rule.decide(log_posterior)
@@ -114,7 +114,7 @@ class _Deciding:
     def mean_loss(self) -> MeanLoss | None:
         import numpy as np
 
-        from textodds.decide import Decisions
+        from textodds.judge.decisions import Decisions
 
         truth, action, expected = (np.concatenate(part) for part in zip(*self._kept, strict=True))
         known = truth >= 0
@@ -125,16 +125,16 @@ class _Deciding:
 
 def _pass(
     model: Model, batches: Iterable[Any], deciding: _Deciding | None, *, reported: bool
-) -> tuple[Evaluation, Gathered | None]:
+) -> tuple[Evaluation, EvaluationData | None]:
     """The quality of beliefs, and what a report needs besides."""
     if reported:
-        from textodds.report.gathering import measured
+        from textodds.study.report.evaluation_data import measured
 
         return measured(model, batches, deciding)
     if deciding is None:
         return model.evaluate_batches(batches), None
-    from textodds.evaluate import evaluate as measure
-    from textodds.linear import log_softmax
+    from textodds.judge.evaluation import evaluate as measure
+    from textodds.learn.forms.linear import log_softmax
 
     def scored() -> Iterator[Any]:
         for batch in batches:
@@ -148,7 +148,7 @@ def _pass(
 
 def _must_be_writable(path: Path, model: str, data: Sequence[str]) -> Path:
     """The path of a report; fails now, rather than after the work, where none can be drawn or written."""
-    from textodds.report.picture import require_matplotlib
+    from textodds.study.report.picture import require_matplotlib
 
     require_matplotlib()
     if path.suffix.lower() not in (".html", ".htm"):
@@ -177,11 +177,11 @@ def _must_be_writable(path: Path, model: str, data: Sequence[str]) -> Path:
 
 
 def _write_report(
-    page: Path, model: Model, evaluation: Evaluation, gathered: Gathered, path: Path, data: str
+    page: Path, model: Model, evaluation: Evaluation, gathered: EvaluationData, path: Path, data: str
 ) -> None:
     """Write the page, whole or not at all."""
-    from textodds.report.evaluation import evaluation_page
-    from textodds.store import replacing
+    from textodds.model.file import replacing
+    from textodds.study.report.evaluation_page import evaluation_page
 
     stat = path.stat()
     written = datetime.fromtimestamp(stat.st_mtime, UTC)

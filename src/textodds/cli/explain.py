@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command, option
+from textodds.cli.option_types import Value, above_zero
+from textodds.cli.output import aligned, as_json, echo, faint, harmless, one_line, say, strong, styled
 from textodds.cli.tables import said_row
-from textodds.cli.talk import aligned, as_json, echo, faint, harmless, one_line, say, strong, styled
-from textodds.cli.values import Value, above_zero
 from textodds.data.files import STDIN
 from textodds.errors import InputError, Unsupported
-from textodds.explain import OTHERS, Explanation, Flip
-from textodds.explain.markup import page
-from textodds.model import TextModel
-from textodds.opening import load
+from textodds.model.explain import OTHERS, Explanation, Flip
+from textodds.model.explain.markup import page
+from textodds.model.file import load
+from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
-    from textodds.tables import TableModel
+    from textodds.model.table_model import TableModel
 
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 

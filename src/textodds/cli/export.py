@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textodds.cli import models
+from textodds.cli import model_files
 from textodds.cli.command import argument, command, option
-from textodds.cli.talk import as_json, counted, echo, say, size
+from textodds.cli.output import as_json, counted, echo, say, size
 from textodds.errors import InputError, Unsupported
-from textodds.export import to_onnx
-from textodds.model import TextModel
-from textodds.opening import load
+from textodds.interop.to_onnx import to_onnx
+from textodds.model.file import load
+from textodds.model.text_model import TextModel
 
 PICKLES = (".pkl", ".pickle", ".joblib")
 
@@ -39,7 +39,7 @@ def export(model: str, output: str, as_json_: bool = False, quiet: bool = False)
     opened = load(model)
     if not isinstance(opened, TextModel):
         raise Unsupported("models of tables are not exported", hint="models of texts are")
-    models.must_be_writable(path)
+    model_files.must_be_writable(path)
     if path.exists() and path.samefile(model):
         raise InputError(f"`{path}` would replace the model itself", hint="name another file with `-o`")
     to_onnx(opened, path)
@@ -70,7 +70,7 @@ def _must_be_onnx(path: Path, model: str) -> None:
     if path.suffix in PICKLES:
         raise Unsupported(
             f"`{path}` would be a pickle, which can run any code when it is opened: textodds writes none",
-            hint="for scikit-learn, in Python: `from textodds.export import to_sklearn`, "
+            hint="for scikit-learn, in Python: `from textodds import to_sklearn`, "
             f"then `joblib.dump(to_sklearn(textodds.load({model!r})), {str(path)!r})`",
         )
     if path.suffix != ".onnx":

@@ -11,20 +11,20 @@ import numpy as np
 from textodds import _kernels
 from textodds.cli import tables
 from textodds.cli.command import argument, command, option
+from textodds.cli.option_types import Value, above_zero
+from textodds.cli.output import aligned, as_json, echo, faint, one_line, strong, weight
 from textodds.cli.portrait import CLASSES, largest, portrait, table_portrait
-from textodds.cli.talk import aligned, as_json, echo, faint, one_line, strong, weight
-from textodds.cli.values import Value, above_zero
 from textodds.errors import Unsupported
-from textodds.learners import needs_documents
-from textodds.model import TextModel
-from textodds.opening import load
-from textodds.tally import Tally
+from textodds.learn.forms.equivalence import Hyperplane
+from textodds.learn.registry import needs_documents
+from textodds.model.file import load
+from textodds.model.text_model import TextModel
+from textodds.stats.tally import Tally
 from textodds.text import Vocabulary
-from textodds.tie import Hyperplane
 
 if TYPE_CHECKING:
-    from textodds.separate import SeparatingWord
-    from textodds.tables import TableModel
+    from textodds.judge.word_odds import SeparatingWord
+    from textodds.model.table_model import TableModel
 
 
 @command(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from textodds.cli import models
+from textodds.cli import model_files
 from textodds.cli.command import argument, command, option
+from textodds.cli.output import as_json, counted, echo, say, size, weight
 from textodds.cli.running import running_options
-from textodds.cli.talk import as_json, counted, echo, say, size, weight
 from textodds.errors import InputError
-from textodds.opening import load
+from textodds.model.file import load
 
 
 @command(
@@ -50,15 +50,15 @@ def merge(
             "one model alone has nothing to be merged with", hint="name another, or use `--subtract`"
         )
     path = Path(output)
-    models.must_be_writable(path)
+    model_files.must_be_writable(path)
     merged: Any = load(models_[0], threads=threads)
     for name in models_[1:]:
         merged = _combined(merged, name, 1, threads)
     for name in subtract:
         merged = _combined(merged, name, -1, threads)
-    written = models.write(merged, path)
+    written = model_files.write(merged, path)
     if as_json_:
-        echo(as_json(models.plain(merged, path, written)))
+        echo(as_json(model_files.plain(merged, path, written)))
         return
     say(
         f"wrote {path}: {weight(merged.tally.n_documents)} {'rows' if merged.is_table else 'documents'} "

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.cli.command import argument, command
+from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say, strong
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
 from textodds.cli.source import portions, reading_options, source_for
-from textodds.cli.talk import aligned, as_json, counted, echo, faint, one_line, say, strong
 from textodds.errors import Unsupported
-from textodds.linear import log_softmax
-from textodds.opening import load
+from textodds.learn.forms.linear import log_softmax
+from textodds.model.file import load
 
 if TYPE_CHECKING:
-    from textodds.opening import Model
-    from textodds.shift import Mix
+    from textodds.judge.class_mix import Mix
+    from textodds.model.file import Model
 
 
 @command(
@@ -46,7 +46,7 @@ def mix(
     estimate than the count of answers, which leans to the mix of training; it takes what a class looks
     like to be what it was.
     """
-    from textodds.shift import class_mix
+    from textodds.judge.class_mix import class_mix
 
     opened = load(model, threads=threads)
     if not getattr(getattr(opened, "form", None), "is_posterior", True):
@@ -59,9 +59,9 @@ def mix(
         log_posterior = _posteriors(opened, watch.batches())
     form: Any = getattr(opened, "form", opened)
     trained = _trained(opened)
-    honest = getattr(opened, "honest", None)
-    found = class_mix(log_posterior, form.log_prior, honest, trained)
-    if honest is None:
+    held_out = opened.held_out
+    found = class_mix(log_posterior, form.log_prior, held_out, trained)
+    if held_out is None:
         say("the intervals take the probabilities of the model at their word", quiet=quiet)
     if as_json_:
         echo(as_json(_about(opened, found)))

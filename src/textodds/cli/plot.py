@@ -10,16 +10,16 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.cli import models
+from textodds.cli import model_files
 from textodds.cli.command import Command, F, argument, option, together
+from textodds.cli.option_types import OneOf
+from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say, size, strong
 from textodds.cli.progress import watched
-from textodds.cli.talk import aligned, as_json, counted, echo, faint, one_line, say, size, strong
-from textodds.cli.values import OneOf
 from textodds.data import Column, Schema, TableSource, read_table
 from textodds.errors import InputError, NoData, suggestion
-from textodds.report import Picture, boundaries, densities
-from textodds.report.labelled import Labelled
-from textodds.report.picture import picture_format, require_matplotlib
+from textodds.study.report import Picture, boundaries, densities
+from textodds.study.report.picture import picture_format, require_matplotlib
+from textodds.study.report.points import LabelledPoints
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
 
@@ -231,12 +231,12 @@ def _checked_path(data: Sequence[str], output: str | None, what: str) -> Path:
     require_matplotlib()
     if not all(data) or not data:
         raise InputError("there is no data", hint="name a file, a pattern, or `-` for stdin")
-    stem = models.default_path(data).stem
+    stem = model_files.default_path(data).stem
     path = (
         Path(output) if output is not None else Path(f"{what if stem == 'model' else f'{stem}-{what}'}.svg")
     )
     picture_format(path)
-    models.must_be_writable(path)
+    model_files.must_be_writable(path)
     return path
 
 
@@ -297,7 +297,7 @@ def _drawable(names: list[str], rows: Floats, labels: list[str], *, quiet: bool)
     drawn: list[int] = []
     for v, name in enumerate(names):
         try:
-            Labelled.of(rows[:, v], labels, [name])
+            LabelledPoints.of(rows[:, v], labels, [name])
             drawn.append(v)
         except InputError as error:
             if not drawn and v == len(names) - 1:

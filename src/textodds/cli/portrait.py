@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from textodds.cli.chosen import chosen_in_short
-from textodds.cli.talk import aligned, counted, faint, one_line, size, strong, weight, width
+from textodds.cli.output import aligned, counted, faint, one_line, size, strong, weight, width
 
 CLASSES = 20  # that are listed, and of which words are shown
 
@@ -97,7 +97,7 @@ def _facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "fit", line
     for line in chosen_in_short(about.get("chosen")):
         yield "chosen", line
-    for line in honest_lines(about.get("left_out")):
+    for line in held_out_lines(about.get("left_out")):
         yield "honest", line
     selection = ", ".join(_choice(*pair) for pair in recipe["selection"].items() if pair[1] is not None)
     yield "selection", f"{selection}, unknown {recipe['unknown']}"
@@ -141,7 +141,7 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
         return
 
 
-def honest_lines(left_out: Any) -> Iterator[str]:
+def held_out_lines(left_out: Any) -> Iterator[str]:
     """How a model does on texts of training that were left out, in words."""
     try:
         how = "held out" if "folds" in left_out else "left out one by one"

@@ -13,20 +13,20 @@ import numpy as np
 
 from textodds.cli import decision, tables
 from textodds.cli.command import argument, command, option
+from textodds.cli.option_types import PRIOR
+from textodds.cli.output import as_json, one_line
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
 from textodds.cli.source import portions, reading_options, refuse_reading, source_for
-from textodds.cli.talk import as_json, one_line
-from textodds.cli.values import PRIOR
 from textodds.data import Batch
 from textodds.data.files import STDIN
 from textodds.errors import InputError
-from textodds.linear import log_softmax
-from textodds.opening import load
+from textodds.learn.forms.linear import log_softmax
+from textodds.model.file import load
 
 if TYPE_CHECKING:
-    from textodds.density import Familiarity
-    from textodds.opening import Model
+    from textodds.judge.novelty import Familiarity
+    from textodds.model.file import Model
 
 PIECE = 4096  # lines written at once: fast where stdout is not buffered, and soon aware that nobody reads
 
@@ -130,7 +130,7 @@ def predict(
 Written = Callable[["Model", Any], Iterator[str]]
 
 
-def _written(deciding: decision.Answering | None, *, proba: bool, json: bool) -> Written:
+def _written(deciding: decision.AnswerFormat | None, *, proba: bool, json: bool) -> Written:
     """What writes the lines of a batch."""
     if deciding is None:
         return partial(_objects if json else _lines, proba=proba)

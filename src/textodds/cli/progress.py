@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.talk import counted, one_line, say
+from textodds.cli.output import counted, one_line, say
 from textodds.data import prefetched
 
 if TYPE_CHECKING:
-    from textodds.softmax import Watchers
+    from textodds.learn.softmax.regression import Watchers
 
 # Sooner a bar is only a flicker, and loading what draws it costs a tenth of a second.
 DELAY = 0.5  # seconds
@@ -91,7 +91,7 @@ def fitting(*, quiet: bool) -> Iterator[Watchers | None]:
     from rich.console import Console
     from rich.status import Status
 
-    from textodds.softmax import Watchers
+    from textodds.learn.softmax.regression import Watchers
 
     with Status("fitting", console=Console(stderr=True)) as status:
 

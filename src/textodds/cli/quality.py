@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from textodds.cli.talk import aligned, counted, faint, one_line, strong, styled
-from textodds.evaluate import Evaluation
+from textodds.cli.output import aligned, counted, faint, one_line, strong, styled
+from textodds.judge.evaluation import Evaluation
 
 MATRIX_CLASSES = 12  # more columns do not fit on a terminal
 CONFUSIONS = 20

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
-from textodds.cli.tables import columns
-from textodds.cli.values import (
+from textodds.cli.option_types import (
     PRIOR,
     OneOf,
     SomeOf,
@@ -19,9 +18,10 @@ from textodds.cli.values import (
     smoothing,
     words_in,
 )
+from textodds.cli.tables import columns
 from textodds.errors import InputError
-from textodds.learners import AUTO, LEARNERS, learner_named
-from textodds.recipe import UNKNOWN_POLICIES, recipe_of
+from textodds.learn.recipe import UNKNOWN_POLICIES, recipe_of
+from textodds.learn.registry import AUTO, LEARNERS, learner_named
 from textodds.text import Weighting
 from textodds.text.features import FEATURES
 from textodds.text.settings import NORMAL_FORMS
@@ -31,8 +31,8 @@ from textodds.text.weighting import FREQUENCIES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from textodds.choosing import Pins
-    from textodds.recipe import Recipe
+    from textodds.learn.recipe import Recipe
+    from textodds.training.choose import Pins
 
 
 def recipe_options() -> Callable[[F], F]:
@@ -304,7 +304,7 @@ def pins_from(options: dict[str, Any]) -> Pins | None:
     Naive Bayes that is asked for by name has words, as it always had: whoever wants its features chosen says
     ``--features auto``.
     """
-    from textodds.choosing import pins_of
+    from textodds.training.choose import pins_of
 
     learner, features = options["learner"], options["features"]
     is_settled = isinstance(learner, str) and learner != AUTO

@@ -6,8 +6,8 @@ import csv
 import sys
 
 from textodds.cli.command import argument, command, option
-from textodds.cli.values import Value, above_zero
-from textodds.opening import load
+from textodds.cli.option_types import Value, above_zero
+from textodds.model.file import load
 
 
 def _whole(text: str) -> int:
@@ -55,7 +55,7 @@ def sample(model: str, number: int, label: str | None, length: int | None, seed:
     Prints CSV: label and text, or label and columns. The words of a text are drawn one by one, so
     that it shows what a class talks about, and not how.
     """
-    from textodds.sample import sample as drawn_from
+    from textodds.study.generate import sample as drawn_from
 
     opened = load(model)
     drawn, labels = drawn_from(opened, number, label, seed, length=length)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command, option
-from textodds.cli.talk import as_json, counted, echo, faint, say, strong
-from textodds.cli.values import Value, above_zero
+from textodds.cli.option_types import Value, above_zero
+from textodds.cli.output import as_json, counted, echo, faint, say, strong
 from textodds.errors import Unsupported
 
 if TYPE_CHECKING:

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.talk import counted, one_line, say
+from textodds.cli.output import counted, one_line, say
 from textodds.data import formats
 from textodds.errors import BadFile, InputError, Unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from textodds.choosing import Pins
-    from textodds.model import TextModel
-    from textodds.recipe import Recipe
-    from textodds.softmax import Watchers
+    from textodds.learn.recipe import Recipe
+    from textodds.learn.softmax.regression import Watchers
+    from textodds.model.text_model import TextModel
+    from textodds.training.choose import Pins
 
 REFUSED = ("query", "rejects", "unlabelled", "stream", "columns", "like")
 """Options that are for one machine."""
@@ -77,13 +77,13 @@ def trained(
     quiet: bool,
 ) -> tuple[TextModel, Frame]:
     """A model trained on Spark, and what it was learned from."""
-    from textodds.choosing import BUDGET
+    from textodds.training.choose import BUDGET
 
     settings = settings_of(conf)
     if not data:
         raise InputError("there is no data", hint="name files, patterns or folders that Spark can read")
     with session(master, settings) as spark:
-        from textodds.spark.frames import rows_of, run
+        from textodds.spark.dataframes import rows_of, run
         from textodds.spark.training import train_on
 
         with progress(spark, quiet=quiet) as told:
@@ -234,7 +234,7 @@ def progress(spark: SparkSession, *, quiet: bool) -> Iterator[Told | None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from textodds.softmax import Watchers
+    from textodds.learn.softmax.regression import Watchers
 
     columns = (
         TextColumn("{task.description}"),

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textodds.cli.output import aligned, faint, one_line
 from textodds.cli.source import DEFAULTS
-from textodds.cli.talk import aligned, faint, one_line
 from textodds.errors import InputError
 
 if TYPE_CHECKING:
     from textodds.data import TableSource
-    from textodds.tables import TableModel
+    from textodds.model.table_model import TableModel
 
 
 def columns(text: str) -> dict[str, str]:

@@ -9,23 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli import models, quality, tables
+from textodds.cli import model_files, quality, tables
 from textodds.cli.chosen import chosen_lines
 from textodds.cli.command import argument, command, option
-from textodds.cli.portrait import fit_lines, honest_lines
-from textodds.cli.progress import Watch, fitting, racing, watched
-from textodds.cli.recipe import (
-    CHOICES,
-    learner_from,
-    pins_from,
-    recipe_from,
-    recipe_options,
-    refuse_of_texts,
-    text_choices,
-)
-from textodds.cli.running import running_options
-from textodds.cli.source import opened, portions, reading_options, source_for
-from textodds.cli.talk import (
+from textodds.cli.option_types import Value, in_bytes, share
+from textodds.cli.output import (
     aligned,
     as_json,
     counted,
@@ -39,22 +27,35 @@ from textodds.cli.talk import (
     warn,
     weight,
 )
-from textodds.cli.values import Value, in_bytes, share
+from textodds.cli.portrait import fit_lines, held_out_lines
+from textodds.cli.progress import Watch, fitting, racing, watched
+from textodds.cli.recipe import (
+    CHOICES,
+    learner_from,
+    pins_from,
+    recipe_from,
+    recipe_options,
+    refuse_of_texts,
+    text_choices,
+)
+from textodds.cli.running import running_options
+from textodds.cli.source import opened, portions, reading_options, source_for
 from textodds.data import Source
 from textodds.errors import InputError, MissingColumn
-from textodds.evaluate import Evaluation
-from textodds.learners import AUTO, TABLES
-from textodds.model import TextModel
-from textodds.opening import load
-from textodds.recipe import recipe_of
-from textodds.tally import MEMORY, checked_threads
-from textodds.training import may_be_table, must_be_of_tables, train_on, train_stream
+from textodds.judge.evaluation import Evaluation
+from textodds.learn.recipe import recipe_of
+from textodds.learn.registry import AUTO, TABLES
+from textodds.model.file import load
+from textodds.model.text_model import TextModel
+from textodds.stats.tally import MEMORY
+from textodds.stats.threads import checked_threads
+from textodds.training.train import may_be_table, must_be_of_tables, train_on, train_stream
 
 if TYPE_CHECKING:
-    from textodds.choosing import Pins
-    from textodds.opening import Model
-    from textodds.recipe import Recipe
-    from textodds.tables import TableModel
+    from textodds.learn.recipe import Recipe
+    from textodds.model.file import Model
+    from textodds.model.table_model import TableModel
+    from textodds.training.choose import Pins
 
 LARGEST = 10  # classes that the summary names
 
@@ -172,7 +173,7 @@ def train(
     features and learners on texts that it holds out, unless they are named; and writes one model
     file. Naive Bayes that is named reads once, in bounded memory, and can learn, forget and merge.
     """
-    path = models.default_path(data) if output is None else Path(output)
+    path = model_files.default_path(data) if output is None else Path(output)
     of_tables = ("columns", "like", "missing", "max_cells")
     if not options["unlabelled"]:
         _refuse_unlabelled(options)
@@ -192,7 +193,7 @@ def train(
             raise InputError("`--budget` is for choosing, and nothing is left to choose", hint="leave it out")
         if pins is None:
             recipe = _semisupervised(options) if options["unlabelled"] else recipe_from(options)
-    models.must_be_writable(path, [*data, *([test] if test else [])])
+    model_files.must_be_writable(path, [*data, *([test] if test else [])])
     started = time.perf_counter()
     model: Model | None = None
     watch: Any
@@ -227,8 +228,8 @@ def train(
         with watched(tested, "measuring", quiet=quiet) as on_test:
             batches = portions(on_test.batches(), len(model.classes_))
             evaluation = model.evaluate_batches(batches)
-        model.info["quality"] = models.quality_of(evaluation, tested.description)
-    written = models.write(model, path, counts=not no_counts)
+        model.info["quality"] = model_files.quality_of(evaluation, tested.description)
+    written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, source, watch.rows, watch.bytes, seconds, evaluation)
     if as_json_:
         echo(as_json(_plain(summary)))
@@ -272,7 +273,7 @@ def _of_texts(
 ) -> tuple[TextModel, Watch]:
     with watched(source, "learning", quiet=quiet) as watch:
         if options["unlabelled"]:
-            from textodds.semisupervised import train_semisupervised_on
+            from textodds.training.semisupervised import train_semisupervised_on
 
             reading = {**options, "label": None, "weight": None, "query": None, "rejects": None}
             others = opened([options["unlabelled"]], reading, labelled=False)
@@ -289,7 +290,7 @@ def _chosen(
     source: Source, pins: Pins, options: dict[str, Any], *, threads: int | None, memory: int, quiet: bool
 ) -> tuple[TextModel, Watch]:
     """A model whose learner, or features, or both are chosen."""
-    from textodds.choosing import BUDGET, pool_of, settle
+    from textodds.training.choose import BUDGET, pool_of, settle
 
     threads = checked_threads(threads)
     budget = BUDGET if options["budget"] is None else options["budget"]
@@ -313,7 +314,7 @@ def _chosen(
 
 def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> tuple[TableModel, Watch, Any]:
     """A model of a table, whose columns are found by type unless said otherwise."""
-    from textodds.tables.training import open_table, train_table_on
+    from textodds.training.tables import open_table, train_table_on
 
     refuse_of_texts(options)
     learner = learner_from(options, "mixed")
@@ -347,7 +348,7 @@ def _of_rows(data: tuple[str, ...], options: dict[str, Any], *, quiet: bool) -> 
 def _plain(summary: Summary) -> dict[str, Any]:
     rejects = summary.source.rejects
     return {
-        **models.plain(summary.model, summary.path, summary.bytes),
+        **model_files.plain(summary.model, summary.path, summary.bytes),
         "rows": summary.rows,
         "seconds": summary.seconds,
         "rows_per_second": summary.rows / summary.seconds,
@@ -394,7 +395,7 @@ def _tell(summary: Summary) -> None:
             say()
         for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
             say(line)
-        for line in honest_lines(model.info.get("left_out")):
+        for line in held_out_lines(model.info.get("left_out")):
             say(line)
     else:
         for line in tables.choice_lines(model):

@@ -1,4 +1,12 @@
-"""Any source of labelled texts or of tables, as a stream of batches."""
+"""How a file, frame or database is read, and what happens to a bad row: any source as a stream of batches.
+
+Read `dispatch` first (which reader a source goes to), then `source` and `batch` (texts) or `table_source` and
+`table_batch` (tables), then the reader: `lines`, `jsonl`, `parquet`, `database`, `folder`, `frames`,
+`in_memory`. `columns` finds the columns that are meant, `schema` and `kinds` what they hold, `rejects` keeps
+bad rows.
+
+From outside: the names below.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

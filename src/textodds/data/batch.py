@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds import _kernels
 from textodds.errors import NoData
 
 
@@ -60,3 +61,21 @@ class Batch:
         import pyarrow
 
         return [str(label) for label in pyarrow.array(self.labels).to_pylist()]
+
+
+def taken(column: Any, rows: list[int]) -> list[str] | None:
+    """The strings of a column at some rows."""
+    if column is None:
+        return None
+    if not rows:
+        return []
+    if isinstance(column, list):
+        return [str(column[i]) for i in rows]
+    if isinstance(column, _kernels.Strings):
+        return column.take(rows)
+    import pyarrow
+
+    array = pyarrow.array(column)
+    if str(array.type) == "string_view":  # without `take` in pyarrow 26; a cast would copy every text
+        return [str(array[i]) for i in rows]
+    return [str(value) for value in array.take(rows).to_pylist()]

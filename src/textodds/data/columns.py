@@ -37,7 +37,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ColumnNames:
     """The columns asked for, by name or, where ``None``, by what such columns are usually called.
 
     A weight is read only where one is named: no column is worth so much trouble as a `weight` that
@@ -68,7 +68,7 @@ class Wanted:
     def find(self, where: str, columns: Sequence[str]) -> Found:
         """Positions of the wanted among ``columns``; `MissingColumn` lists what is there.
 
-        >>> Wanted(label="kind").find("mail.csv", ["id", "Message", "kind"])
+        >>> ColumnNames(label="kind").find("mail.csv", ["id", "Message", "kind"])
         Found(text=1, label=2, weight=None)
         """
         found: dict[str, int] = {}

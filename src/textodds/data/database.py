@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from textodds.data import files
 from textodds.data.admission import Row, gathered
 from textodds.data.batch import BATCH_ROWS, Batch
-from textodds.data.columns import Found, Wanted
+from textodds.data.columns import ColumnNames, Found
 from textodds.data.files import File
 from textodds.data.formats import SQLITE_MAGIC
 from textodds.data.frames import admitted_parts, arrow_parts
@@ -33,7 +33,7 @@ SQLITE_TABLES = """
 """
 
 
-def batches(file: File | None, query: str | None, wanted: Wanted, rejects: Rejects) -> Iterator[Batch]:
+def batches(file: File | None, query: str | None, wanted: ColumnNames, rejects: Rejects) -> Iterator[Batch]:
     """Batches of the rows of a query or, without one, of the only table of ``file``.
 
     Without a file the query runs in an empty database in memory, and can name files itself:

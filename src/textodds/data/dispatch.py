@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from textodds.data import database, fileset, formats, frames, objects
-from textodds.data.columns import Wanted
+from textodds.data.columns import ColumnNames
 from textodds.data.objects import refuse
 from textodds.data.rejects import Rejecting, Rejects
 from textodds.data.source import Source
-from textodds.data.texts import TextReading
+from textodds.data.texts import TextFileOptions
 from textodds.errors import InputError
 
 
@@ -75,7 +75,7 @@ def read(
     >>> [(batch.texts, batch.labels) for batch in read(["win a phone", "see you at six"], ["spam", "ham"])]
     [(['win a phone', 'see you at six'], ['spam', 'ham'])]
     """
-    wanted = Wanted(text, label, weight, labelled)
+    wanted = ColumnNames(text, label, weight, labelled)
     formats.known(format)
     reject = rejecting(bad_rows, rejects_path)
     source, first = begun(source)
@@ -90,7 +90,7 @@ def read(
         )
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, TextReading(format, quoting, header, wanted), reject, Source)
+        return fileset.file_source(paths, TextFileOptions(format, quoting, header, wanted), reject, Source)
     refuse("not a file", format=format, quoting=not quoting, header=not header)
     return objects.object_source(source, first, labels, weights, wanted, reject)
 

@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 
 from textodds.data import files, folder, formats
 from textodds.data.files import File, Spool
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Rejecting, Rejects
-from textodds.data.source import Making
+from textodds.data.source import SourceFactory
 from textodds.errors import BadFile, InputError
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class Reading(ABC, Generic[T]):
+class FileOptions(ABC, Generic[T]):
     """How files are to be read, whatever their format turns out to be."""
 
     format: str | None
@@ -46,7 +46,7 @@ class Reading(ABC, Generic[T]):
         """Batches of the documents in a folder, or an error where a folder makes no sense."""
 
 
-def file_source(paths: list[str], reading: Reading[T], reject: Rejecting, make: Making[T, S]) -> S:
+def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [files.named(path) for given in paths for path in files.found(given)]
     if len(found) == 1 and files.is_folder(found[0].path) and reading.format in (None, "folder"):
@@ -79,7 +79,7 @@ def query_source(
     paths: list[str] | None,
     batches: Callable[[File | None, Rejects], Iterator[T]],
     reject: Rejecting,
-    make: Making[T, S],
+    make: SourceFactory[T, S],
 ) -> S:
     """The source of the rows of a query to a database file, or to DuckDB in memory."""
     file = None
@@ -97,13 +97,13 @@ def query_source(
     )
 
 
-def _folder_source(path: str, reading: Reading[T], reject: Rejecting, make: Making[T, S]) -> S:
+def _folder_source(path: str, reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
     batches = reading.of_folder(path)
     _refuse_dialect(reading, ["folder"])
     return make(path, batches, reject(Path(path).resolve().name), size=folder.size(path))
 
 
-def _pipe_source(pipe: File, reading: Reading[T], reject: Rejecting, make: Making[T, S]) -> S:
+def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.
@@ -137,7 +137,7 @@ def _name(found: list[File]) -> str:
     return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
 
 
-def _refuse_dialect(reading: Reading[T], chosen: list[str]) -> None:
+def _refuse_dialect(reading: FileOptions[T], chosen: list[str]) -> None:
     if not (reading.quoting and reading.header) and not set(chosen) & set(formats.DELIMITED):
         option = "header" if reading.quoting else "quoting"
         raise InputError(

@@ -10,7 +10,7 @@ from textodds.data import files
 from textodds.data.admission import Row, gathered
 from textodds.data.batch import Batch
 from textodds.data.formats import BOM
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.values import Unreadable
 from textodds.errors import BadFile

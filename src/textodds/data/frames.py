@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from textodds.data import memory
+from textodds.data import in_memory
 from textodds.data.admission import admit
 from textodds.data.batch import SLICE_ROWS, Batch
-from textodds.data.columns import Found, Wanted
-from textodds.data.memory import Slicer
+from textodds.data.columns import ColumnNames, Found
+from textodds.data.in_memory import Slicer
 from textodds.data.parts import Part, Values
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
@@ -73,7 +73,7 @@ def table_of(source: Any) -> Table:
     return Table(source.schema.names, [_chunked(column) for column in source.columns])
 
 
-def table_batches(table: Table, wanted: Wanted, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
+def table_batches(table: Table, wanted: ColumnNames, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
     """Batches of the rows of a table in memory."""
     found = wanted.find(origin.where, table.names)
     return column_batches(
@@ -88,9 +88,9 @@ def table_batches(table: Table, wanted: Wanted, rejects: Rejects, origin: Origin
 def column_batches(
     texts: Any, labels: Any | None, weights: Any | None, rejects: Rejects, origin: Origin
 ) -> Iterator[Batch]:
-    """Batches of columns in memory, of Arrow or of Python, all of one length."""
+    """Batches of columns in in_memory, of Arrow or of Python, all of one length."""
     lengths, text_slicer = pieces(texts)
-    return memory.sliced(
+    return in_memory.sliced(
         lengths,
         text_slicer,
         None if labels is None else pieces(labels)[1],
@@ -100,7 +100,7 @@ def column_batches(
     )
 
 
-def stream_batches(source: Any, wanted: Wanted, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
+def stream_batches(source: Any, wanted: ColumnNames, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
     """Batches of an Arrow stream as it comes, never all of it at once."""
     import pyarrow as pa
 
@@ -186,7 +186,7 @@ def pieces(column: Any) -> tuple[list[int], Slicer]:
     if _is(column, "pandas Series"):
         return [len(column)], _pandas_slicer(column)
     if not is_column(column):
-        return [len(column)], memory.slicer(column)
+        return [len(column)], in_memory.slicer(column)
     column = _chunked(column)
     return [len(chunk) for chunk in column.chunks], _arrow_slicer(column)
 
@@ -210,7 +210,7 @@ def _arrow_slicer(column: Any) -> Slicer:
 
 def _pandas_slicer(column: Any) -> Slicer:
     if column.dtype == object:  # Python objects, of several types at times
-        return memory.slicer(column)
+        return in_memory.slicer(column)
 
     def cut(start: int, stop: int) -> Any:
         import pyarrow as pa
@@ -218,7 +218,7 @@ def _pandas_slicer(column: Any) -> Slicer:
         try:
             part = pa.array(column.iloc[start:stop], from_pandas=True)
         except (pa.ArrowException, TypeError):  # types that only pandas knows, such as periods
-            return memory.slicer(column)(start, stop)
+            return in_memory.slicer(column)(start, stop)
         return _joined(part) if isinstance(part, pa.ChunkedArray) else part
 
     return cut

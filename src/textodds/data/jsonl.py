@@ -15,10 +15,10 @@ from typing import BinaryIO
 from textodds.data import files, formats
 from textodds.data.admission import Row, gathered
 from textodds.data.batch import RECORD_BYTES, Batch
-from textodds.data.columns import Wanted
+from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, record_parts
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.data.values import Unreadable, not_utf8
@@ -30,7 +30,7 @@ BLANKS = b" \t\r\n"  # what JSON itself calls blank
 _parse = json.JSONDecoder().raw_decode
 
 
-def batches(file: File, wanted: Wanted, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
     """Batches of the objects in ``file``; a key that an object lacks is null in it."""
     formats.refuse_utf16(file)
     with files.trouble(file), files.opened(file.path) as (stream, position):
@@ -55,7 +55,7 @@ def parts(file: File, sought: Sought, progress: Progress) -> Iterator[Part]:
             yield part
 
 
-def _rows(file: File, stream: BinaryIO, wanted: Wanted) -> Iterator[Row]:
+def _rows(file: File, stream: BinaryIO, wanted: ColumnNames) -> Iterator[Row]:
     text = label = weight = ""
     named: list[str] = []
     for line, row, item in _objects(file, stream, named):

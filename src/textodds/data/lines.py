@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from textodds.data import files, formats
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
-from textodds.data.columns import Wanted
+from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, Values
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.errors import BadFile
@@ -29,7 +29,7 @@ KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines"
 def batches(
     file: File,
     format: str,  # noqa: A002 (the word of the whole package)
-    wanted: Wanted,
+    wanted: ColumnNames,
     rejects: Rejects,
     progress: Progress,
     *,

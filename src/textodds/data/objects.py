@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from textodds.data import frames, memory
+from textodds.data import frames, in_memory
 from textodds.data.batch import Batch
-from textodds.data.columns import Wanted
+from textodds.data.columns import ColumnNames
 from textodds.data.rejects import Origin, Rejecting, Rejects
 from textodds.data.source import Source
 from textodds.errors import InputError
 
 
 def object_source(
-    source: Any, first: object, labels: Any, weights: Any, wanted: Wanted, reject: Rejecting
+    source: Any, first: object, labels: Any, weights: Any, wanted: ColumnNames, reject: Rejecting
 ) -> Source:
     """The source of an object, of whose items, if it is an iterable of Python's, ``first`` is one."""
     labels, weights = frames.column_of(labels), frames.column_of(weights)
@@ -40,11 +40,11 @@ def object_source(
             hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
         )
     if first is None and labels is None and weights is None:  # empty, or nulls only: it could be anything
-        make = partial(memory.paired, source, None, None)
+        make = partial(in_memory.paired, source, None, None)
         return _of_rows(make, described(source, "row"), reject, replayable=not isinstance(source, Iterator))
     if isinstance(first, (tuple, list, Mapping)):
         refuse("rows with labels of their own", labels=labels, weights=weights)
-        make = partial(memory.records, source, first, wanted)
+        make = partial(in_memory.records, source, first, wanted)
         return _of_rows(make, described(source, "row"), reject, replayable=not isinstance(source, Iterator))
     return _text_source(source, labels, weights, wanted, reject)
 
@@ -74,7 +74,7 @@ _INSTEAD = {
 }
 
 
-def _text_source(texts: Any, labels: Any, weights: Any, wanted: Wanted, reject: Rejecting) -> Source:
+def _text_source(texts: Any, labels: Any, weights: Any, wanted: ColumnNames, reject: Rejecting) -> Source:
     description = described(texts, "text")
     wanted.refuse_names(description)
     if labels is None and wanted.labelled:
@@ -83,12 +83,12 @@ def _text_source(texts: Any, labels: Any, weights: Any, wanted: Wanted, reject: 
             hint="give as many `labels`, or pairs of text and label, or a table with a label column",
         )
     check_beside("text", labels=labels, weights=weights)
-    memory.check_lengths(texts, labels, weights)
+    in_memory.check_lengths(texts, labels, weights)
     columns = [texts, labels, weights]
     if all(column is None or hasattr(column, "__getitem__") for column in columns):
         make = partial(frames.column_batches, *columns)
     else:
-        make = partial(memory.paired, *map(frames.items_of, columns))
+        make = partial(in_memory.paired, *map(frames.items_of, columns))
     return _of_rows(
         make, description, reject, replayable=not any(isinstance(column, Iterator) for column in columns)
     )

@@ -15,11 +15,11 @@ from typing import Any
 
 from textodds.data import files
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
-from textodds.data.columns import Wanted
+from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.frames import admitted_parts, arrow_parts
 from textodds.data.parts import Part
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.errors import BadFile
@@ -28,7 +28,7 @@ from textodds.errors import BadFile
 BUFFER_OF_COLUMN = 128 << 10
 
 
-def batches(file: File, wanted: Wanted, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
     """Batches of the rows of ``file``."""
     with _opened(file) as table:
         if table is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from textodds.data.batch import Batch
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
 
@@ -81,7 +81,7 @@ class Source(Stream[Batch]):
     """An iterable of batches of labelled texts; made by `read`."""
 
 
-class Making(Protocol[Item, S]):
+class SourceFactory(Protocol[Item, S]):
     """How a source is made of a function that reads it: `Source`, or that of tables."""
 
     def __call__(

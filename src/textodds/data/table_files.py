@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 from textodds.data import database, formats, jsonl, lines, parquet
 from textodds.data.files import File
-from textodds.data.fileset import Reading
+from textodds.data.fileset import FileOptions
 from textodds.data.parts import Part
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Rejects
 from textodds.data.sought import Sought
 from textodds.errors import InputError
 
 
 @dataclass(frozen=True)
-class TableReading(Reading[Part]):
+class TableFileOptions(FileOptions[Part]):
     """How files of tables are to be read."""
 
     sought: Sought

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import frames, memory, objects
+from textodds.data import frames, in_memory, objects
 from textodds.data.frames import Table
-from textodds.data.memory import Slicer
+from textodds.data.in_memory import Slicer
 from textodds.data.objects import article, described, refuse
 from textodds.data.parts import Part, Values, record_parts, row_parts
 from textodds.data.rejects import Origin, Rejecting
@@ -47,7 +47,7 @@ def object_source(
     if table is not None:
         labels, weights = _column_beside(labels), _column_beside(weights)
         length = len(table.columns[0]) if table.columns else 0
-        memory.check_lengths(range(length), labels, weights)
+        in_memory.check_lengths(range(length), labels, weights)
         name = frames.name_of(source)
         origin = Origin(f"{article(name)} of {length:,} row{'' if length == 1 else 's'}", "row")
         return TableSource(
@@ -62,12 +62,12 @@ def object_source(
 def table_parts(
     table: Table, labels: Any | None, weights: Any | None, sought: Sought, origin: Origin
 ) -> Iterator[Part]:
-    """Parts of columns in memory, which are sliced and not copied."""
+    """Parts of columns in in_memory, which are sliced and not copied."""
     chosen = sought.positions(origin.where, table.names)
     cuts = [_pieces(table.columns[at]) for at in chosen]
     names = [table.names[at] for at in chosen]
     beside = [None if column is None else _pieces(column)[1] for column in (labels, weights)]
-    for start, stop in memory.slices(cuts[0][0] if cuts else []):
+    for start, stop in in_memory.slices(cuts[0][0] if cuts else []):
         yield Part(
             origin,
             names,
@@ -128,7 +128,7 @@ def _row_source(
 ) -> TableSource:
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise InputError(f"cannot read a table from {article(frames.name_of(source))}", hint=HINT)
-    memory.check_lengths(source, labels, weights)
+    in_memory.check_lengths(source, labels, weights)
     origin = Origin(described(source, "row"), "row")
     reads: Callable[..., Iterator[Part]]
     if first is None or isinstance(first, Mapping):
@@ -141,7 +141,7 @@ def _row_source(
 
     def read(rejects: object, progress: object) -> Iterator[Part]:
         items = (item.tolist() if isinstance(item, np.ndarray) else item for item in source)
-        rows = memory.paired_rows(items, frames.items_of(labels), frames.items_of(weights))
+        rows = in_memory.paired_rows(items, frames.items_of(labels), frames.items_of(weights))
         return reads(
             rows, sought=sought, origin=origin, labelled=labels is not None, weighted=weights is not None
         )

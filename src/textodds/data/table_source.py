@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
 from textodds.data.parts import Part
-from textodds.data.progress import Progress
+from textodds.data.position import Progress
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
 from textodds.data.sought import Sought

@@ -12,7 +12,7 @@ from textodds.data.dispatch import begun, paths_of, refuse_query_of, rejecting
 from textodds.data.objects import refuse
 from textodds.data.schema import Schema
 from textodds.data.sought import Sought
-from textodds.data.table_files import TableReading
+from textodds.data.table_files import TableFileOptions
 from textodds.data.table_source import TableSource
 from textodds.errors import InputError
 
@@ -88,6 +88,6 @@ def read_table(
         )
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, TableReading(format, quoting, header, sought), reject, make)
+        return fileset.file_source(paths, TableFileOptions(format, quoting, header, sought), reject, make)
     refuse("not a file", format=format, quoting=not quoting, header=not header)
     return table_objects.object_source(source, first, labels, weights, sought, reject)

@@ -8,19 +8,19 @@ from functools import partial
 
 from textodds.data import database, folder, formats, jsonl, lines, parquet
 from textodds.data.batch import Batch
-from textodds.data.columns import Wanted
+from textodds.data.columns import ColumnNames
 from textodds.data.files import File
-from textodds.data.fileset import Reading
-from textodds.data.progress import Progress
+from textodds.data.fileset import FileOptions
+from textodds.data.position import Progress
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
 
 
 @dataclass(frozen=True)
-class TextReading(Reading[Batch]):
+class TextFileOptions(FileOptions[Batch]):
     """How files of texts are to be read."""
 
-    wanted: Wanted
+    wanted: ColumnNames
 
     @property
     def of_stdin(self) -> str | None:

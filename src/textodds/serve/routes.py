@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from textodds.serve import messages, metrics, reading
+from textodds.serve import answers, messages, metrics
 from textodds.serve.endpoint import Asked, Body, Endpoint
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, shortened, unavailable
@@ -62,8 +62,8 @@ async def classify(service: Service, asked: Asked) -> messages.ClassifyAnswer:
     service.metrics.texts += 1
     serving = await service.serving()
     if length > BRIEF:
-        return await service.at_length(reading.classify, serving, request)
-    return reading.classify(serving, request)
+        return await service.at_length(answers.classify, serving, request)
+    return answers.classify(serving, request)
 
 
 async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer:
@@ -74,22 +74,22 @@ async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer
     service.metrics.texts += len(request.texts)
     serving = await service.serving()
     if length > BRIEF:
-        return await service.at_length(reading.classify_batch, serving, request)
-    return reading.classify_batch(serving, request)
+        return await service.at_length(answers.classify_batch, serving, request)
+    return answers.classify_batch(serving, request)
 
 
 async def explain(service: Service, asked: Asked) -> messages.ExplainAnswer:
     """Why."""
     service.must_be_short((asked.body.text,), min(service.settings.explained, service.settings.text))
     service.metrics.texts += 1
-    return await service.at_length(reading.explain, await service.serving(), asked.body)
+    return await service.at_length(answers.explain, await service.serving(), asked.body)
 
 
 async def suggest(service: Service, asked: Asked) -> messages.SuggestAnswer:
     """What to label next."""
     service.must_be_few(len(asked.body.texts))
     service.must_be_short(asked.body.texts)
-    return await service.at_length(reading.suggest, await service.serving(), asked.body)
+    return await service.at_length(answers.suggest, await service.serving(), asked.body)
 
 
 async def change(service: Service, asked: Asked) -> messages.ChangeAnswer:
@@ -122,7 +122,7 @@ async def model(service: Service, asked: Asked) -> messages.Card:
     """The card."""
     standing = await service.aside(service.journal.standing)
     return await service.aside(
-        reading.model_card,
+        answers.model_card,
         await service.serving(),
         service.settings.model.name,
         cannot_learn=service.live.base.cannot_learn,
@@ -134,7 +134,7 @@ async def model(service: Service, asked: Asked) -> messages.Card:
 async def words(service: Service, asked: Asked) -> messages.WordsAnswer:
     """The words of a class."""
     query: WordsQuery = asked.query
-    return await service.aside(reading.words, await service.serving(), query.label, query.rival, query.limit)
+    return await service.aside(answers.words, await service.serving(), query.label, query.rival, query.limit)
 
 
 async def evaluate(service: Service, asked: Asked) -> messages.EvaluateAnswer:

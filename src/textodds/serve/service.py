@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Any, ParamSpec, TypeVar
 
 from textodds.serve import messages, problems
-from textodds.serve.base import opened
 from textodds.serve.journal import Journal
-from textodds.serve.live import Live, Serving
+from textodds.serve.live_model import Live, ServedModel
 from textodds.serve.metrics import Metrics
+from textodds.serve.model_file import opened
 from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
 from textodds.serve.uploads import Uploads
@@ -43,7 +43,7 @@ class Service:
         self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
         self.under_way: dict[asyncio.Task[Any], float] = {}  # until when each may take
         self._overdue: set[asyncio.Task[Any]] = set()
-        self._folding: asyncio.Future[Serving] | None = None
+        self._folding: asyncio.Future[ServedModel] | None = None
         self._pool = ThreadPoolExecutor(2, "textodds-reader")
         self._long = ThreadPoolExecutor(2, "textodds-long")  # for what may take seconds: others need not wait
         self._sweeping: asyncio.Task[None] | None = None
@@ -98,7 +98,7 @@ class Service:
         """Whether a request was ended because it took too long."""
         return task in self._overdue
 
-    async def serving(self) -> Serving:
+    async def serving(self) -> ServedModel:
         """The model that holds every correction acknowledged so far."""
         if not self.live.waiting:
             return self.live.serving

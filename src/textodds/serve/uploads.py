@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from textodds.errors import BadFile, InputError
-from textodds.serve.live import Serving
+from textodds.serve.live_model import ServedModel
 from textodds.serve.problems import Problem, unavailable
 
 logger = logging.getLogger("textodds.serve")
@@ -65,7 +65,7 @@ class Uploads:
         return page
 
     async def evaluate(
-        self, serving: Serving, content: bytes, media: str, text: str | None, label: str | None
+        self, serving: ServedModel, content: bytes, media: str, text: str | None, label: str | None
     ) -> dict[str, Any]:
         """The measures of a model on a labelled file, and the key of their report."""
         if media not in NAMES:
@@ -83,7 +83,7 @@ class Uploads:
     async def _measured(
         self,
         folder: Path,
-        serving: Serving,
+        serving: ServedModel,
         content: bytes,
         name: str,
         text: str | None,
@@ -93,7 +93,7 @@ class Uploads:
         await loop.run_in_executor(None, serving.model.save, folder / "model.textodds")
         (folder / name).write_bytes(content)
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "textodds.serve.measuring", "model.textodds", name),
+            *(sys.executable, "-m", "textodds.serve.evaluate_file", "model.textodds", name),
             json.dumps({"text": text, "label": label}),
             cwd=folder,
             stdin=asyncio.subprocess.DEVNULL,

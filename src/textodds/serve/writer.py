@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from textodds.errors import TextoddsError
-from textodds.serve.checking import Group
+from textodds.serve.corrections import Group
 from textodds.serve.journal import Entry, Journal
-from textodds.serve.live import Live, version_of
+from textodds.serve.live_model import Live, version_of
 from textodds.serve.messages import ChangeAnswer, ForgetRequest, LearnRequest
 from textodds.serve.problems import unavailable
 

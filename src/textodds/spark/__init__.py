@@ -10,10 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from textodds.spark.asking import explain, leave_one_out, predict, register
+    from textodds.spark.archive import pack
     from textodds.spark.estimator import TextClassifier, TextClassifierModel
-    from textodds.spark.measuring import evaluate
-    from textodds.spark.packing import pack
+    from textodds.spark.prediction import explain, leave_one_out, predict, register
+    from textodds.spark.quality import evaluate
     from textodds.spark.training import train
 
 __all__ = [
@@ -31,12 +31,12 @@ __all__ = [
 _HOME = {
     "TextClassifier": "estimator",
     "TextClassifierModel": "estimator",
-    "evaluate": "measuring",
-    "explain": "asking",
-    "leave_one_out": "asking",
-    "pack": "packing",
-    "predict": "asking",
-    "register": "asking",
+    "evaluate": "quality",
+    "explain": "prediction",
+    "leave_one_out": "prediction",
+    "pack": "archive",
+    "predict": "prediction",
+    "register": "prediction",
     "train": "training",
 }
 

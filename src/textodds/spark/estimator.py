@@ -22,9 +22,10 @@ from pyspark.ml.util import (
 from pyspark.sql import DataFrame
 
 from textodds.errors import InputError, ModelFileError
-from textodds.model import TextModel, load
-from textodds.spark.asking import shares
-from textodds.spark.frames import must_be_frame, rows_of, text_of
+from textodds.model.file import load_texts
+from textodds.model.text_model import TextModel
+from textodds.spark.dataframes import must_be_frame, rows_of, text_of
+from textodds.spark.prediction import shares
 from textodds.spark.training import train
 
 CHUNK = 64 << 20
@@ -125,7 +126,7 @@ class TextClassifier(
 
 def _arguments(choices: dict[str, Any]) -> dict[str, Any]:
     """Plain values as `train` takes them: those of a learner go to the learner."""
-    from textodds.learners import AUTO, learner_named
+    from textodds.learn.registry import AUTO, learner_named
 
     for name, value in choices.items():
         if isinstance(value, list) and name != "learner":
@@ -201,7 +202,7 @@ class _Reader(MLReader[TextClassifierModel]):
         super().__init__()
         self.kind = kind
 
-    def load(self, path: str) -> TextClassifierModel:
+    def load_texts(self, path: str) -> TextClassifierModel:
         """What `_Writer` saved."""
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         rows = self.sparkSession.read.parquet(f"{path}/model").orderBy("number").collect()
@@ -210,7 +211,7 @@ class _Reader(MLReader[TextClassifierModel]):
         folder = tempfile.mkdtemp(prefix="textodds-")  # the file is mapped as long as the model lives
         file = Path(folder) / "model.textodds"
         file.write_bytes(b"".join(bytes(row.bytes) for row in rows))
-        instance = self.kind(load(file))
+        instance = self.kind(load_texts(file))
         file.unlink()  # the map keeps what it needs
         Path(folder).rmdir()
         instance._resetUid(metadata["uid"])

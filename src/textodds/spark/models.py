@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.errors import InputError
-from textodds.model import TextModel
+from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,9 +28,9 @@ def _folder() -> Path:
 
 def model_of(model: TextModel | str | os.PathLike[str]) -> TextModel:
     """A model of texts that may be given by its file."""
-    from textodds.opening import load
+    from textodds.model.file import load_texts
 
-    found: Any = model if hasattr(model, "classes_") else load(model)
+    found: Any = model if hasattr(model, "classes_") else load_texts(model)
     if not isinstance(found, TextModel):
         raise InputError(
             f"on Spark models of texts are asked, and this is {type(found).__name__}",
@@ -57,6 +57,6 @@ def loaded(name: str) -> TextModel:
     """The model that was sent under a name; opened once by each process of an executor."""
     from pyspark import SparkFiles
 
-    from textodds.model import load
+    from textodds.model.file import load_texts
 
-    return load(SparkFiles.get(name), threads=1)
+    return load_texts(SparkFiles.get(name), threads=1)

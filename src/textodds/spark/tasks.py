@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from textodds import store
 from textodds.data import Batch
 from textodds.data.admission import admit
 from textodds.data.rejects import Origin, Rejects
-from textodds.drawn import Drawn
 from textodds.errors import BadRow, VocabularyPruned
-from textodds.spark.sent import packed, unpacked
-from textodds.tally import Counting, Sum, Tally
+from textodds.model import text_file
+from textodds.spark.wire import packed, unpacked
+from textodds.stats.hash_sample import HashSample
+from textodds.stats.tally import Sum, Tally, TallyBuilder
 from textodds.text import TextSettings, Vocabulary
 
 PART = pa.schema([("part", pa.int32()), ("payload", pa.binary())])
@@ -45,7 +45,7 @@ def parts_of(batches: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
             yield part.as_py(), payload.as_py()
 
 
-class Noted(Rejects):
+class RowErrors(Rejects):
     """Bad rows that are counted, since an executor has no place for a file of them."""
 
     def __init__(self, policy: str) -> None:
@@ -84,7 +84,7 @@ def partition_number() -> int:
 class Aside:
     """What a pass finds beside the counts: a sample of the texts, and how many rows there were."""
 
-    drawn: Drawn
+    drawn: HashSample
     rows: int = 0
     rejected: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
@@ -107,13 +107,13 @@ class Aside:
     @classmethod
     def empty(cls, size: int) -> Aside:
         """That of no rows."""
-        return cls(Drawn(size))
+        return cls(HashSample(size))
 
     @classmethod
     def unpacked(cls, data: bytes, size: int) -> Aside:
         """What `packed` made bytes of, of a sample of this size."""
         about, arrays = unpacked(data)
-        drawn, sample = Drawn(size), pa.ipc.read_record_batch(pa.py_buffer(arrays["sample"]), SAMPLE)
+        drawn, sample = HashSample(size), pa.ipc.read_record_batch(pa.py_buffer(arrays["sample"]), SAMPLE)
         drawn.put(sample.to_pydict(), is_whole=about["is_whole"])
         return cls(drawn, about["rows"], about["rejected"], about["reasons"])
 
@@ -133,10 +133,10 @@ class Count:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The tally of one partition; nothing for one without rows."""
-        rejects, aside = Noted(self.bad_rows), Aside.empty(self.size)
+        rejects, aside = RowErrors(self.bad_rows), Aside.empty(self.size)
         counting = None
         if self.settings is not None:
-            counting = Counting(TextSettings(**self.settings), threads=1, memory=self.memory)
+            counting = TallyBuilder(TextSettings(**self.settings), threads=1, memory=self.memory)
         for batch in admitted(batches, rejects):
             aside.rows += len(batch)
             if self.size:
@@ -190,7 +190,7 @@ class Add:
 
 def packed_tally(tally: Tally) -> bytes:
     """A tally as bytes."""
-    return packed({"classes": tally.classes}, store.tally_arrays(tally))
+    return packed({"classes": tally.classes}, text_file.tally_arrays(tally))
 
 
 def tally_of(data: bytes) -> Tally:

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.choosing import (
+from textodds.errors import NoData, Unsupported
+from textodds.learn.held_out import FEWEST
+from textodds.learn.naive_bayes import MultinomialLearner, is_likelihood
+from textodds.learn.recipe import Recipe, recipe_of
+from textodds.learn.registry import AUTO, is_of_tables, is_softmax, name_of, needs_documents, resolved
+from textodds.learn.softmax.penalty import as_c
+from textodds.model.leave_one_out import calibrate_held_out
+from textodds.spark.count import CountResult, count
+from textodds.spark.dataframes import rows_of
+from textodds.stats.hash_sample import SAMPLE, TYPICAL
+from textodds.stats.tally import MEMORY
+from textodds.stats.threads import checked_threads
+from textodds.text.features import FEATURES
+from textodds.training.choose import (
     BUDGET,
     Candidate,
     Pins,
@@ -20,32 +33,20 @@ from textodds.choosing import (
     pins_of,
     usual,
 )
-from textodds.choosing.race import ENOUGH
-from textodds.choosing.trial import Trials
-from textodds.counted import is_open, model_of_counts, must_be_choosable
-from textodds.drawn import SAMPLE, TYPICAL
-from textodds.errors import NoData, Unsupported
-from textodds.generative import MultinomialNB, is_likelihood
-from textodds.honest import FEWEST
-from textodds.learners import AUTO, is_of_tables, is_softmax, name_of, needs_documents, resolved
-from textodds.penalty import as_c
-from textodds.recipe import Recipe, recipe_of
-from textodds.spark.counting import Counted, count
-from textodds.spark.frames import rows_of
-from textodds.tally import MEMORY, checked_threads
-from textodds.text.features import FEATURES
-from textodds.training import calibrate_held_out
+from textodds.training.choose.race import ENOUGH
+from textodds.training.choose.trial import Trials
+from textodds.training.from_counts import is_open, model_of_counts, must_be_choosable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.choosing import Choice
-    from textodds.choosing.race import Watch
-    from textodds.learners import Learner
-    from textodds.model import TextModel
-    from textodds.penalty import Held
-    from textodds.softmax import Watchers
+    from textodds.learn.registry import Learner
+    from textodds.learn.softmax.penalty import HeldOutScores
+    from textodds.learn.softmax.regression import Watchers
+    from textodds.model.text_model import TextModel
     from textodds.spark.tasks import Aside
+    from textodds.training.choose import Choice
+    from textodds.training.choose.race import Watch
 
 POOL = 20_000
 """Texts on which the driver chooses features, learners and penalties."""
@@ -99,7 +100,7 @@ def train(
         if pins.is_settled:
             shape = FEATURES[pins.features[0]] if pins.features else {}
             learner, recipe, pins = pins.learners[0], {**shape, **recipe}, None
-    chosen_one: Any = learner or MultinomialNB()
+    chosen_one: Any = learner or MultinomialLearner()
     found = None if pins is not None else recipe_of(chosen_one, **recipe)
     trained = train_on(
         rows_of(df, text, label, weight, labelled=True),
@@ -117,7 +118,7 @@ def train(
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainingResult:
     """A model, and what is known of the rows that it was learned from."""
 
     model: TextModel
@@ -136,7 +137,7 @@ def train_on(
     bad_rows: str,
     fitting: Watchers | None = None,
     racing: Watch | None = None,
-) -> Trained:
+) -> TrainingResult:
     """A model of a DataFrame with columns ``text``, ``label`` and perhaps ``weight``.
 
     The recipe is given, or what is not left to choose.
@@ -166,7 +167,7 @@ def train_on(
     if counted.tally is None:
         raise NoData("there is nothing to learn from: no document has a weight above zero")
     if not of_counts:
-        from textodds.spark.fitting import fit
+        from textodds.spark.fit import fit
 
         held = None if choice is None else choice.winner.held
         if seeks:
@@ -181,13 +182,13 @@ def train_on(
             counted.tally, recipe, sample, info, calibrate=calibrate, threads=how["threads"]
         )
         if typical:
-            from textodds.familiar import typical_texts
+            from textodds.model.novelty import typical_texts
 
             model.typical = typical_texts(model, sample[:TYPICAL], seen=True)
-    return Trained(_told(model, counted, choice), counted.aside)
+    return TrainingResult(_told(model, counted, choice), counted.aside)
 
 
-def _told(model: TextModel, counted: Counted, choice: Choice | None) -> TextModel:
+def _told(model: TextModel, counted: CountResult, choice: Choice | None) -> TextModel:
     """The model with what is known of the data."""
     rest = {name: value for name, value in model.info.items() if name != "documents"}
     documents = model.info["documents"]
@@ -230,7 +231,7 @@ def _must_be_for_spark(recipe: Recipe, *, typical: bool) -> None:
         )
 
 
-def _counted(counted: Counted) -> Counted:
+def _counted(counted: CountResult) -> CountResult:
     """What a pass has found, if it is something."""
     if not counted.aside.rows:
         skipped = f": all {counted.aside.rejected:,} were rejected" if counted.aside.rejected else ""
@@ -238,7 +239,7 @@ def _counted(counted: Counted) -> Counted:
     return counted
 
 
-def _pool(counted: Counted) -> Pool:
+def _pool(counted: CountResult) -> Pool:
     """The sample as texts to choose by: a text that stands for several rows counts as often."""
     sample = counted.aside.drawn.examples()
     weights = np.array([example.weight * example.rows for example in sample], dtype=np.float64)
@@ -251,7 +252,7 @@ def _seeks_penalty(recipe: Recipe) -> bool:
     return needs_documents(learner) and learner.C is None and learner.alpha is None
 
 
-def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, Held | None]:
+def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, HeldOutScores | None]:
     """The recipe with the penalty that is best on held-out texts of the pool, and what was said of them."""
     learner: Any = recipe.learner
     if len(pool) < FEWEST or len(pool.classes) < 2:  # too few to hold any out

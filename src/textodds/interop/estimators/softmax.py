@@ -1,0 +1,329 @@
+"""Softmax regression as a scikit-learn estimator, alone and with naive Bayes behind it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from textodds import errors
+from textodds.errors import InputError
+from textodds.interop.estimators.base import LabelledBatch
+from textodds.interop.estimators.discriminants import labelled_rows
+from textodds.interop.estimators.labels import distinct, name_in, names
+from textodds.learn.forms.linear import LinearModel, log_softmax
+from textodds.learn.labelled_rows import LabelledRows, checked_weights
+from textodds.learn.softmax import regression
+from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
+from textodds.learn.solvers.outcome import Outcome
+
+Floats = NDArray[np.float64]
+ClassWeight = dict[Any, float] | str | None
+
+FEW_CELLS = 1 << 16
+"""Sparse rows of no more cells than this are made dense, and solved to the last digit by elimination."""
+
+
+class _NotConverged(errors.NotConverged, ConvergenceWarning):  # type: ignore[misc]
+    """The warning of the core, for whoever filters scikit-learn's."""
+
+
+class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: rows and labels in, weights by class out."""
+
+    C: float | None
+    alpha: float | None
+    class_weight: ClassWeight
+    tol: float
+    max_iter: int
+
+    classes_: NDArray[Any]
+    coef_: Floats
+    intercept_: Floats
+    n_iter_: NDArray[np.int32]
+    n_features_in_: int
+    C_: float
+    gap_: float | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def learner(self) -> regression.Discriminative:
+        """The learner of the core with the same choices, for `textodds.train`."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows X (N, V), dense or sparse, with labels y (N,)."""
+        learner = self.learner()  # refuses what cannot be before anything is looked at
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        labels, codes = distinct(y)
+        weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
+        if sparse.issparse(X) and X.shape[0] * X.shape[1] <= FEW_CELLS:
+            X = X.toarray()
+        data = labelled_rows(LabelledBatch(X, labels, codes, weights))
+        learner = replace(learner, class_weight=self._factors_of(data, labels))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", errors.NotConverged)  # said below, in the words of this class
+            fit = learner.fit_design(regression.Plain(data.rows), data, start=self._start(data))
+        if not fit.outcome.converged:
+            self._warn(fit.outcome)
+        self.coef_, self.intercept_ = _shaped(fit, data.classes, names(labels))
+        self.classes_, self.C_, self.gap_ = labels, fit.C, fit.outcome.gap
+        self.n_iter_ = np.array([max(fit.outcome.steps, 1)], dtype=np.int32)  # where the start was the end
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
+        if len(self.coef_) == 1:
+            return np.asarray(rows @ self.coef_[0] + self.intercept_)
+        few = len(self.coef_) < MANY_CLASSES
+        scores = np.asarray(rows @ self.coef_.T) if few else product(rows, self.coef_.T)
+        scores += self.intercept_
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row, (N,)."""
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """``p(k | x)``, (N, K); every row sums to one."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            out = np.empty((len(scores), 2))
+            with np.errstate(over="ignore", divide="ignore"):  # odds of zero and of infinity are right
+                odds = np.exp(scores)
+                np.divide(1.0, 1.0 + odds, out=out[:, 0])  # not 1 - p, which would lose the digits of a
+                np.divide(1.0, 1.0 + 1.0 / odds, out=out[:, 1])  # small probability
+            return out
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """``log p(k | x)``, (N, K)."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return -np.logaddexp(0.0, np.stack([scores, -scores], axis=1))
+        return log_softmax(scores)
+
+    def _choices(self) -> dict[str, Any]:
+        """What both learners of the core are told."""
+        if not 0 < self.tol < 1:
+            raise InputError(f"tol must be between 0 and 1, got {self.tol!r}", hint="1e-4 serves well")
+        if self.max_iter < 1:
+            raise InputError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        return {
+            "C": self.C,
+            "alpha": self.alpha,
+            "class_weight": self._factors(getattr(self, "classes_", np.array([]))),
+            "tolerance": self.tol,
+            "max_epochs": self.max_iter,
+        }
+
+    def _factors(self, labels: NDArray[Any]) -> regression.ClassWeight:
+        """The class weights, of labels of any type, by the names that the core has for the classes."""
+        if not isinstance(self.class_weight, dict):
+            return self.class_weight
+        known = dict(zip(labels.tolist(), names(labels), strict=True))  # 1, 1.0 and np.int8(1) are one key
+        return {
+            known.get(label) or name_in("class_weight", label): factor
+            for label, factor in self.class_weight.items()
+        }
+
+    def _factors_of(self, data: LabelledRows, labels: NDArray[Any]) -> regression.ClassWeight:
+        """The class weights without those of labels whose rows all weigh nothing."""
+        given, idle = self._factors(labels), set(names(labels)).difference(data.classes)
+        if not isinstance(given, dict):
+            return given
+        return {name: factor for name, factor in given.items() if name not in idle}
+
+    def _start(self, data: LabelledRows) -> LinearModel | None:
+        """A model to begin from."""
+        return None
+
+    def _warn(self, found: Outcome) -> None:
+        where = (
+            f"a relative gap of {found.gap:.2g} is proven, {self.tol:g} was asked"
+            if found.gap is not None
+            else f"the gradient still has length {found.gradient_norm:.2g}"
+        )
+        warnings.warn(
+            f"not converged after {found.steps} steps: {where}; this is the best point found; "
+            "raise max_iter or tol, lower C, or scale the features to similar lengths",
+            _NotConverged,
+            stacklevel=3,
+        )
+
+
+class SoftmaxRegression(Softmax):
+    r"""Softmax (multinomial logistic) regression, to a proven optimum.
+
+    See `textodds.learn.softmax.regression.SoftmaxLearner` for the mathematics.
+
+    Parameters
+    ----------
+    C : float, default None
+        Strength of the data against the penalty, :math:`\frac12\lVert W\rVert^2 + C\sum_i s_i\,
+        \text{loss}_i`; ``math.inf`` for no penalty. None, and alpha None: chosen on held-out rows.
+    alpha : float, default None
+        The penalty per row instead: ``C = 1 / (alpha n)``, n being the total weight of the rows.
+    class_weight : dict of label to float, or "balanced", default None
+        A factor for the rows of each class, which multiplies their weights; "balanced" gives every class
+        the same total.
+    tol : float, default 1e-4
+        The relative gap to the optimum at which to stop.
+    max_iter : int, default 200
+        Passes over the rows before giving up with a warning.
+    warm_start : bool, default False
+        Whether `fit` begins where the last one ended, which must have had the same classes and columns.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_, intercept_ : ndarray of shape (n_classes, n_features), (n_classes,)
+        They sum to zero over the classes. Of two classes, the difference only: (1, n_features), (1,).
+    n_iter_ : ndarray of shape (1,)
+        Passes over the rows that it took.
+    C_ : float
+        The penalty that was used, given or chosen.
+    gap_ : float or None
+        By how much the objective may be above its least value, as a share of it: proven. None where there
+        is no penalty.
+
+    Differs
+    -------
+    From scikit-learn's ``LogisticRegression``, which has the same optimum for the same C. There C is 1 by
+    default, here it is chosen. There ``tol`` is a bound on the gradient, whose meaning depends on the units
+    of the columns and on how many rows there are; here it is a bound on the relative gap to the optimum,
+    which is proven when `fit` ends (``gap_``): coefficients agree to about the root of it. Without a penalty
+    (``C=inf``) there is nothing to prove by, and it bounds the gradient; classes that can be told apart
+    without error have no optimum then, and are refused. A class whose rows all have weight zero has
+    probability zero.
+
+    Examples
+    --------
+    >>> model = SoftmaxRegression(C=1.0).fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(2), model.intercept_.round(2), model.gap_ < 1e-4
+    (array([[0.95]]), array([-1.43]), True)
+    >>> model.predict([[0.4], [2.6]]), model.predict_proba([[1.5]]).round(3)
+    (array(['no', 'yes'], dtype='<U3'), array([[0.5, 0.5]]))
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float | None = None,
+        alpha: float | None = None,
+        class_weight: ClassWeight = None,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        warm_start: bool = False,
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+
+    def learner(self) -> regression.SoftmaxLearner:
+        """The learner of the core with the same choices, for `textodds.train`."""
+        return regression.SoftmaxLearner(**self._choices())
+
+    def _start(self, data: LabelledRows) -> LinearModel | None:
+        if not self.warm_start or not hasattr(self, "coef_") or not np.isfinite(self.intercept_).all():
+            return None
+        last = Parameters(np.ascontiguousarray(self.coef_.T), self.intercept_)
+        return regression.linear_of(last, names(self.classes_), np.ones(len(self.classes_)))
+
+
+class NBSoftmax(Softmax):
+    r"""Softmax regression that begins from what naive Bayes knows.
+
+    See `textodds.learn.softmax.regression.NBSoftmaxLearner` for the mathematics. Columns are words, or
+    whatever else is in a row or not: naive Bayes asks which entries are not zero, and where none is zero it
+    knows nothing to begin from.
+
+    Parameters
+    ----------
+    C, alpha, class_weight, tol, max_iter
+        As in `SoftmaxRegression`.
+    smoothing : float, default 1.0
+        Pseudo-counts of naive Bayes.
+    form : "scaled" or "centred", default "scaled"
+        Whether columns are scaled by how much they tell the classes apart, or the penalty pulls towards the
+        weights of naive Bayes instead of zero.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, n_iter_, C_, gap_
+        As in `SoftmaxRegression`; weights are of the columns as they come.
+
+    Examples
+    --------
+    >>> X = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
+    >>> model = NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(2)  # the third column says nothing
+    array([[-0.76,  0.76,  0.  ]])
+    """
+
+    def __init__(
+        self,
+        *,
+        C: float | None = None,
+        alpha: float | None = None,
+        class_weight: ClassWeight = None,
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        smoothing: float = 1.0,
+        form: str = "scaled",
+    ) -> None:
+        self.C = C
+        self.alpha = alpha
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.smoothing = smoothing
+        self.form = form
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.form == "scaled"  # of rows without a zero; see above
+        return tags
+
+    def learner(self) -> regression.NBSoftmaxLearner:
+        """The learner of the core with the same choices, for `textodds.train`."""
+        return regression.NBSoftmaxLearner(**self._choices(), smoothing=self.smoothing, form=self.form)
+
+
+def _shaped(
+    fit: regression.SoftmaxFit, seen: tuple[str, ...], known: tuple[str, ...]
+) -> tuple[Floats, Floats]:
+    """Weights and biases as scikit-learn has them, (K, V) and (K,), or (1, V) and (1,).
+
+    Of K ``known`` classes those not ``seen`` are impossible.
+    """
+    factor = np.float64(1.0) if fit.factor is None else fit.factor[:, None]
+    if len(known) == 2:
+        found = fit.outcome.parameters
+        return (found.weights * factor).T, found.bias.copy()
+    model = fit.model
+    at = [known.index(name) for name in seen]
+    weights, bias = np.zeros((model.n_features, len(known))), np.full(len(known), -np.inf)
+    weights[:, at] = model.weights.rows(np.arange(model.n_features)) * factor
+    bias[at] = model.intercept + model.log_prior
+    return weights.T, bias  # (V, K) in memory, which is the order in which rows are scored

@@ -1,0 +1,424 @@
+"""Raw texts in, labels out: training and `TextModel` as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from textodds.data import Source, frames, read, values
+from textodds.errors import BadRow, InputError, Unsupported
+from textodds.interop.estimators.labels import declared, distinct, joined, names
+from textodds.learn.forms.linear import log_softmax
+from textodds.learn.labelled_rows import checked_weights
+from textodds.learn.recipe import Recipe, recipe_of
+from textodds.learn.registry import needs_documents, resolved
+from textodds.model.file import load_texts
+from textodds.model.text_model import TextModel
+from textodds.training.train import train_on
+
+if TYPE_CHECKING:
+    from textodds.model.explain import Explanation
+    from textodds.stats.tally import Tally
+    from textodds.text import Weighting
+
+Floats = NDArray[np.float64]
+
+SETTINGS = (
+    "unit",
+    "ngrams",
+    "characters",
+    "lower",
+    "normal_form",
+    "strip_accents",
+    "stop_words",
+    "hash_bits",
+    "vocabulary",
+)
+"""Parameters that are fields of `TextSettings`; None leaves them as is usual for the learner."""
+
+
+def _learns_on(estimator: TextClassifier) -> bool:
+    """Whether what is learned is counts, so that more can be learned and some forgotten."""
+    try:
+        learner = resolved(estimator.learner)
+    except InputError:
+        return True  # whoever calls is told what is wrong with it
+    if needs_documents(learner) or getattr(learner, "transform", False):
+        raise Unsupported(
+            "this learner needs all texts at once: it neither learns in batches nor forgets",
+            hint="use the learner multinomial, bernoulli or complement, which learn counts",
+        )
+    return True
+
+
+class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""A classifier of raw texts: `textodds.train` and the model it makes, with no matrix in between.
+
+    Texts come as a list, tuple or array of str, a column of pandas, polars or Arrow, or a frame of one such
+    column.
+
+    Parameters
+    ----------
+    learner : str, learner or estimator, default "multinomial"
+        One of `textodds.learn.registry.LEARNERS` that is of texts (``multinomial``, ``bernoulli``,
+        ``complement``, ``softmax``, ``nb-softmax``, ``lda``, ``qda``), or such a learner, or one of our
+        estimators for the choices it has. The parameters of an estimator are reached from here
+        (``learner__alpha``).
+    calibrate : bool, default True
+        Whether to make probabilities right on texts that were left out; see `textodds.train`.
+    threads : int, default None
+        Threads to count and to score on; every number gives the same.
+    unit : str, default None
+        What texts are cut into: ``words``, ``whitespace``, ``characters`` or ``characters-in-words``. Of
+        this and what follows, None is what `textodds.train` does; see `textodds.TextSettings`.
+    ngrams, characters : (int, int), default None
+        Shortest and longest run of units, and of characters within words beside them, that is a term.
+    lower, strip_accents : bool, default None
+        Whether to write texts in lower case, and without accents.
+    normal_form : "NFC", "NFKC" or False, default None
+        The Unicode normal form; False for none.
+    stop_words : list of str or "english", default None
+        Words to leave out.
+    hash_bits : int, default None
+        Hash terms into ``2**hash_bits`` buckets, which bounds memory.
+    vocabulary : list of str, default None
+        The terms there are, fixed in advance.
+    unknown : "ignore", "smooth", "first" or "count", default "ignore"
+        What a word says that is not in the vocabulary; see `textodds.train`.
+    min_df, max_df : int or float, default None and 1.0
+        Fewest and most texts that a term must be in, or as a float the share of them.
+    max_features : int, default None
+        How many terms to keep, the most frequent ones.
+    weighting : textodds.Weighting, default None
+        What an occurrence is worth, of learners that need all texts at once.
+    sklearn : bool, default False
+        Whether to cut texts as scikit-learn's ``CountVectorizer`` does.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    model_ : textodds.TextModel
+        The model: it saves itself, explains, evaluates, merges. Labels are text there.
+
+    Differs
+    -------
+    From ``make_pipeline(CountVectorizer(), MultinomialNB())``: with ``sklearn=True`` and ``calibrate=False``
+    the probabilities are the same. Otherwise words are those of Unicode, one letter long too, and
+    probabilities are calibrated where there are 100 texts or more. Batches (`partial_fit`) add up to the
+    whole, need no classes declared, and can be taken back (`forget`). What is pickled is the model file.
+
+    Examples
+    --------
+    >>> model = TextClassifier().fit(["free phone", "see you at six", "free prize"], [1, 0, 1])
+    >>> model.predict(["a free offer", "at six?"])
+    array([1, 0])
+    >>> model.predict_proba(["free"]).round(3)
+    array([[0.143, 0.857]])
+    >>> model.partial_fit(["free at last"], [0]).forget(["free phone"], [1]).predict(["free"])
+    array([0])
+    """
+
+    classes_: NDArray[Any]
+    model_: TextModel
+
+    def __init__(
+        self,
+        *,
+        learner: Any = "multinomial",
+        calibrate: bool = True,
+        threads: int | None = None,
+        unit: str | None = None,
+        ngrams: tuple[int, int] | None = None,
+        characters: tuple[int, int] | None = None,
+        lower: bool | None = None,
+        normal_form: str | bool | None = None,
+        strip_accents: bool | None = None,
+        stop_words: Sequence[str] | str | None = None,
+        hash_bits: int | None = None,
+        vocabulary: Sequence[str] | None = None,
+        unknown: str = "ignore",
+        min_df: int | float | None = None,
+        max_df: int | float = 1.0,
+        max_features: int | None = None,
+        weighting: Weighting | None = None,
+        sklearn: bool = False,
+    ) -> None:
+        self.learner = learner
+        self.calibrate = calibrate
+        self.threads = threads
+        self.unit = unit
+        self.ngrams = ngrams
+        self.characters = characters
+        self.lower = lower
+        self.normal_form = normal_form
+        self.strip_accents = strip_accents
+        self.stop_words = stop_words
+        self.hash_bits = hash_bits
+        self.vocabulary = vocabulary
+        self.unknown = unknown
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.weighting = weighting
+        self.sklearn = sklearn
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    @classmethod
+    def of(cls, model: TextModel) -> Self:
+        """The estimator around a model that exists, such as one of `textodds.load`: fitted already.
+
+        Its parameters are the choices that the model was made by, and its labels are text. The model is not
+        copied: what the estimator learns or forgets, it does.
+        """
+        if not isinstance(model, TextModel):
+            raise InputError(
+                f"a {type(model).__name__} is no model of texts", hint="give what `textodds.train` made"
+            )
+        recipe = model.recipe
+        settings: dict[str, Any] = {name: getattr(recipe.settings, name) for name in SETTINGS}
+        settings["normal_form"] = recipe.settings.normal_form or False
+        made = cls(
+            learner=recipe.learner,
+            calibrate=model.calibration is not None,
+            threads=model.threads,
+            unknown=recipe.unknown,
+            min_df=recipe.selection.min_df,
+            max_df=recipe.selection.max_df,
+            max_features=recipe.selection.max_features,
+            weighting=recipe.weighting,
+            **settings,
+        )
+        made.model_, made.classes_ = model, np.array(model.classes_)
+        return made
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from texts X (N,) with labels y (N,); what was learned before is forgotten."""
+        labels, source = self._labelled(X, y, sample_weight)
+        self.model_ = self._trained(labels, source)
+        self.classes_ = labels
+        return self
+
+    @available_if(_learns_on)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn from some more texts: after the last batch, as if `fit` had seen them all.
+
+        ``classes`` may name all classes, those that have no texts yet too; they are impossible until they
+        have. Where it is left out, labels that were never named are welcome in any batch. Only the
+        calibration stays that of the first batch, which has none if it has fewer than 100 texts.
+        """
+        first = not hasattr(self, "model_")
+        labels, source = self._labelled(X, y, sample_weight)
+        known = labels if first else self.classes_
+        known = joined(known, labels) if classes is None else declared(classes, labels, known)
+        if first:
+            self.model_ = self._trained(labels, source)
+        else:
+            self.model_.change(self._counted(source), 1)
+        self.classes_ = known
+        return self
+
+    @available_if(_learns_on)  # type: ignore[untyped-decorator]
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget texts that were learned, under the same labels and weights: as if `fit` had not seen them.
+
+        `NegativeCount`, and nothing is changed, if they were not learned. A class without texts stays in
+        ``classes_`` and is impossible. The calibration stays as it was.
+        """
+        check_is_fitted(self)
+        self.model_.change(self._counted(self._labelled(X, y, sample_weight)[1]), -1)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each text, (N,)."""
+        best = self._scores(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """``p(k | text)``, (N, K); every row sums to one."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """``log p(k | text)``, (N, K)."""
+        return log_softmax(self._scores(X))
+
+    def decision_function(self, X: Any) -> Floats:
+        """``log p(k | text)``, (N, K); of two classes the log-odds of the second, (N,)."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else log_softmax(scores)
+
+    def explain(
+        self, text: str, label: Any = None, rival: Any = None, *, calibrate: bool = True
+    ) -> Explanation:
+        """What each word of a text adds to the log-odds of ``label`` against ``rival``.
+
+        See `TextModel.explain`; labels are those of ``classes_``.
+        """
+        check_is_fitted(self)
+        asked, other = (
+            each if each is None or isinstance(each, str) else names(np.asarray([each]))[0]
+            for each in (label, rival)
+        )
+        return self.model_.explain(text, asked, other, calibrate=calibrate)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "model_" in state:  # the file, which is checked when it is read and outlives versions
+            state["model_"] = _written(self.model_)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(file := state.get("model_"), bytes):
+            state = {**state, "model_": _opened(file, state["threads"])}
+        super().__setstate__(state)
+
+    def _scores(self, X: Any) -> Floats:
+        """``log p(k | text)`` up to a constant by row, (N, K)."""
+        check_is_fitted(self)
+        with _rows_from_zero():
+            parts = [self.model_.score_batch(batch)[0] for batch in read(_column(X), labelled=False)]
+        if len(parts) == 1:
+            return self._by_class(parts[0])
+        return self._by_class(np.concatenate([np.zeros((0, len(self.model_.classes_))), *parts]))
+
+    def _by_class(self, scores: Floats) -> Floats:
+        """Columns in the order of ``classes_``; a class without texts is impossible."""
+        known = names(self.classes_)
+        if known == self.model_.classes_:
+            return scores
+        index = {name: k for k, name in enumerate(known)}
+        out = np.full((len(scores), len(known)), -np.inf)
+        out[:, [index[name] for name in self.model_.classes_]] = scores
+        return out
+
+    def _trained(self, labels: NDArray[Any], source: Source) -> TextModel:
+        """The model of all texts there are."""
+        recipe = self._recipe(labels)
+        with _rows_from_zero():
+            return train_on(source, recipe, calibrate=self.calibrate, threads=self.threads)
+
+    def _counted(self, source: Source) -> Tally:
+        """The counts of a batch, as the model counts."""
+        with _rows_from_zero():
+            return self.model_.count(source)
+
+    def _labelled(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], Source]:
+        """The labels that occur, and the texts with theirs as the core takes them."""
+        if y is None:
+            raise InputError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.",
+                hint="give a label for each text",
+            )
+        texts = _column(X)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(range(len(texts)), y)
+        labels, codes = distinct(y)
+        named = np.array(names(labels), dtype=object)[codes].tolist()
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(texts))
+        return labels, read(texts, named, weights)
+
+    def _recipe(self, labels: NDArray[Any]) -> Recipe:
+        """The choices, as the core takes them."""
+        learner = self.learner
+        if isinstance(learner, BaseEstimator):
+            learner = clone(learner)
+            learner.classes_ = labels  # in whose order its priors are
+        given = {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
+        if self.normal_form is False:
+            given["normal_form"] = None
+        return recipe_of(
+            learner,
+            unknown=self.unknown,
+            min_df=self.min_df,
+            max_df=self.max_df,
+            max_features=self.max_features,
+            weighting=self.weighting,
+            sklearn=self.sklearn,
+            **given,
+        )
+
+
+AN_EMPTY_ONE = "put a text there, which may be empty, or leave the row out"
+
+
+def _column(X: Any) -> Any:
+    """Texts as one column: a list of str, or a column of pandas, polars or Arrow."""
+    if isinstance(X, str):
+        raise InputError(
+            "Iterable over raw text documents expected, string object received.", hint="write [text]"
+        )
+    X = frames.column_of(X)
+    if frames.is_stream(X):
+        X = pa.table(X)
+    if frames.is_table(X):
+        columns = frames.table_of(X).columns
+        _refuse_unless_one(len(columns))
+        X = columns[0]
+    if frames.is_column(X):
+        # polars would hand out string views, of which pyarrow can take no rows.
+        return X.to_arrow() if hasattr(X, "to_arrow") else X
+    if isinstance(X, np.ndarray):
+        if X.ndim > 1:
+            _refuse_unless_one(X.shape[1])
+        X = X.reshape(-1).tolist()
+    if isinstance(X, (bytes, Mapping)) or sparse.issparse(X) or not isinstance(X, Iterable):
+        raise InputError(
+            f"texts are expected, and a {type(X).__name__} came", hint="give a list of str, or a column"
+        )
+    texts, problems = values.texts_of(list(X))
+    if problems:
+        row = min(problems)
+        raise InputError(f"row {row}: {problems[row]}", hint=AN_EMPTY_ONE)
+    return texts
+
+
+def _refuse_unless_one(columns: int) -> None:
+    if columns != 1:
+        raise InputError(f"texts are one column, and here are {columns}", hint="choose one: X['text']")
+
+
+@contextmanager
+def _rows_from_zero() -> Iterator[None]:
+    """Bad rows by their positions, as whoever indexes X has them."""
+    try:
+        yield
+    except BadRow as error:
+        if error.line is None:
+            raise
+        raise InputError(f"row {error.line - 1}: {error.reason}", hint=AN_EMPTY_ONE) from error
+
+
+def _written(model: TextModel) -> bytes:
+    """The file of a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.textodds"
+        model.save(path)
+        return path.read_bytes()
+
+
+def _opened(file: bytes, threads: int | None) -> TextModel:
+    """The model in a file; what is mapped of it stays there when its name is gone."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "model.textodds"
+        path.write_bytes(file)
+        return load_texts(path, threads=threads)

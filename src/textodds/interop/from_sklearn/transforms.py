@@ -1,0 +1,209 @@
+"""What becomes of a row of counts on the way through a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import Unsupported
+from textodds.interop.from_sklearn.steps import Step
+
+Floats = NDArray[np.float64]
+
+ELSEWHERE = {
+    "TruncatedSVD": "it mixes words, each of which must have a weight of its own",
+    "NMF": "it mixes words, each of which must have a weight of its own",
+    "LatentDirichletAllocation": "it mixes words, each of which must have a weight of its own",
+    "FunctionTransformer": "a function may do anything, and a model file holds no code",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class RowTransform:
+    r"""How the row that a classifier is given comes of the counts n of a text's V terms.
+
+    .. math::
+        x_v = c_v \frac{f(n_v)\, g_v}{\lVert f(n)\, g \rVert}                                    \tag{1}
+
+    with or without the norm. Steps keep the form: a factor by column goes into c; a row that is brought to
+    length 1 forgets by what it was divided before, so that c goes into g; a column that is left out has
+    :math:`c_v = 0`. In the end c goes into the weights of the classifier, and f, g and the norm are a
+    `textodds.Weighting`.
+    """
+
+    frequency: str  # f: count, log or binary
+    unit: bool  # whether there is a norm
+    scale: Floats  # (V,) g; ones unless there is a norm
+    factor: Floats  # (V,) c
+    live: NDArray[np.int64]  # the columns that are left, increasing
+    smooth: bool = True  # how idf was smoothed, where g is one
+
+    @classmethod
+    def of_counts(cls, n: int, *, binary: bool) -> RowTransform:
+        """The row of a vectoriser."""
+        return cls("binary" if binary else "count", False, np.ones(n), np.ones(n), np.arange(n))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the row has the counts themselves, or ones for what is there."""
+        return self.frequency != "log" and self.is_unscaled
+
+    @property
+    def is_unscaled(self) -> bool:
+        """Whether each value of the row is f of its own count."""
+        return not self.unit and bool((self.factor[self.live] == 1.0).all())
+
+    @property
+    def kept(self) -> NDArray[np.int64]:
+        """The columns that have a say: those left, and those that were so when the norm was taken."""
+        if not self.unit:
+            return self.live
+        counts = self.scale != 0
+        counts[self.live] = True
+        return np.flatnonzero(counts)
+
+    def scaled(self, by: Floats) -> RowTransform:
+        """The row with each column that is left times its factor."""
+        factor = self.factor.copy()
+        factor[self.live] *= by
+        return replace(self, factor=factor)
+
+    def normalised(self) -> RowTransform:
+        """The row brought to length 1."""
+        return replace(self, unit=True, scale=self.scale * self.factor, factor=np.ones(len(self.factor)))
+
+    def selected(self, mask: NDArray[np.bool_]) -> RowTransform:
+        """The row with only the columns in a mask of those that are left."""
+        factor = self.factor.copy()
+        factor[self.live[~mask]] = 0.0
+        return replace(self, factor=factor, live=self.live[mask])
+
+    def logarithmic(self, step: Step) -> RowTransform:
+        """The row with ``1 + ln x`` in the place of x."""
+        if not self.is_unscaled or self.frequency == "log":
+            raise step.refused(
+                "it takes logarithms of what are no counts any more", "let it follow the counts themselves"
+            )
+        return replace(self, frequency="log" if self.frequency == "count" else "binary")  # ln 1 = 0
+
+    def present(self, above: float, step: Step) -> RowTransform:
+        """The row with 1 for what is above a threshold, and 0 for the rest."""
+        if above != 0 and not (self.is_plain and 0 < above < 1):
+            raise step.refused(
+                f"binarize={above!r} asks how often a word occurs", "fit again with binarize=0.0"
+            )
+        there = np.where(self.scale * self.factor > 0, 1.0, 0.0)
+        return replace(self, frequency="binary", unit=False, scale=np.ones(len(there)), factor=there)
+
+
+def rows_of(vectoriser: Step, n: int) -> RowTransform:
+    """The row that a vectoriser makes of a text with n columns."""
+    made = vectoriser.estimator
+    rows = RowTransform.of_counts(n, binary=bool(made.binary))
+    if vectoriser.kind == "HashingVectorizer":
+        return _normalised(rows, vectoriser, made.norm)
+    if vectoriser.kind == "TfidfVectorizer":
+        if not hasattr(made, "_tfidf"):
+            raise vectoriser.unfitted()
+        return _weighed(rows, vectoriser, made._tfidf)
+    return rows
+
+
+def passed(rows: RowTransform, step: Step) -> RowTransform:
+    """The row behind a step."""
+    through = STEPS.get(step.kind)
+    if through is None and step.kind and hasattr(step.estimator, "get_support"):
+        through = _selected
+    if through is None:
+        raise _unknown(step)
+    step.check_fitted()
+    return through(rows, step)
+
+
+def _unknown(step: Step) -> Unsupported:
+    if step.kind in ELSEWHERE:
+        return step.refused(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
+    return step.refused(
+        "it is none of the steps that are known here between a vectoriser and a classifier",
+        f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
+    )
+
+
+def _tfidf(rows: RowTransform, step: Step) -> RowTransform:
+    return _weighed(rows, step, step.estimator)
+
+
+def _weighed(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:
+    if transformer.sublinear_tf:
+        rows = rows.logarithmic(step)
+    if hasattr(transformer, "idf_"):
+        rows = replace(rows.scaled(_sized(rows, step, transformer.idf_)), smooth=bool(transformer.smooth_idf))
+    return _normalised(rows, step, transformer.norm)
+
+
+def _normalised(rows: RowTransform, step: Step, norm: str | None) -> RowTransform:
+    if norm is None:
+        return rows
+    if norm != "l2":
+        raise step.refused(
+            f"norm={norm!r} divides a text by something else than its length",
+            "fit again with norm='l2' or None",
+        )
+    return rows.normalised()
+
+
+def _normalizer(rows: RowTransform, step: Step) -> RowTransform:
+    return _normalised(rows, step, step.estimator.norm)
+
+
+def _divided(rows: RowTransform, step: Step) -> RowTransform:
+    scaler = step.estimator
+    for name in ("with_mean", "with_centering"):
+        if getattr(scaler, name, False):
+            raise step.refused(f"{name}=True leaves no zero in a row", f"fit again with {name}=False")
+    if getattr(scaler, "clip", False):
+        raise step.refused("clip=True cuts values off", "fit again with clip=False")
+    if scaler.scale_ is None:
+        return rows
+    return rows.scaled(1.0 / _sized(rows, step, scaler.scale_))
+
+
+def _selected(rows: RowTransform, step: Step) -> RowTransform:
+    return rows.selected(_sized(rows, step, step.estimator.get_support()))
+
+
+def _sized(rows: RowTransform, step: Step, values: Any) -> NDArray[Any]:
+    """Values by column, if they are as many as the columns that are left."""
+    found = np.asarray(values)
+    if found.shape != rows.live.shape:
+        raise misfit(step, len(found), len(rows.live))
+    if found.dtype == bool:
+        return found
+    if not np.isfinite(found).all():
+        raise step.refused(
+            "some of its factors are no numbers, of columns that were never seen",
+            "fit again with smooth_idf=True",
+        )
+    return found.astype(np.float64)
+
+
+def misfit(step: Step, has: int, given: int) -> Unsupported:
+    """The error for parts that were not fitted together."""
+    return step.refused(
+        f"it was fitted on {has:,} columns and is given {given:,}",
+        "put parts together that were fitted together",
+    )
+
+
+STEPS: dict[str, Callable[[RowTransform, Step], RowTransform]] = {
+    "TfidfTransformer": _tfidf,
+    "Normalizer": _normalizer,
+    "MaxAbsScaler": _divided,
+    "StandardScaler": _divided,
+    "RobustScaler": _divided,
+}
+"""What may stand between a vectoriser and a classifier."""

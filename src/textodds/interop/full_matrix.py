@@ -1,0 +1,36 @@
+"""The full matrix of weights, which every format of others wants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import Unsupported
+
+if TYPE_CHECKING:
+    from textodds.model.text_model import TextModel
+
+MOST_CELLS = 200_000_000
+"""Entries of a full matrix of weights beyond which a model is not exported (1.6 GB)."""
+
+
+def weights_and_bias(model: TextModel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights (V, K) and bias (K,), prior and calibration included, of a model that others can hold."""
+    linear = model.linear
+    V, K = linear.weights.shape
+    if not V:
+        raise Unsupported(
+            "the model knows no word: there is nothing to export", hint="train it on texts that hold words"
+        )
+    if V * K > MOST_CELLS:
+        raise Unsupported(
+            f"{V:,} words and {K:,} classes need a matrix of {V * K * 8 / 1e9:.1f} GB, too large to export",
+            hint="train with fewer words: `--max-features` (max_features), `--min-df` (min_df)",
+        )
+    weights, intercept = linear.weights.rows(np.arange(V)), linear.intercept
+    if model.calibration is not None:
+        slope = float(model.calibration.slopes[0])
+        weights, intercept = slope * weights, slope * intercept + model.calibration.bias
+    return weights, linear.log_prior + intercept

@@ -1,0 +1,77 @@
+"""Counts of hashed words by document, as scikit-learn has them."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction import text as parent
+from sklearn.preprocessing import normalize
+
+from textodds import _kernels
+from textodds.interop.vectorisers.count import csr
+from textodds.interop.vectorisers.raw_documents import checked, held, plain
+from textodds.interop.vectorisers.settings import analyser_of
+from textodds.stats.threads import default_threads
+
+MOST_COLUMNS = 1 << 24
+"""Beyond so many columns scikit-learn's own code runs."""
+
+
+class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
+    """scikit-learn's ``HashingVectorizer``: same parameters, same matrix, in less time.
+
+    The kernels do the work under the conditions of `CountVectorizer`, with up to 2**24 columns.
+
+    Parameters
+    ----------
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
+    token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype
+        As in scikit-learn.
+
+    Differs
+    -------
+    As `CountVectorizer`.
+
+    Examples
+    --------
+    >>> X = HashingVectorizer(n_features=16, norm=None).transform(["free phone", "see you: free"])
+    >>> X.shape, X.toarray()[0].nonzero()[0]
+    ((2, 16), array([12, 14]))
+    """
+
+    def transform(self, X: Any) -> Any:
+        """The hashed counts (N, n_features) of documents."""
+        documents = checked(self, X)
+        analyser = analyser_of(self, parent.HashingVectorizer)
+        fits = len(documents) and _is_whole(self.n_features) and 1 <= self.n_features <= MOST_COLUMNS
+        if analyser is None or not fits:
+            return super().transform(plain(documents))
+        self._validate_ngram_range()
+        self.build_analyzer()  # which looks at the stop words
+        texts = held(self, documents)
+        if texts is None:
+            return super().transform(plain(documents))
+        signed, threads = bool(self.alternate_sign), default_threads()
+        starts, columns, counts = _kernels.hashed_rows(analyser, self.n_features, signed, texts, threads)
+        counted = csr(starts, columns, counts.astype(self.dtype, copy=False), self.n_features)
+        if self.binary:
+            counted.data.fill(1)
+        if self.norm is None:
+            return counted
+        is_plain = counted.dtype == np.float64 and counted.indices.dtype == np.int32
+        if not is_plain or self.norm not in ("l1", "l2"):
+            return normalize(counted, norm=self.norm, copy=False)
+        starts = counted.indptr.astype(np.int64)
+        _kernels.weigh_rows(starts, counted.indices, counted.data, np.zeros(0), self.norm)
+        return counted
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """The hashed counts of documents; nothing is learned from them."""
+        documents = checked(self, X)
+        return self.fit(documents, y).transform(documents)
+
+
+def _is_whole(number: Any) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)

@@ -1,0 +1,261 @@
+"""How good a model is on labelled data, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import NoData
+
+Interval = tuple[float, float]
+Reliability = tuple[tuple[int, float, float], ...]
+"""Rows, mean probability and accuracy, bin by bin."""
+
+Z = 1.959963984540054  # the normal quantile of a 95 % interval
+RESAMPLES = 1000
+BINS = 15
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Measured quality; every interval is at 95 %.
+
+    ``confusion`` counts rows by (true label, predicted label). ``unknown_labels`` are true labels
+    the model does not have: such rows are always wrong, and have no log-loss.
+    """
+
+    n: int
+    accuracy: float
+    accuracy_interval: Interval
+    macro_f1: float
+    macro_f1_interval: Interval
+    log_loss: float
+    log_loss_interval: Interval
+    confusion: dict[tuple[str, str], int]
+    unknown_labels: dict[str, int] = field(default_factory=dict)
+    no_evidence: int = 0  # rows without a known word
+    reliability: Reliability = ()
+
+    @property
+    def calibration_error(self) -> float:
+        """How far probabilities of answers are from how often they are right; see `calibration_error`."""
+        return calibration_error(self.reliability)
+
+    @property
+    def labels(self) -> list[str]:
+        """Every label that is true or predicted somewhere."""
+        return sorted({label for pair in self.confusion for label in pair})
+
+    def by_class(self) -> dict[str, dict[str, float]]:
+        """Precision, recall, F1 and number of rows of each label."""
+        truth, answered = dict.fromkeys(self.labels, 0), dict.fromkeys(self.labels, 0)
+        for (label, answer), rows in self.confusion.items():
+            truth[label] += rows
+            answered[answer] += rows
+        hits = {label: self.confusion.get((label, label), 0) for label in truth}
+        return {
+            label: {
+                "precision": hits[label] / answered[label] if answered[label] else 0.0,
+                "recall": hits[label] / truth[label] if truth[label] else 0.0,
+                "f1": 2 * hits[label] / (truth[label] + answered[label]),
+                "rows": truth[label],
+            }
+            for label in truth
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data with plain keys, for JSON."""
+        return {
+            "n": self.n,
+            "accuracy": self.accuracy,
+            "accuracy_interval": list(self.accuracy_interval),
+            "macro_f1": self.macro_f1,
+            "macro_f1_interval": list(self.macro_f1_interval),
+            "log_loss": self.log_loss,
+            "log_loss_interval": list(self.log_loss_interval),
+            "by_class": self.by_class(),
+            "confusion": [
+                {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
+            ],
+            "calibration_error": self.calibration_error,
+            "reliability": [
+                {"rows": rows, "probability": said, "accuracy": right}
+                for rows, said, right in self.reliability
+            ],
+            "unknown_labels": self.unknown_labels,
+            "no_evidence": self.no_evidence,
+        }
+
+
+Scored = tuple[Sequence[str], NDArray[np.float64], NDArray[np.uint32]]
+"""True labels (N,), log-posteriors (N, K), known and all terms (N, 2)."""
+
+
+@dataclass
+class EvaluationSums:
+    """An evaluation in the making: sums over scored batches, which add up wherever they were taken."""
+
+    classes: Sequence[str]
+    confusion: dict[tuple[str, str], int] = field(default_factory=dict)
+    n: int = 0
+    no_evidence: int = 0
+    known: int = 0  # rows whose label the model has
+    loss: float = 0.0
+    squares: float = 0.0  # of losses
+    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_binned`
+
+    def add(
+        self, labels: Sequence[str], log_posterior: NDArray[np.float64], evidence: NDArray[np.uint32]
+    ) -> None:
+        """Measure one more batch; see `Scored`."""
+        index = {name: k for k, name in enumerate(self.classes)}
+        self.n += len(labels)
+        self.no_evidence += int((evidence[:, 0] == 0).sum())
+        predicted = log_posterior.argmax(axis=1)
+        said = np.exp(log_posterior.max(axis=1))
+        right = [self.classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
+        self.bins += _binned(said, np.array(right, dtype=bool))
+        for label, k in zip(labels, predicted.tolist(), strict=True):
+            named = (label, self.classes[k])
+            self.confusion[named] = self.confusion.get(named, 0) + 1
+        truth = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
+        rows = np.flatnonzero(truth >= 0)
+        losses = -log_posterior[rows, truth[rows]]
+        self.known += len(rows)
+        self.loss += float(losses.sum())
+        self.squares += float((losses**2).sum())
+
+    def merge(self, other: EvaluationSums) -> None:
+        """Take in the sums of other rows."""
+        for pair, rows in other.confusion.items():
+            self.confusion[pair] = self.confusion.get(pair, 0) + rows
+        for name in ("n", "no_evidence", "known", "loss", "squares"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.bins = self.bins + other.bins
+
+    def finish(self) -> Evaluation:
+        """The evaluation of all rows."""
+        if self.n == 0:
+            raise NoData("there are no rows to evaluate on")
+        n, known = self.n, self.known
+        # Sorted, so that intervals do not depend on the order of rows.
+        confusion = dict(sorted(self.confusion.items()))
+        right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
+        mean = self.loss / known if known else math.nan
+        spread = Z * math.sqrt(max(self.squares / known - mean**2, 0.0) / known) if known else math.nan
+        unknown: dict[str, int] = {}
+        names = set(self.classes)
+        for (label, _), count in confusion.items():
+            if label not in names:
+                unknown[label] = unknown.get(label, 0) + count
+        return Evaluation(
+            n,
+            right / n,
+            wilson(right, n),
+            macro_f1(confusion, np.array([list(confusion.values())]))[0],
+            _f1_interval(confusion, n),
+            mean,
+            (max(mean - spread, 0.0), mean + spread),
+            confusion,
+            unknown,
+            self.no_evidence,
+            _means(self.bins),
+        )
+
+
+def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
+    """Measure scored batches, keeping only sums."""
+    measuring = EvaluationSums(classes)
+    for batch in scored:
+        measuring.add(*batch)
+    return measuring.finish()
+
+
+def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
+    """Rows, mean probability and accuracy, bin by bin, of answers (N,), right or not (N,)."""
+    return _means(_binned(said, right))
+
+
+def _binned(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Rows, sum of probabilities and right answers of every bin, (BINS, 3)."""
+    place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
+    columns = (np.ones(len(said)), said, right.astype(np.float64))
+    return np.stack([np.bincount(place, values, BINS) for values in columns], axis=1)
+
+
+def _means(bins: NDArray[np.float64]) -> Reliability:
+    return tuple((int(rows), said / rows, ok / rows) for rows, said, ok in bins.tolist() if rows)
+
+
+def calibration_error(bins: Reliability) -> float:
+    """Expected calibration error: how far probabilities of answers are from how often they are right.
+
+    The mean over rows of the difference between the two, in 15 bins of probability (Naeini et al. 2015).
+    """
+    total = sum(rows for rows, _, _ in bins)
+    away = sum(rows * abs(said - right) for rows, said, right in bins)
+    return away / total if total else math.nan
+
+
+def wilson(right: int, n: int) -> Interval:
+    """Wilson's interval for a share: inside [0, 1] and honest near its ends.
+
+    Examples
+    --------
+    >>> tuple(round(end, 3) for end in wilson(10, 10))
+    (0.722, 1.0)
+    """
+    share, z2 = right / n, Z * Z
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(centre - half, 0.0), min(centre + half, 1.0)
+
+
+def macro_f1(confusion: dict[tuple[str, str], int], counts: NDArray[np.integer]) -> list[float]:
+    """Macro-averaged F1 of resampled confusions: ``counts`` is (R, cells) in the order of the dict."""
+    labels = sorted({label for pair in confusion for label in pair})
+    index = {label: i for i, label in enumerate(labels)}
+    truth = np.array([index[a] for a, _ in confusion])
+    answer = np.array([index[b] for _, b in confusion])
+    scores = []
+    for row in counts:
+        in_truth = np.bincount(truth, row, len(labels))
+        answered = np.bincount(answer, row, len(labels))
+        hits = np.bincount(truth, np.where(truth == answer, row, 0), len(labels))
+        there = in_truth + answered > 0
+        scores.append(float((2 * hits[there] / (in_truth + answered)[there]).mean()))
+    return scores
+
+
+def _f1_interval(confusion: dict[tuple[str, str], int], n: int) -> Interval:
+    """Bootstrap: rows drawn again with replacement are a multinomial draw of the confusion."""
+    share = np.array(list(confusion.values())) / n
+    random = np.random.default_rng(0)
+    scores: list[float] = []
+    for part in _parts(RESAMPLES, max(1, 10_000_000 // len(share))):
+        scores += macro_f1(confusion, random.multinomial(n, share, size=part))
+    low, high = np.quantile(scores, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _parts(total: int, most: int) -> Iterator[int]:
+    while total > 0:
+        yield min(total, most)
+        total -= most
+
+
+def mcnemar(first: int, second: int) -> float:
+    """The exact two-sided p-value of so many rows that only the first, and only the second, had right.
+
+    >>> round(mcnemar(1, 5), 6), mcnemar(3, 3)
+    (0.21875, 1.0)
+    """
+    from scipy.stats import binomtest
+
+    n = first + second
+    return 1.0 if n == 0 else float(binomtest(first, n).pvalue)

@@ -1,0 +1,129 @@
+r"""The words that most separate two classes, with intervals that respect how little was counted.
+
+The weight of a word alone favours rare words: one seen once in one class and never in the other looks
+decisive. Here each word's log-odds ratio comes with its standard error.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError
+from textodds.stats.tally import Counts
+
+Floats = NDArray[np.float64]
+
+Z_95 = 1.959963984540054  # quantile 0.975 of the standard normal distribution
+
+
+class WordOdds(NamedTuple):
+    """Log-odds ratios of all words between two classes, (V,) each."""
+
+    log_odds: Floats
+    error: Floats  # standard errors
+    held: Floats  # in the first class, and in the second
+    rival_held: Floats
+
+    @property
+    def z(self) -> Floats:
+        """Log-odds ratios in standard errors."""
+        return self.log_odds / self.error
+
+
+class SeparatingWord(NamedTuple):
+    """A word, its log-odds ratio with z-score and 95 % interval, and how often each class has it."""
+
+    word: str
+    log_odds: float
+    z: float
+    low: float
+    high: float
+    count: float  # type: ignore[assignment]  # the name that fits, though tuples have a method of it
+    rival_count: float
+
+
+def separation(
+    counts: Counts, label: int, rival: int, *, prior: float | None = None, documents: bool = False
+) -> WordOdds:
+    r"""Log-odds ratios of all words between two classes, under a Dirichlet prior like the whole data.
+
+    Model
+    -----
+    With :math:`y_{kv}` occurrences of word v in class k, :math:`n_k` in all, and a Dirichlet prior of
+    :math:`\alpha_0` words that are distributed as those of all classes together,
+
+    .. math::
+        \alpha_v &= \alpha_0 \frac{\sum_k y_{kv}}{\sum_k n_k}                              \tag{1} \\
+        \delta_v &= \log\frac{y_{av} + \alpha_v}{n_a + \alpha_0 - y_{av} - \alpha_v}
+                  - \log\frac{y_{bv} + \alpha_v}{n_b + \alpha_0 - y_{bv} - \alpha_v}       \tag{2} \\
+        \sigma_v^2 &\approx \sum_{k \in \{a, b\}} \frac1{y_{kv} + \alpha_v}
+                  + \frac1{n_k + \alpha_0 - y_{kv} - \alpha_v}                             \tag{3}
+
+    and :math:`z_v = \delta_v / \sigma_v`. Words that occur as often in both classes have :math:`\delta`
+    near zero, rare ones are drawn to it, and the interval is :math:`\delta_v \pm 1.96 \sigma_v`.
+
+    Parameters
+    ----------
+    prior : float or None, default None
+        :math:`\alpha_0`, in words. By default a tenth of the smaller class, at most 500.
+    documents : bool, default False
+        Count the documents that hold a word instead of its occurrences; :math:`n_k` are then documents,
+        and the odds those of a document to hold it.
+
+    References
+    ----------
+    Monroe, Colaresi and Quinn (2008), "Fightin' words: lexical feature selection and evaluation for
+    identifying the content of political conflict", *Political Analysis* 16(4): log-odds ratio with an
+    informative Dirichlet prior.
+
+    Differs
+    -------
+    (3) keeps the terms of all other words, which the paper drops as small; with few words they are not.
+
+    Examples
+    --------
+    >>> counts = Counts.of_rows([[30, 1, 69], [10, 1, 89]], ["a", "b"])
+    >>> found = separation(counts, 0, 1)
+    >>> found.log_odds.round(2), found.z.round(2)
+    (array([ 1.21,  0.  , -1.16]), array([ 3.26,  0.  , -3.21]))
+    """
+    if prior is not None and not (prior > 0 and np.isfinite(prior)):
+        raise InputError(
+            f"the prior must be above 0, got {prior!r}", hint="it is a number of words, such as 500"
+        )
+    cells = counts.documents if documents else counts.occurrences
+    total = counts.class_documents if documents else counts.by_class(cells)  # (K,)
+    held = np.zeros((2, counts.n_features))
+    for row, k in enumerate((label, rival)):
+        mine = counts.class_of == k
+        held[row, counts.feature_of[mine]] = cells[mine]
+    n = total[[label, rival]]
+    size = float(min(500.0, n.min() / 10)) if prior is None else prior
+    size = size or 1.0  # a class without words
+    alpha = size * counts.by_feature(cells) / max(float(total.sum()), 1e-300)  # (1)
+    inside = held + alpha
+    # A word that every document holds, or the only one, has no complement to compare with.
+    outside = np.maximum((n + size)[:, None] - inside, size * 1e-3)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = np.log(inside) - np.log(outside)
+        error = np.sqrt((1 / inside + 1 / outside).sum(axis=0))  # (3)
+        delta = odds[0] - odds[1]  # (2)
+    nowhere = alpha == 0
+    return WordOdds(np.where(nowhere, 0.0, delta), error, held[0], held[1])
+
+
+def strongest(found: WordOdds, n: int | None) -> NDArray[np.intp]:
+    """The numbers of the n words of largest z-score either way, or of all; the strongest first."""
+    z = np.abs(found.z)
+    return np.argsort(-z, kind="stable")[: len(z) if n is None else n]
+
+
+def separating_words(found: WordOdds, numbers: NDArray[np.intp], words: list[str]) -> list[SeparatingWord]:
+    """Words with their numbers, names and intervals."""
+    delta, error = found.log_odds[numbers], found.error[numbers]
+    columns = (delta, delta / error, delta - Z_95 * error, delta + Z_95 * error)
+    counted = (found.held[numbers], found.rival_held[numbers])
+    return list(map(SeparatingWord, words, *(column.tolist() for column in (*columns, *counted))))

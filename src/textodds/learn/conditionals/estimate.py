@@ -1,0 +1,84 @@
+"""What every class-conditional gives, and the smoothing they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds.errors import InputError
+from textodds.learn.forms.linear import LOG_ZERO, Weights, log
+from textodds.stats.tally import Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """``log p(x | k) = intercept_k + Σ_v x_v w_vk``, up to a term that is the same for all classes."""
+
+    intercept: NDArray[np.float64]  # (K,)
+    weights: Weights  # (V, K)
+
+
+class Conditional(Protocol):
+    """A family of distributions of a document given its class."""
+
+    @property
+    def presence(self) -> bool:
+        """Whether only the presence of a feature counts."""
+        ...
+
+    @property
+    def is_likelihood(self) -> bool:
+        """Whether the scores are log-likelihoods, so that Bayes' rule gives probabilities."""
+        ...
+
+    def fit(self, counts: Counts) -> Estimate:
+        """The estimate from counts."""
+        ...
+
+
+Alpha = float | ArrayLike
+"""Smoothing in pseudo-counts: one number, or one per feature."""
+
+
+def checked_alpha(alpha: Alpha) -> Alpha:
+    """The smoothing, if it is zero or more throughout."""
+    values = np.asarray(alpha, dtype=np.float64)
+    if values.ndim > 1 or not np.all((values >= 0) & (values < 1e100)):
+        raise InputError(
+            f"alpha must be zero or more, got {alpha!r}",
+            hint="the usual choice is 1.0; try 0.01 to 1 for long documents",
+        )
+    return float(values) if values.ndim == 0 else values
+
+
+def alpha_of(alpha: Alpha, counts: Counts) -> NDArray[np.float64]:
+    """Smoothing by feature: (V,), or () for one number."""
+    values = np.asarray(alpha, dtype=np.float64)
+    if values.ndim == 1 and len(values) != counts.n_features:
+        raise InputError(
+            f"alpha has {len(values)} entries, the model {counts.n_features} features",
+            hint="give one number, or one per word in the order of `model.vocabulary.words()`",
+        )
+    return values
+
+
+def log_table(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Natural logarithms of a full table, written over it, with `LOG_ZERO` for zero and what is below it."""
+    if values.min(initial=1.0) > 0:
+        return np.log(values, out=values)
+    nothing = values <= 0
+    values[nothing] = 1.0
+    np.log(values, out=values)
+    values[nothing] = LOG_ZERO
+    return values
+
+
+def log_total(total: NDArray[np.float64], cells: int) -> NDArray[np.float64]:
+    """Logarithms of totals; where nothing was counted in so many cells, each of them is left one share.
+
+    That is the limit of a smoothing that goes to zero: `LOG_ZERO` less this is ``-log(cells)``.
+    """
+    return log(total) + np.where(total > 0, 0.0, np.log(cells))

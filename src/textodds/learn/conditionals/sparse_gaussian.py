@@ -1,0 +1,252 @@
+r"""Gaussian distributions of sparse rows with very many columns, such as words.
+
+A covariance of V columns has V² entries; these never exist here. Shrunk towards a sphere,
+
+.. math:: \Sigma_k = (1 - \gamma) C_k + \gamma \tau I, \qquad \tau = \operatorname{tr}(C) / V       \tag{1}
+
+where C is the covariance within classes: the shared one is used through products with the rows, an own one
+through its few directions of largest variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import TooFewRows
+from textodds.learn.forms.quadratic import LowRank, lengths, restricted
+
+Floats = NDArray[np.float64]
+
+MORE = 8
+"""Directions that are followed beyond those wanted, so that the last of these are found as well."""
+
+ROUNDS = 2
+"""Rounds of subspace iteration; each multiplies by the covariance once more."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparseClasses:
+    """Sparse rows by class, with what both covariances start from."""
+
+    rows: Any  # (N, V) CSR
+    codes: NDArray[np.int64]  # (N,)
+    weights: Floats  # (N,)
+    classes: tuple[str, ...]  # (K,)
+    mass: Floats  # (K,) weight of each class
+    mean: Any  # (K, V) CSR
+    variance: float  # τ: the mean variance of a column within classes
+
+    @classmethod
+    def of(
+        cls, rows: Any, codes: NDArray[np.int64], weights: Floats, classes: tuple[str, ...]
+    ) -> SparseClasses:
+        """The rows (N, V) with their means."""
+        from scipy import sparse
+
+        N, V = rows.shape
+        K = len(classes)
+        mass = np.bincount(codes, weights, K).astype(np.float64, copy=False)
+        share = weights / np.where(mass > 0, mass, 1.0)[codes]
+        member = sparse.csr_array((share, codes, np.arange(N + 1)), shape=(N, K)).T
+        mean = sparse.csr_array(member @ rows)
+        mean.sort_indices()
+        squares = np.bincount(np.repeat(np.arange(N), np.diff(rows.indptr)), rows.data**2, N)
+        within = float(weights @ squares) - float(mass @ lengths(mean))
+        return cls(
+            rows, codes, weights, classes, mass, mean, max(within, 0.0) / float(mass.sum()) / max(V, 1)
+        )
+
+    def part(self, kept: NDArray[np.bool_]) -> SparseClasses:
+        """The classes of some of the rows."""
+        at = np.flatnonzero(kept)
+        return SparseClasses.of(self.rows[at], self.codes[at], self.weights[at], self.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedDiscriminant:
+    """A linear discriminant: ``log p(x | k) = intercept_k + Σ_v x_v w_vk``, up to what classes share."""
+
+    intercept: Floats  # (K,)
+    weights: Floats  # (V, K)
+    steps: int
+    residual: float  # relative, the largest of all classes
+
+
+def shared(
+    data: SparseClasses,
+    shrinkage: float,
+    *,
+    start: Floats | None = None,
+    tolerance: float = 1e-4,
+    least: int = 0,
+    watch: Callable[[int, float], Any] | None = None,
+) -> SharedDiscriminant:
+    r"""The discriminant of one covariance for all classes.
+
+    .. math:: w_k = \Sigma^{-1} \mu_k, \qquad b_k = -\tfrac12 \mu_k^\top w_k            \tag{2}
+
+    by conjugate gradients, all classes at once: each step is two products with the sparse rows, since
+
+    .. math:: C u = \frac1n \bigl(X^\top U X u - \sum_k n_k \mu_k \mu_k^\top u\bigr)    \tag{3}
+    """
+    from scipy import sparse
+
+    n = float(data.mass.sum())
+    ridge = shrinkage * data.variance
+    if ridge <= 0:
+        raise TooFewRows(
+            f"without shrinkage {len(data.codes):,} rows have no covariance of {data.rows.shape[1]:,} "
+            "columns that could be inverted"
+            if data.variance
+            else "no column varies within a class",
+            hint="leave shrinkage out, so that it is chosen, or give a number such as 0.5",
+        )
+    X, mean = data.rows, data.mean.toarray().T  # (N, V) (V, K)
+    back = sparse.csr_array(sparse.csr_array(X.multiply(data.weights[:, None])).T)  # (V, N)
+    means = sparse.csr_array(data.mean.T)  # (V, K)
+    weighted = sparse.csr_array(data.mean.multiply(data.mass[:, None]))
+
+    def times(u: Floats) -> Floats:  # Σ u, by (1) and (3)
+        inner = back @ (X @ u) - means @ (weighted @ u)
+        inner *= (1 - shrinkage) / n
+        inner += ridge * u
+        return np.asarray(inner)
+
+    w, steps, residual = conjugate_gradients(times, mean, start, tolerance, least=least, watch=watch)
+    return SharedDiscriminant(-0.5 * np.einsum("vk,vk->k", mean, w), w, steps, residual)
+
+
+def conjugate_gradients(
+    times: Callable[[Floats], Floats],
+    right: Floats,
+    start: Floats | None,
+    tolerance: float,
+    *,
+    least: int = 0,
+    most: int = 1000,
+    watch: Callable[[int, float], Any] | None = None,
+) -> tuple[Floats, int, float]:
+    """The solution (V, K) of ``times(x) = right`` column by column, the steps, and the residual left."""
+    size = np.einsum("vk,vk->k", right, right)
+    size = np.where(size > 0, size, 1.0)
+    x = np.zeros_like(right) if start is None else start.copy()
+    r = right - times(x) if start is not None else right.copy()
+    p = r.copy()
+    rr = np.einsum("vk,vk->k", r, r)
+    step = 0
+    while (residual := float(np.sqrt((rr / size).max(initial=0.0)))) > tolerance or (
+        residual > 0 and step < least
+    ):
+        if step == most:
+            break
+        q = times(p)
+        bend = np.einsum("vk,vk->k", p, q)
+        alpha = np.divide(rr, bend, out=np.zeros_like(rr), where=bend > 0)
+        x += alpha * p
+        r -= alpha * q
+        new = np.einsum("vk,vk->k", r, r)
+        p *= np.divide(new, rr, out=np.zeros_like(rr), where=rr > 0)
+        p += r
+        rr = new
+        step += 1
+        if watch is not None:
+            watch(step, residual)
+    return x, step, residual
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """The directions of largest variance of each class, from which every shrinkage is at hand."""
+
+    data: SparseClasses
+    words: tuple[NDArray[np.int32], ...]  # K × (W_k,)
+    basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
+    variance: tuple[Floats, ...]  # K × (R_k,) of C_k along them
+    total: Floats  # (K,) trace of C_k
+
+    @classmethod
+    def of(
+        cls, data: SparseClasses, rank: int, *, watch: Callable[[int, float], Any] | None = None
+    ) -> Directions:
+        """Up to ``rank`` directions of each class."""
+        words, basis, variance = [], [], []
+        total = np.zeros(len(data.classes))
+        for k in range(len(data.classes)):
+            rows = data.rows[np.flatnonzero((data.codes == k) & (data.weights > 0))]
+            u = data.weights[(data.codes == k) & (data.weights > 0)]
+            own = np.unique(rows.indices)
+            place = np.full(data.rows.shape[1], -1, dtype=np.int64)
+            place[own] = np.arange(len(own))
+            mean = restricted(data.mean[[k]], place, len(own)).toarray()[0]
+            found = _principal(restricted(rows, place, len(own)), mean, u, rank)
+            words.append(own.astype(np.int32))
+            basis.append(found[0])
+            variance.append(found[1])
+            total[k] = found[2]
+            if watch is not None:
+                watch(k + 1, float(len(data.classes)))
+        return cls(data, tuple(words), tuple(basis), tuple(variance), total)
+
+    def shrunk(self, shrinkage: float) -> LowRank:
+        """The Gaussians of (1), what is left of C_k beyond its directions spread evenly over all others."""
+        V = self.data.rows.shape[1]
+        level = shrinkage * self.data.variance
+        variance, rest = [], np.empty(len(self.total))
+        for k, (own, total) in enumerate(zip(self.variance, self.total, strict=True)):
+            tail = max(total - float(own.sum()), 0.0) / max(V - len(own), 1)
+            rest[k] = (1 - shrinkage) * tail + level
+            if rest[k] <= 0 or shrinkage == 0:
+                raise TooFewRows(
+                    f"class `{self.data.classes[k]}` has rows of weight {self.data.mass[k]:g}, with a "
+                    f"covariance of rank {len(own)} over {V:,} columns",
+                    hint="leave shrinkage out, so that it is chosen, or give a number such as 0.9",
+                )
+            variance.append(np.maximum((1 - shrinkage) * own + level, rest[k]))
+        return LowRank(self.data.mean, self.words, self.basis, tuple(variance), rest)
+
+
+def _principal(
+    rows: Any, mean: Floats, weights: Floats, rank: int
+) -> tuple[NDArray[np.float32], Floats, float]:
+    r"""Directions (W, R), variances along them (R,) and the trace of the covariance of a class.
+
+    By subspace iteration in the space of the n rows, on :math:`G = Y Y^\top` with
+    :math:`Y = U^{1/2} (X - 1 \mu^\top)`; with few rows, all of G is taken apart. An eigenvector v of G with
+    value g belongs to the direction :math:`Y^\top v / \sqrt g`, of variance g / n.
+
+    References
+    ----------
+    Halko, Martinsson, Tropp (2011), "Finding structure with randomness", algorithm 4.4.
+    """
+    n, root = rows.shape[0], np.sqrt(weights)
+    mass = float(weights.sum())
+    total = max(float(weights @ lengths(rows)) - mass * float(mean @ mean), 0.0) / mass if mass else 0.0
+    R = min(rank, n - 1)
+    if R <= 0 or total == 0:
+        return np.zeros((rows.shape[1], 0), np.float32), np.zeros(0), total
+    back = rows.T.tocsr()
+
+    def down(v: Floats) -> Floats:  # Yᵀ v
+        scaled = root[:, None] * v
+        return np.asarray(back @ scaled - np.outer(mean, scaled.sum(axis=0)))
+
+    def up(w: Floats) -> Floats:  # Y w
+        return np.asarray(root[:, None] * (rows @ w - mean @ w))
+
+    if n <= 2 * (R + MORE):
+        v = np.eye(n)
+    else:
+        v = np.linalg.qr(np.random.default_rng(0).normal(size=(n, R + MORE)))[0]
+        for _ in range(ROUNDS):
+            v = np.linalg.qr(up(down(v)))[0]
+    w = down(v)
+    values, vectors = np.linalg.eigh(w.T @ w)
+    order = np.argsort(-values)[:R]
+    order = order[values[order] > 1e-12 * max(values.max(), 1e-300)]
+    basis = w @ (vectors[:, order] / np.sqrt(values[order]))
+    return basis.astype(np.float32), values[order] / mass, total

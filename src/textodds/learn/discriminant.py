@@ -1,0 +1,317 @@
+"""Discriminant analysis: Gaussian classes, of dense rows or of texts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds.errors import InputError, NotConverged, Unsupported
+from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.conditionals.gaussian import Gaussian
+from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, shared
+from textodds.learn.folds import held_out
+from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_prior, log_softmax
+from textodds.learn.forms.quadratic import QuadraticModel
+from textodds.learn.held_out import HeldOut
+from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.naive_bayes import Prior
+from textodds.learn.shrinkage_choice import chosen
+from textodds.stats.moments import Moments
+
+Floats = NDArray[np.float64]
+
+INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
+"""Shrinkages of the covariance of texts that are tried, from the simplest model on."""
+
+ENOUGH = 700
+"""Texts to hold out, to choose the shrinkage and the temperature on."""
+
+ROUGH, LEAST = 0.05, 3
+"""Relative residual at which a discriminant is good enough to be compared, and steps it takes at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class DiscriminantFit:
+    """A fitted model, and how it was found."""
+
+    model: LinearModel | QuadraticModel
+    about: dict[str, Any]
+    factor: Floats | None = None  # no feature is scaled
+    held_out: HeldOut | None = None  # what was said of rows that were held out
+
+    def report(self) -> dict[str, Any]:
+        """What is worth keeping, as plain data."""
+        return self.about
+
+
+class Discriminant(Protocol):
+    """A frozen set of choices that makes a Gaussian model."""
+
+    @property
+    def prior(self) -> Prior:
+        """The prior over classes."""
+        ...
+
+
+class _Fitted:
+    """What all three do, each in its own way."""
+
+    prior: Prior
+    takes_missing = False
+
+    def fit(self, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None) -> DiscriminantFit:
+        """The model of rows (N, V), dense or SciPy sparse."""
+        data = LabelledRows.of(rows, labels, weights, missing=self.takes_missing)
+        return self.fit_design(None, data)
+
+    def fit_design(self, design: Any, data: LabelledRows, *, watch: Any = None) -> DiscriminantFit:
+        """The model of rows; ``design`` is for learners that scale them."""
+        if hasattr(data.rows, "indptr"):
+            return self._fit_sparse(data, None if watch is None else watch.step)
+        return self._fit_dense(data)
+
+    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
+        raise NotImplementedError
+
+    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+        raise NotImplementedError
+
+    def _log_prior(self, data: LabelledRows) -> Floats:
+        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64, copy=False)
+        return log_prior(self.prior, data.classes, mass)
+
+
+@dataclass(frozen=True)
+class GaussianLearner(_Fitted):
+    """Gaussian naive Bayes: numbers independent given the class; see `Gaussian`.
+
+    Parameters
+    ----------
+    smoothing : float, default 1e-9
+        Share of its variance over all rows that is added to the variances of a column.
+    prior : "data", "uniform" or dict, default "data"
+        Probability of each class before a number is read.
+    """
+
+    smoothing: float = 1e-9
+    prior: Prior = "data"
+    takes_missing = True
+
+    def __post_init__(self) -> None:
+        check_prior(self.prior)
+        _ = self.gaussian
+
+    @property
+    def gaussian(self) -> Gaussian:
+        """The class-conditional."""
+        return Gaussian("diagonal", smoothing=self.smoothing)
+
+    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
+        moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights)
+        model = QuadraticModel(data.classes, self._log_prior(data), self.gaussian.fit(moments))
+        return DiscriminantFit(model, {})
+
+    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+        raise Unsupported(
+            "Gaussian naive Bayes is for columns of numbers; most words are zero in most texts",
+            hint="for texts use multinomial or bernoulli naive Bayes, or lda",
+        )
+
+
+@dataclass(frozen=True)
+class LinearDiscriminantLearner(_Fitted):
+    """Linear discriminant analysis: Gaussian classes of one covariance; see `Gaussian`.
+
+    Of dense rows the covariance is taken apart exactly; of sparse ones, such as texts, the discriminant is
+    found by conjugate gradients and a temperature is chosen with the shrinkage, on held-out rows; see
+    `textodds.learn.conditionals.sparse_gaussian`.
+
+    Parameters
+    ----------
+    shrinkage : float, "oas", "ledoit-wolf", "likelihood" or None, default None
+        How far the covariance is drawn towards a simpler one. None chooses: for dense rows by their
+        leave-one-out likelihood, for sparse ones by the log-loss of held-out rows.
+    prior : "data", "uniform" or dict, default "data"
+        Probability of each class before a row is read.
+    tolerance : float, default 1e-3
+        Relative residual at which conjugate gradients stop.
+    """
+
+    shrinkage: float | str | None = None
+    prior: Prior = "data"
+    tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        _check_shrinkage(self.shrinkage)
+        check_prior(self.prior)
+        if not 0 < self.tolerance < 1:
+            raise InputError(f"tolerance must be between 0 and 1, got {self.tolerance!r}")
+
+    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
+        found = chosen("shared", self.shrinkage, data.rows, data.codes, data.weights, data.classes)
+        moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights, full=True)
+        intercept, weights = found.gaussian.fit(moments).linear()  # type: ignore[union-attr]
+        model = LinearModel(data.classes, self._log_prior(data), intercept, Weights.of_matrix(weights))
+        return DiscriminantFit(model, found.report())
+
+    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+        whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
+        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
+
+        def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
+            start = None
+            for shrinkage in intensities:
+                found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
+                start = found.weights
+                yield rows @ found.weights + found.intercept + prior
+
+        path = _chosen_sparse(whole, self.shrinkage, along)
+        found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
+        if found.residual > self.tolerance:
+            warnings.warn(
+                f"not converged after {found.steps} steps: a relative residual of {found.residual:.2g} is "
+                f"left, {self.tolerance:g} was asked; give more shrinkage, or a larger tolerance",
+                NotConverged,
+                stacklevel=4,
+            )
+        intercept = (
+            path.calibration.applied(found.intercept + prior) - prior
+        )  # a new prior may take its place
+        weights = Weights.of_matrix(found.weights / path.calibration.temperature)
+        model = LinearModel(data.classes, self._log_prior(data), intercept, weights)
+        about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}
+        return DiscriminantFit(model, {**path.report(), **about}, held_out=path.held_out)
+
+
+@dataclass(frozen=True)
+class QuadraticDiscriminantLearner(_Fitted):
+    """Quadratic discriminant analysis: Gaussian classes of own covariances.
+
+    See `textodds.learn.conditionals.Gaussian`. Of sparse rows, such as texts, each class has its ``rank``
+    directions of largest variance and a sphere for all others, and shrinkage and calibration are chosen
+    together on held-out rows; see `textodds.learn.conditionals.sparse_gaussian`.
+
+    Parameters
+    ----------
+    shrinkage : float, "oas", "ledoit-wolf", "likelihood" or None, default None
+        How far covariances are drawn towards simpler ones; None chooses.
+    pooling : float, default 0.0
+        How far covariances are drawn towards that of all classes; of dense rows only.
+    prior : "data", "uniform" or dict, default "data"
+        Probability of each class before a row is read.
+    rank : int, default 128
+        Directions of a class; of sparse rows only.
+    """
+
+    shrinkage: float | str | None = None
+    pooling: float = 0.0
+    prior: Prior = "data"
+    rank: int = 128
+
+    def __post_init__(self) -> None:
+        _check_shrinkage(self.shrinkage)
+        check_prior(self.prior)
+        Gaussian("full", pooling=self.pooling)
+        if not 1 <= self.rank <= 4096:
+            raise InputError(f"rank must be from 1 to 4096, got {self.rank!r}")
+
+    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
+        found = chosen(
+            "full", self.shrinkage, data.rows, data.codes, data.weights, data.classes, pooling=self.pooling
+        )
+        moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights, full=True)
+        model = QuadraticModel(data.classes, self._log_prior(data), found.gaussian.fit(moments))
+        return DiscriminantFit(model, found.report())
+
+    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+        if self.pooling:
+            raise Unsupported("sparse rows are not pooled", hint="leave pooling out; shrinkage is chosen")
+        whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
+        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
+
+        def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
+            directions = Directions.of(kept, self.rank)
+            for shrinkage in intensities:
+                yield directions.shrunk(shrinkage).log_density(rows) + prior
+
+        path = _chosen_sparse(whole, self.shrinkage, along)
+        gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)
+        model = QuadraticModel(data.classes, prior, gaussians).calibrated(path.calibration)
+        model = model.with_prior(self._log_prior(data))
+        return DiscriminantFit(
+            model, {**path.report(), "method": "subspace iteration"}, held_out=path.held_out
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """The shrinkage of least held-out log-loss, with the calibration that goes with it."""
+
+    shrinkage: float
+    calibration: Calibration
+    points: tuple[tuple[float, float], ...] = ()
+    n_held_out: int = 0
+    held_out: HeldOut | None = None
+
+    def report(self) -> dict[str, Any]:
+        return {
+            "shrinkage": self.shrinkage,
+            "temperature": self.calibration.temperature,
+            "bias": np.ravel(self.calibration.bias).tolist(),
+            "path": [list(point) for point in self.points],
+            "held_out": self.n_held_out,
+        }
+
+
+def _chosen_sparse(
+    whole: SparseClasses,
+    shrinkage: float | str | None,
+    along: Callable[[SparseClasses, Any, Sequence[float]], Iterator[Floats]],
+) -> _Path:
+    """Shrinkage and calibration by the log-loss of held-out rows.
+
+    ``along`` yields the scores of rows under the model of others, shrinkage by shrinkage.
+    """
+    if isinstance(shrinkage, str):
+        raise Unsupported(
+            f"of sparse rows the shrinkage is a number, or chosen on held-out rows, not by {shrinkage}",
+            hint="leave it out, so that it is chosen",
+        )
+    intensities = INTENSITIES if shrinkage is None else (float(shrinkage),)
+    runs, codes, weights = [], [], []
+    for held in held_out(whole.codes, ENOUGH):
+        kept = whole.part(~held)
+        test = held & (whole.weights > 0)
+        if kept.variance > 0 and test.any() and (kept.mass > 0).all():
+            runs.append(along(kept, whole.rows[np.flatnonzero(test)], intensities))
+            codes.append(whole.codes[test])
+            weights.append(whole.weights[test])
+    if not runs:  # too few rows to hold any out
+        return _Path(intensities[0], Calibration.none())
+    y, u = np.concatenate(codes), np.concatenate(weights)
+    points: list[tuple[float, float]] = []
+    best = _Path(intensities[0], Calibration.none())
+    for intensity in intensities:
+        scores = np.concatenate([next(run) for run in runs])
+        calibration = Calibration.of(scores, y, u)
+        loss = log_loss(calibration.applied(scores), y, u)
+        points.append((intensity, loss))
+        if loss > min(loss for _, loss in points):
+            break  # it rises
+        best = _Path(intensity, calibration, held_out=HeldOut.of(log_softmax(calibration.applied(scores)), y))
+    return replace(best, points=tuple(points), n_held_out=len(y))
+
+
+def _check_shrinkage(shrinkage: float | str | None) -> None:
+    if shrinkage is None or shrinkage in ("oas", "ledoit-wolf", "likelihood"):
+        return
+    if isinstance(shrinkage, (str, bool)) or not 0 <= shrinkage <= 1:
+        raise InputError(
+            f"unknown shrinkage {shrinkage!r}",
+            hint="a number from 0 to 1, `oas`, `ledoit-wolf`, `likelihood`, or None to have it chosen",
+        )

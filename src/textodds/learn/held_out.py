@@ -1,0 +1,71 @@
+"""What a model said of documents it had not learned: the ground that promises are made on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError, LengthMismatch
+
+Floats = NDArray[np.float64]
+
+FEWEST = 100
+"""Documents below which nothing is calibrated, chosen or promised by what was said of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The true class of N documents, the class that was answered, and the probabilities of both.
+
+    Each document was left out of what was learned, or held out, when it was asked about; so they say how
+    the model does on new documents of the same kind.
+    """
+
+    truth: NDArray[np.uint32]  # (N,) classes by number
+    answer: NDArray[np.uint32]  # (N,)
+    p_truth: Floats  # (N,)
+    p_answer: Floats  # (N,)
+
+    @classmethod
+    def of(cls, log_posterior: Floats, truth: NDArray[np.integer]) -> HeldOut:
+        """What log-posteriors (N, K) say of documents of known classes (N,)."""
+        if len(log_posterior) != len(truth):
+            raise LengthMismatch(len(log_posterior), len(truth))
+        rows, answer = np.arange(len(truth)), log_posterior.argmax(axis=1)
+        return cls(
+            truth.astype(np.uint32),
+            answer.astype(np.uint32),
+            np.exp(log_posterior[rows, truth]),
+            np.exp(log_posterior[rows, answer]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.truth)
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each answer was right, (N,)."""
+        return np.asarray(self.truth == self.answer)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As arrays, for a file."""
+        return {name: getattr(self, name) for name in ("truth", "answer", "p_truth", "p_answer")}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], K: int) -> HeldOut:
+        """What `arrays` made; refuses what cannot be."""
+        kinds = {"truth": "u4", "answer": "u4", "p_truth": "f8", "p_answer": "f8"}
+        parts = {}
+        for name, kind in kinds.items():
+            array = arrays.get(name)
+            if array is None or array.dtype != np.dtype(kind) or array.ndim != 1:
+                raise InputError(f"the tensor `honest.{name}` is missing, or has the wrong type")
+            within = (array < K) if kind == "u4" else ((array >= 0) & (array <= 1 + 1e-9))
+            if len(array) != len(arrays["truth"]) or not within.all():
+                raise InputError(f"the tensor `honest.{name}` cannot be")
+            parts[name] = array
+        return cls(**parts)

@@ -1,0 +1,138 @@
+"""Labelled rows of numbers, checked before anything is learned from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds import _kernels
+from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
+from textodds.learn.solvers.objective import raw
+from textodds.stats.moments import LARGEST
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """N rows (N, V), dense or SciPy sparse, with a class and a weight each."""
+
+    rows: Any  # (N, V) ndarray or CSR, float64
+    classes: tuple[str, ...]  # (K,) sorted
+    codes: NDArray[np.int64]  # (N,)
+    weights: NDArray[np.float64]  # (N,)
+
+    @classmethod
+    def of(
+        cls, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None, *, missing: bool = False
+    ) -> LabelledRows:
+        """The rows, if there is something to be learned from them; ``missing`` ones (NaN) may be allowed."""
+        matrix = checked_rows(rows, missing=missing)
+        N = matrix.shape[0]
+        if len(labels) != N:
+            raise LengthMismatch(N, len(labels))
+        if N == 0:
+            raise NoData("there are no rows to learn from")
+        classes, codes = coded(labels)
+        return cls(matrix, classes, codes, checked_weights(weights, N)).with_two_classes()
+
+    def with_two_classes(self) -> LabelledRows:
+        """The same with the classes that have a weight, if those are at least two."""
+        mass = np.bincount(self.codes, self.weights, len(self.classes))
+        seen = np.flatnonzero(mass)
+        if len(seen) < 2:
+            raise InputError(
+                f"every row that counts is of one class, `{self.classes[seen[0]]}`"
+                if len(seen)
+                else "no row has a weight above zero",
+                hint="a discriminative model needs rows of two classes or more to tell apart",
+            )
+        if len(seen) == len(mass):
+            return self
+        codes = np.maximum(np.searchsorted(seen, self.codes), 0)
+        codes[mass[self.codes] == 0] = 0  # these rows weigh nothing: any class will do
+        return replace(self, classes=tuple(self.classes[k] for k in seen), codes=codes.astype(np.int64))
+
+
+def checked_rows(rows: Any, *, missing: bool = False) -> Any:
+    """Rows as float64, dense or CSR, all numbers."""
+    from scipy import sparse
+
+    if sparse.issparse(rows):
+        matrix = sparse.csr_array(rows, dtype=np.float64)
+        if not matrix.has_canonical_format and _kernels.repeats(raw(matrix), matrix.shape[1]):
+            matrix = matrix.copy()  # since the caller's rows are the caller's
+            matrix.sum_duplicates()
+        values = matrix.data
+    else:
+        matrix = np.ascontiguousarray(rows, dtype=np.float64)
+        if matrix.ndim != 2:
+            raise InputError(
+                f"rows must be a matrix, got {matrix.ndim} dimensions",
+                hint="one row a document, one column a feature",
+            )
+        values = matrix
+    if values.size and not (-LARGEST < values.min() <= values.max() < LARGEST):  # NaN is neither
+        good = np.abs(values) < LARGEST
+        if missing:
+            good |= np.isnan(values)
+        if good.all():
+            return matrix
+        at = int(np.flatnonzero(~good.reshape(-1))[0])
+        if sparse.issparse(matrix):
+            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+            column, value = int(matrix.indices[at]), float(values[at])
+        else:
+            row, column = divmod(at, matrix.shape[1])
+            value = float(values[row, column])
+        raise InputError(
+            f"row {row} has {value:g} in column {column}",
+            hint=f"features are numbers below {LARGEST:g}: drop the row, put a number there, or scale",
+        )
+    return matrix
+
+
+def checked_weights(weights: ArrayLike | None, N: int) -> NDArray[np.float64]:
+    """Sample weights, (N,), ones by default; zero or more."""
+    if weights is None:
+        return np.ones(N)
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (N,):
+        raise LengthMismatch(N, values.size, "weights")
+    bad = np.flatnonzero(~((values >= 0) & np.isfinite(values)))
+    if len(bad):
+        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; a weight is zero or more")
+    return values
+
+
+def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The classes, sorted, and the class number of each label; labels are text, or become so."""
+    kinds = {_kind(label): row for row, label in reversed(list(enumerate(labels)))}
+    if "a missing value" in kinds:
+        raise InputError(f"row {kinds['a missing value']} has no label")
+    if len(kinds) > 1:
+        (one, first), (other, second) = sorted(kinds.items(), key=lambda item: item[1])[:2]
+        raise InputError(
+            f"labels are of mixed types: row {first} has {one}, row {second} has {other}",
+            hint="make them all text, or all numbers",
+        )
+    names = [str(label) for label in labels]
+    classes = sorted(set(names))
+    index = {name: k for k, name in enumerate(classes)}
+    return tuple(classes), np.fromiter((index[name] for name in names), np.int64, count=len(names))
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, (str, bytes)):
+        return "text"
+    if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
+        return "a missing value"
+    if isinstance(label, (bool, np.bool_)):
+        return "a truth value"
+    if isinstance(label, (int, float, np.integer, np.floating)):
+        return "a number"
+    raise InputError(
+        f"a label is {label!r}, of type {type(label).__name__}", hint="labels are text or numbers"
+    )

@@ -1,0 +1,216 @@
+"""How strong a penalty: its conventions, and the path that chooses it on held-out rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError
+from textodds.learn.folds import held_out, tells_classes_apart
+from textodds.learn.solvers import Objective, Parameters
+from textodds.learn.solvers.dual import Ascent
+from textodds.learn.solvers.solve import solve
+
+Floats = NDArray[np.float64]
+
+ENOUGH = 4000
+"""Held-out rows after which another fold would hardly change the choice."""
+
+STEP = math.sqrt(10.0) ** 1.5
+FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
+"""Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
+
+ROUGH = 1e-2
+"""Relative gap to which the path is solved: held-out loss differs by far more from C to C."""
+
+WORTH = 0.99
+"""Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
+strays less and is found sooner."""
+
+EPOCHS = 8
+"""Passes that a point of the path may take: where more would be needed, more C hardly matters."""
+
+
+def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
+    r"""The strength as C, where it is given as C or as alpha.
+
+    The penalties of the literature, and C for each, n being the total weight of the rows:
+
+    =====================================================  ======================
+    minimised                                              C
+    =====================================================  ======================
+    ``½‖W‖² + C Σ loss`` (scikit-learn, LIBLINEAR)         C
+    ``(α/2)‖W‖² + (1/n) Σ loss`` (Spark, SGD)              ``1 / (α n)``
+    ``(λ/2)‖W‖² + Σ loss`` (lecture 03)                    ``1 / λ``
+    ``λ‖θ‖² + Σ loss`` (lecture on logistic regression)    ``1 / (2λ)``
+    =====================================================  ======================
+
+    Examples
+    --------
+    >>> as_c(None, 0.01, 50.0)
+    2.0
+    """
+    for name, value in (("C", C), ("alpha", alpha)):
+        if value is not None and not value >= 0:
+            raise InputError(f"{name} must be zero or more, got {value!r}")
+    if C is not None and alpha is not None:
+        raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
+    if alpha is not None:
+        C = 1.0 / (alpha * total) if alpha and total else math.inf
+        if not C > 1e-200:
+            raise InputError(
+                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
+            )
+    if C == 0:
+        raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")
+    return C
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutScores:
+    """What was said of rows that were held out, at the best C that was looked at."""
+
+    scores: Floats  # (M, K)
+    codes: NDArray[np.int64]  # (M,)
+    weights: Floats  # (M,)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Held-out loss over C; the best C lies where it is least."""
+
+    C: float
+    points: tuple[tuple[float, float], ...]  # (C, mean held-out log-loss)
+    held_out: int  # rows
+    held: HeldOutScores | None = field(default=None, compare=False)
+
+
+Part = tuple[Any, Any, Floats | None]
+"""Training rows, held-out rows, prior mean."""
+
+
+def choose(
+    split: Callable[[NDArray[np.bool_]], Part],
+    codes: NDArray[np.int64],
+    weights: Floats,
+    n_classes: int,
+    *,
+    C: float | None = None,
+    near: float | None = None,
+    enough: int = ENOUGH,
+    threads: int = 1,
+    watch: Callable[[float, float], Any] | None = None,
+) -> Path:
+    """The C of least held-out log-loss, or the one that is given, and what was said of held-out rows.
+
+    ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
+    many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
+    ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``. Folds
+    share the threads, and any number of them finds the same.
+    """
+    folds = list(_folds(codes, split, weights, n_classes, enough))
+    if not folds:  # too few rows to hold any out
+        return Path(1.0 if C is None else C, (), 0)
+    points: dict[float, float] = {}
+    held: HeldOutScores | None = None
+    workers = ThreadPoolExecutor(threads) if min(threads, len(folds)) > 1 else None
+
+    def measured(C: float) -> float:
+        nonlocal held
+        losses = (workers.map if workers else map)(lambda fold: fold.loss(C), folds)
+        points[C] = sum(losses) / sum(fold.total for fold in folds)
+        if _plainest(points) == C:
+            parts = [(fold.scores, fold.codes, fold.weights) for fold in folds]
+            held = HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        if watch is not None:
+            watch(C, points[C])
+        return points[C]
+
+    if C is not None:
+        measured(C)
+        return Path(C, tuple(points.items()), sum(fold.n for fold in folds), held)
+    unit = _mean_square(folds[0].objective.rows)
+    first = C = FIRST / unit if near is None else near / STEP
+    measured(C)
+    while 1.01 * LAST / unit >= C * STEP and measured(C * STEP) < WORTH * points[C]:
+        C *= STEP
+    C = first
+    while _plainest(points) == C and LEAST / unit <= C / STEP:
+        C /= STEP
+        measured(C)
+    found = sorted(points.items())
+    return Path(_lowest(found), tuple(found), sum(fold.n for fold in folds), held)
+
+
+class _Fold:
+    """One part held out, and how far the rest has come along the path."""
+
+    def __init__(self, objective: Objective, rows: Any, codes: NDArray[np.int64], weights: Floats) -> None:
+        self.objective, self.rows, self.codes, self.weights = objective, rows, codes, weights
+        # A class that is held out altogether says nothing about C.
+        seen = np.bincount(objective.codes, objective.sample_weights, objective.n_classes)[codes] > 0
+        self.weights = np.where(seen, weights, 0.0)
+        self.total, self.n = float(self.weights.sum()), len(codes)
+        self.run: Ascent | Parameters | None = None
+
+    def loss(self, C: float) -> float:
+        """Sum of held-out losses at C; cheap if C is above that of the last call."""
+        objective = self.objective.with_penalty(1.0 / C)
+        if hasattr(objective.rows, "indptr"):
+            start = self.run
+            self.run = start.under(1.0 / C) if isinstance(start, Ascent) else Ascent.begin(objective)
+            for _ in range(EPOCHS):
+                if self.run.epoch() < ROUGH:
+                    break
+            found = self.run.parameters
+        else:
+            given = self.run if isinstance(self.run, Parameters) else None
+            found = self.run = solve(objective, given, tolerance=ROUGH)[0].parameters
+        test = Objective(self.rows, self.codes, self.weights, objective.n_classes, 0.0)
+        scores = test.scores(found)
+        self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
+        return test.value(found, scores)
+
+
+def _folds(
+    codes: NDArray[np.int64],
+    split: Callable[[NDArray[np.bool_]], Part],
+    weights: Floats,
+    n_classes: int,
+    enough: int,
+) -> Iterator[_Fold]:
+    for held in held_out(codes, enough):
+        if not tells_classes_apart(codes, weights, held):
+            continue
+        kept_rows, held_rows, centre = split(held)
+        objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
+        yield _Fold(objective, held_rows, codes[held], weights[held])
+
+
+def _mean_square(rows: Any) -> float:
+    """Mean squared length of the rows."""
+    values = rows.data if hasattr(rows, "indptr") else rows
+    return float(np.einsum("i,i->", values.reshape(-1), values.reshape(-1))) / rows.shape[0] or 1.0
+
+
+def _plainest(points: dict[float, float]) -> float:
+    """The smallest C that is as good as any, or nearly so."""
+    least = min(points.values())
+    return min(C for C, loss in points.items() if WORTH * loss <= least)
+
+
+def _lowest(points: list[tuple[float, float]]) -> float:
+    """Where a parabola through the plainest good point and its neighbours, over log C, is lowest."""
+    best = [C for C, _ in points].index(_plainest(dict(points)))
+    if best in (0, len(points) - 1):
+        return points[best][0]
+    (_, left), (b, low), (_, right) = points[best - 1 : best + 2]
+    bend = left - 2.0 * low + right
+    shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
+    return float(b * STEP ** min(max(shift, -0.5), 0.5))

@@ -1,0 +1,526 @@
+"""Softmax regression: the discriminative model, alone and with naive Bayes behind it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds.errors import InputError, NotConverged, Separable, suggestion
+from textodds.learn.forms.linear import LinearModel, Weights, log
+from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.softmax import nb_scaling
+from textodds.learn.softmax.odds_ratios import OddsRatio, odds_ratios
+from textodds.learn.softmax.penalty import HeldOutScores, Path, as_c, choose
+from textodds.learn.solvers import (
+    Descent,
+    Objective,
+    Outcome,
+    Parameters,
+    descend,
+    separating_direction,
+    solve,
+)
+
+Floats = NDArray[np.float64]
+ClassWeight = str | dict[str, float] | None
+
+
+class Design(Protocol):
+    """Rows whose features can be scaled."""
+
+    def rows(self, factor: Floats | None) -> Any:
+        """The rows (N, V), every feature times its factor (V,) if there is one.
+
+        Documents that are brought to one length are so after that.
+        """
+        ...
+
+    def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+        """Weight of the rows of each class in which each feature is not zero, (V, K)."""
+        ...
+
+    def known(self, weights: Floats) -> Floats | None:
+        """One for each feature that rows of these weights (N,) bring, zero for the others; None for all."""
+        ...
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Who is told how far a fit has come: of C and its held-out loss, of a step and its gap."""
+
+    path: Callable[[float, float], Any] | None = None
+    step: Callable[[int, float], Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxFit:
+    """A fitted model, and how it was found.
+
+    Attributes
+    ----------
+    model : LinearModel
+        Its parameters sum to zero over the classes.
+    outcome : Outcome
+        Value, proven relative gap, steps, loss curve.
+    objective : Objective
+        The problem that was solved.
+    C : float
+        The strength of the penalty, given or chosen.
+    path : Path or None
+        HeldOutScores-out losses, where C was chosen.
+    factor : array (V,) or None
+        By which naive Bayes scaled the features.
+    """
+
+    model: LinearModel
+    outcome: Outcome
+    objective: Objective
+    C: float
+    path: Path | None
+    factor: Floats | None = None
+
+    @property
+    def held(self) -> HeldOutScores | None:
+        """What was said of held-out rows, where C was chosen on them."""
+        return None if self.path is None else self.path.held
+
+    def report(self) -> dict[str, Any]:
+        """What is worth keeping, as plain data."""
+        found = self.outcome
+        about: dict[str, Any] = {
+            "C": "inf" if math.isinf(self.C) else self.C,  # JSON has no infinity
+            "method": found.method,
+            "steps": found.steps,
+            "objective": found.value,
+            "gap": found.gap,
+            "gradient_norm": found.gradient_norm,
+            "converged": found.converged,
+        }
+        if self.path is not None:
+            about["path"] = [list(point) for point in self.path.points]
+            about["held_out"] = self.path.held_out
+        return about
+
+    def odds_ratios(
+        self, label: str, rival: str, features: ArrayLike | None = None, level: float = 0.95
+    ) -> tuple[OddsRatio, ...]:
+        """Odds ratios, with standard errors, of ``label`` against ``rival`` for some features, or all.
+
+        Of the features as they were learned from: scaled, where naive Bayes scaled them.
+        """
+        chosen = np.arange(self.objective.shape[0]) if features is None else np.asarray(features)
+        k, j = (self.model.classes.index(name) for name in (label, rival))
+        names = [f"#{v}" for v in chosen.tolist()]
+        return odds_ratios(self.objective, self.outcome.parameters, chosen, names, k, j, level)
+
+
+class _Fitted:
+    """What both learners do, each in its own way (`_fit`)."""
+
+    def fit(
+        self,
+        rows: Any,
+        labels: Sequence[Any],
+        weights: ArrayLike | None = None,
+        *,
+        start: LinearModel | None = None,
+        watch: Watchers | None = None,
+    ) -> SoftmaxFit:
+        """The model of rows (N, V), dense or SciPy sparse; ``start`` is a model to begin from."""
+        data = LabelledRows.of(rows, labels, weights)
+        fit = self.fit_design(Plain(data.rows), data, start=start, watch=watch)
+        if fit.factor is None:
+            return fit
+        matrix = fit.model.weights.rows(np.arange(fit.model.n_features))
+        return replace(fit, model=replace(fit.model, weights=Weights.of_matrix(matrix * fit.factor[:, None])))
+
+    def fit_design(
+        self,
+        design: Design,
+        data: LabelledRows,
+        *,
+        start: LinearModel | None = None,
+        watch: Watchers | None = None,
+    ) -> SoftmaxFit:
+        """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
+        learner: Any = self
+        return _fit(learner, design, data, start, watch or Watchers())
+
+
+@dataclass(frozen=True)
+class SoftmaxLearner(_Fitted):
+    r"""Softmax (multinomial logistic) regression.
+
+    Model
+    -----
+    .. math::
+        p(y = k \mid x) = \frac{e^{w_k^\top x + b_k}}{\sum_j e^{w_j^\top x + b_j}}    \tag{1}
+
+    with W and b where the penalised negative log-likelihood is least:
+
+    .. math::
+        \tfrac12 \lVert W \rVert^2
+        + C \sum_i s_i \left(\log\sum_k e^{w_k^\top x_i + b_k} - w_{y_i}^\top x_i - b_{y_i}\right)  \tag{2}
+
+    The penalty is a Gaussian prior on W with mean zero and variance C: (2) is the posterior mode. The
+    lectures write it :math:`\frac{\lambda}{2}\sum_k\lVert w_k\rVert^2` (``C = 1 / λ``) and
+    :math:`\lambda\lVert\theta\rVert^2` (``C = 1 / 2λ``); `textodds.learn.softmax.penalty.as_c` has the table.
+    Biases are not penalised.
+
+    Adding the same to every :math:`w_k` changes no probability, and the penalty picks the W that sums to
+    zero over the classes. Two classes have one vector :math:`w = w_1 - w_0`, penalised as
+    :math:`\frac12\lVert w\rVert^2`: logistic regression.
+
+    Parameters
+    ----------
+    C : float, optional
+        Strength of the data against the penalty, in (2); ``math.inf`` for no penalty. Chosen on held-out
+        rows if neither C nor alpha is given.
+    alpha : float, optional
+        The penalty per row instead: ``C = 1 / (alpha n)``, n being the total weight of the rows.
+    class_weight : "balanced" or dict, optional
+        A factor for the rows of each class, which multiplies their weights; ``balanced`` gives every class
+        the same total.
+    tolerance : float, default 1e-4
+        The relative gap to the optimum at which to stop. It is proven, and reported.
+    max_epochs : int, default 200
+        Passes over the rows before giving up with a warning.
+    descent : Descent, optional
+        One of the published methods in the place of the solver: gradient descent, stochastic,
+        mini-batch, with momentum. For teaching; C must then be given.
+
+    References
+    ----------
+    Lecture 03, Definition 3.1 is (1), Remark 3.2 and "Regularization" (2), Remark 3.1 the
+    over-parameterisation. Böhning (1992), *Multinomial logistic regression algorithm*.
+
+    Differs
+    -------
+    Same optimum as scikit-learn's ``LogisticRegression`` of the same C, for two classes and for more.
+    There C is 1 by default, here it is chosen.
+
+    Examples
+    --------
+    >>> fit = SoftmaxLearner(C=1.0).fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> np.exp(fit.model.log_posterior(np.array([[1.5]]))).round(3)
+    array([[0.5, 0.5]])
+    >>> fit.outcome.gap < 1e-4
+    True
+    """
+
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tolerance: float = 1e-4
+    max_epochs: int = 200
+    descent: Descent | None = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True)
+class NBSoftmaxLearner(_Fitted):
+    r"""Softmax regression that begins from what naive Bayes knows.
+
+    Model
+    -----
+    With :math:`r_{vk}` the log-ratios of naive Bayes (`textodds.learn.softmax.nb_scaling.log_ratios`), either
+    the features are scaled before (2) of `SoftmaxLearner` is solved (``form="scaled"``),
+
+    .. math::
+        x'_{iv} = \rho_v x_{iv}, \qquad \rho_v = \sqrt{\textstyle\sum_k \pi_k r_{vk}^2}      \tag{1}
+
+    so that words that tell classes apart are cheap to use (texts of one length are brought to it after
+    that); or the penalty pulls towards naive Bayes
+    instead of zero (``form="centred"``):
+
+    .. math::
+        \tfrac12 \lVert W - R \rVert^2 + C \sum_i s_i\, \text{loss}_i                 \tag{2}
+
+    Parameters
+    ----------
+    C, alpha, class_weight, tolerance, max_epochs
+        As in `SoftmaxLearner`.
+    smoothing : float, default 1.0
+        Pseudo-counts of naive Bayes.
+    form : "scaled" or "centred", default "scaled"
+        See above.
+
+    References
+    ----------
+    Wang and Manning (2012), *Baselines and bigrams: simple, good sentiment and topic classification*,
+    is (1) for two classes, with logistic regression in the place of a support vector machine.
+
+    Differs
+    -------
+    For more than two classes they train one model for each class against the rest, each with its own
+    scales; here there is one model, and one scale for each word.
+
+    Examples
+    --------
+    >>> rows = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
+    >>> fit = NBSoftmaxLearner(C=1.0).fit(rows, ["no", "no", "yes", "yes"])
+    >>> fit.factor.round(2)  # the third column says nothing
+    array([1.1, 1.1, 0. ])
+    """
+
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tolerance: float = 1e-4
+    max_epochs: int = 200
+    smoothing: float = 1.0
+    form: str = "scaled"
+
+    descent = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if not self.smoothing > 0:
+            raise InputError(
+                f"smoothing must be above 0, got {self.smoothing!r}", hint="the usual choice is 1.0"
+            )
+        forms = ("scaled", "centred")
+        if self.form not in forms:
+            raise InputError(
+                f"unknown form `{self.form}`{suggestion(self.form, forms)}", hint=f"one of {', '.join(forms)}"
+            )
+
+
+Discriminative = SoftmaxLearner | NBSoftmaxLearner
+
+
+def path_of(
+    learner: Discriminative,
+    design: Design,
+    data: LabelledRows,
+    *,
+    enough: int,
+    near: float | None = None,
+    threads: int = 1,
+) -> Path:
+    """What a learner says of ``enough`` held-out rows, at its own C, or at the best, sought ``near`` one."""
+    weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
+    C = as_c(learner.C, learner.alpha, float(weights.sum()))
+    if C is not None and math.isinf(C):
+        C = None  # without a penalty there may be no optimum; with the best one it is as good or better
+    split = _splitter(learner, design, data, weights)
+    how: dict[str, Any] = {"C": C, "near": near, "enough": enough, "threads": threads}
+    return choose(split, data.codes, weights, len(data.classes), **how)
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Rows as they are."""
+
+    matrix: Any  # (N, V)
+
+    def rows(self, factor: Floats | None) -> Any:
+        """The rows, every feature times its factor."""
+        if factor is None:
+            return self.matrix
+        if isinstance(self.matrix, np.ndarray):
+            return self.matrix * factor
+        scaled = self.matrix.copy()
+        scaled.data *= factor[scaled.indices]
+        return scaled
+
+    def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+        """Weight of the rows of each class in which each feature is not zero."""
+        return nb_scaling.presence(self.matrix, codes, weights, n_classes)
+
+    def known(self, weights: Floats) -> None:
+        """All of them: what columns there are was not found in the rows."""
+
+
+def _check(learner: Discriminative) -> None:
+    as_c(learner.C, learner.alpha, 1.0)
+    if not 0 < learner.tolerance < 1:
+        raise InputError(
+            f"tolerance must be between 0 and 1, got {learner.tolerance!r}", hint="1e-4 serves well"
+        )
+    if learner.max_epochs < 1:
+        raise InputError(f"max_epochs must be at least 1, got {learner.max_epochs}")
+    if not (learner.class_weight is None or isinstance(learner.class_weight, dict)) and (
+        learner.class_weight != "balanced"
+    ):
+        raise InputError(
+            f"unknown class weight {learner.class_weight!r}", hint="`balanced`, or a factor for each class"
+        )
+    if learner.descent is not None and learner.C is None and learner.alpha is None:
+        raise InputError("a published method does not choose its penalty", hint="give C or alpha")
+
+
+def _fit(
+    learner: Discriminative, design: Design, data: LabelledRows, start: LinearModel | None, watch: Watchers
+) -> SoftmaxFit:
+    K = len(data.classes)
+    weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
+    replace(data, weights=weights).with_two_classes()  # still two, with class weights
+    C = as_c(learner.C, learner.alpha, float(weights.sum()))
+    path = None
+    if C is None:
+        path = choose(_splitter(learner, design, data, weights), data.codes, weights, K, watch=watch.path)
+        C = path.C
+    factor, centre = _from_naive_bayes(learner, design, data.codes, weights, K)
+    rows = data.rows if factor is None else design.rows(factor)
+    objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
+    decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
+    outcome = _optimum(learner, objective, data.classes, start, watch)
+    if not decided:  # the optimiser may have found what was too large to search for
+        _refuse_separable(objective, data.classes, outcome.parameters)
+    if not outcome.converged:
+        _warn(learner, outcome)
+    model = linear_of(outcome.parameters, data.classes, _mass(data.codes, weights, K))
+    return SoftmaxFit(model, outcome, objective, C, path, factor)
+
+
+def _optimum(
+    learner: Discriminative,
+    objective: Objective,
+    classes: Sequence[str],
+    start: LinearModel | None,
+    watch: Watchers,
+) -> Outcome:
+    begin = None if start is None else _begin(start, objective, classes)
+    if learner.descent is not None:
+        return descend(objective, begin or objective.zero(), learner.descent)
+    outcome, _ = solve(
+        objective, begin, tolerance=learner.tolerance, max_epochs=learner.max_epochs, watch=watch.step
+    )
+    return outcome
+
+
+def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> Parameters:
+    """The parameters of a model to start from, if it is one of the same classes and features."""
+    if start.classes != tuple(classes) or start.n_features != objective.shape[0]:
+        raise InputError(
+            f"the start has {len(start.classes)} classes and {start.n_features} features, "
+            f"the rows {len(classes)} and {objective.shape[0]}, or other class names",
+            hint="start from a model of the same classes and features",
+        )
+    return parameters_of(start)
+
+
+def _from_naive_bayes(
+    learner: Discriminative, design: Design, codes: NDArray[np.int64], weights: Floats, K: int
+) -> tuple[Floats | None, Floats | None]:
+    """Scales of the features (V,), and the mean of the prior (V, M); None for either that is not wanted."""
+    if isinstance(learner, SoftmaxLearner):
+        return None, None
+    ratios = nb_scaling.log_ratios(design.presence(codes, weights, K), learner.smoothing)
+    if learner.form == "scaled":
+        return nb_scaling.scales(ratios, _mass(codes, weights, K)), None
+    return None, nb_scaling.centre(ratios)
+
+
+def _splitter(
+    learner: Discriminative, design: Design, data: LabelledRows, weights: Floats
+) -> Callable[[NDArray[np.bool_]], tuple[Any, Any, Floats | None]]:
+    """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
+
+    def split(held: NDArray[np.bool_]) -> tuple[Any, Any, Floats | None]:
+        kept, out = np.flatnonzero(~held), np.flatnonzero(held)
+        rows, left = data.rows, np.where(held, 0.0, weights)
+        factor, centre = _from_naive_bayes(learner, design, data.codes, left, len(data.classes))
+        if (known := design.known(np.where(held, 0.0, data.weights))) is not None:
+            factor = known if factor is None else known * factor
+        if factor is not None:
+            rows = design.rows(factor)
+        return rows[kept], rows[out], centre
+
+    return split
+
+
+def _mass(codes: NDArray[np.int64], weights: Floats, K: int) -> Floats:
+    """Total weight of each class, (K,)."""
+    return np.asarray(np.bincount(codes, weights, K), dtype=np.float64)
+
+
+def _class_factors(class_weight: ClassWeight, data: LabelledRows) -> Floats:
+    """A factor for each class, (K,)."""
+    return class_factors(class_weight, data.classes, _mass(data.codes, data.weights, len(data.classes)))
+
+
+def class_factors(class_weight: ClassWeight, classes: Sequence[str], mass: Floats) -> Floats:
+    """A factor for each class, (K,), whose rows weigh ``mass`` (K,) in all."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if class_weight == "balanced":
+        seen = mass > 0
+        balanced = np.zeros(len(mass))
+        balanced[seen] = mass.sum() / (seen.sum() * mass[seen])
+        return balanced
+    assert isinstance(class_weight, dict)
+    unknown = sorted(set(class_weight) - set(classes))
+    if unknown:
+        raise InputError(
+            f"there is no class `{unknown[0]}`{suggestion(unknown[0], classes)}",
+            hint=f"the classes are {', '.join(classes[:20])}",
+        )
+    factors = np.array([float(class_weight.get(name, 1.0)) for name in classes])
+    if not np.all((factors >= 0) & np.isfinite(factors)):
+        raise InputError("a class weight is below zero or not finite", hint="give zero or more")
+    return factors
+
+
+def _refuse_separable(
+    objective: Objective, classes: Sequence[str], candidate: Parameters | None = None
+) -> bool:
+    """Refuse classes that a direction tells apart; whether it is certain that none does."""
+    found = separating_direction(objective, candidate)
+    if found.direction is None:
+        return found.decided
+    along = linear_of(found.direction, classes, np.ones(len(classes)))
+    strength = np.abs(along.weights.rows(np.arange(along.n_features))).max(axis=1)
+    strongest = [f"#{v}" for v in np.argsort(-strength, kind="stable")[:5] if strength[v] > 0]
+    raise Separable(bool(found.complete), along, strongest)
+
+
+def _warn(learner: Discriminative, outcome: Outcome) -> None:
+    where = (
+        f"a relative gap of {outcome.gap:.2g} is proven, {learner.tolerance:g} was asked"
+        if outcome.gap is not None
+        else f"the gradient still has length {outcome.gradient_norm:.2g}"
+    )
+    what = (
+        "take more epochs, or a smaller rate"
+        if learner.descent is not None
+        else "raise max_epochs or tolerance, lower C, or scale the features to similar lengths"
+    )
+    warnings.warn(
+        f"not converged after {outcome.steps} steps: {where}; this is the best point found; {what}",
+        NotConverged,
+        stacklevel=5,
+    )
+
+
+def linear_of(parameters: Parameters, classes: Sequence[str], mass: Floats) -> LinearModel:
+    """The parameters as a linear model, each class with its own column, summing to zero.
+
+    ``mass`` are the weights of the classes (K,), the prior under which the model was fitted: it stands
+    apart from the intercept, so that another prior can take its place.
+    """
+    weights, bias = parameters.weights, parameters.bias
+    if len(classes) == 2:
+        weights, bias = np.hstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
+    else:  # what an optimiser leaves of a common part says nothing
+        weights, bias = weights - weights.mean(axis=1, keepdims=True), bias - bias.mean()
+    prior = log(mass / mass.sum())
+    return LinearModel(tuple(classes), prior, bias - prior, Weights.of_matrix(weights))
+
+
+def parameters_of(model: LinearModel) -> Parameters:
+    """A linear model, of whatever origin, as parameters of softmax regression."""
+    weights = model.weights.rows(np.arange(model.n_features))
+    bias = model.intercept + model.log_prior
+    if len(model.classes) == 2:
+        return Parameters(np.ascontiguousarray(weights[:, 1:] - weights[:, :1]), bias[1:] - bias[:1])
+    return Parameters(weights - weights.mean(axis=1, keepdims=True), bias - bias.mean())

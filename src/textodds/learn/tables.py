@@ -1,0 +1,129 @@
+"""The learners of tables: which blocks their columns make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textodds.learn.conditionals.categorical import Categorical
+from textodds.learn.conditionals.gaussian import Gaussian
+from textodds.learn.conditionals.table import FullTable
+from textodds.learn.forms.linear import check_prior
+from textodds.learn.naive_bayes import MultinomialLearner, Prior
+
+
+@dataclass(frozen=True)
+class MixedLearner:
+    """General naive Bayes: every column has the class-conditional that suits it.
+
+    Numbers are Gaussian, or cut into intervals where that makes held-out rows more likely; categories are
+    categorical; texts are multinomial. See `textodds.learn.conditionals`.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Smoothing of categories and intervals, in pseudo-counts.
+    word_alpha : float, default 1.0
+        Smoothing of words, in pseudo-counts.
+    smoothing : float, default 1e-9
+        Share of its variance over all rows that is added to the variances of a Gaussian column.
+    missing : "category" or "ignore", default "category"
+        Whether a missing category is one of its own. A missing number is always left out.
+    unseen : "ignore" or "smooth", default "ignore"
+        What a category says that was never seen.
+    prior : "data", "uniform" or dict, default "data"
+        Probability of each class before a row is read.
+    calibrate : bool, default True
+        Weigh the evidence of numbers, categories and texts, each kind by a factor, so that probabilities of
+        held-out rows are right: naive Bayes counts what comes together twice. Without it evidence is
+        added up as it is.
+    """
+
+    alpha: float = 1.0
+    word_alpha: float = 1.0
+    smoothing: float = 1e-9
+    missing: str = "category"
+    unseen: str = "ignore"
+    prior: Prior = "data"
+    calibrate: bool = True
+
+    def __post_init__(self) -> None:
+        _ = self.categorical, self.gaussian, MultinomialLearner(alpha=self.word_alpha)
+        check_prior(self.prior)
+
+    @property
+    def categorical(self) -> Categorical:
+        """The class-conditional of categories."""
+        return Categorical(self.alpha, self.missing, self.unseen)
+
+    @property
+    def gaussian(self) -> Gaussian:
+        """The class-conditional of numbers."""
+        return Gaussian("diagonal", smoothing=self.smoothing)
+
+
+@dataclass(frozen=True)
+class CategoricalLearner:
+    """Categorical naive Bayes: every column is one of categories; see `Categorical`.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Smoothing, in pseudo-counts.
+    missing : "ignore" or "category", default "ignore"
+        Whether a missing value is left out, or a category of its own.
+    unseen : "ignore" or "smooth", default "ignore"
+        What a category says that was never seen.
+    prior : "data", "uniform" or dict, default "data"
+        Probability of each class before a row is read.
+    """
+
+    alpha: float = 1.0
+    missing: str = "ignore"
+    unseen: str = "ignore"
+    prior: Prior = "data"
+
+    def __post_init__(self) -> None:
+        _ = self.categorical
+        check_prior(self.prior)
+
+    @property
+    def categorical(self) -> Categorical:
+        """The class-conditional."""
+        return Categorical(self.alpha, self.missing, self.unseen)
+
+
+@dataclass(frozen=True)
+class JointTableLearner:
+    """The full table of few columns of categories; see `textodds.learn.conditionals.FullTable`.
+
+    Parameters
+    ----------
+    alpha : float, default 1.0
+        Smoothing: how many rows the back-off is worth.
+    backoff : "independent" or "uniform", default "independent"
+        What combinations that are rare fall back to.
+    missing : "ignore" or "category", default "ignore"
+        Whether a missing value is left out, or a category of its own.
+    unseen : "ignore" or "smooth", default "ignore"
+        What a category says that was never seen.
+    max_cells : int, default 1,000,000
+        Combinations beyond which a table is refused.
+    prior : "data", "uniform" or dict, default "data"
+        Probability of each class before a row is read.
+    """
+
+    alpha: float = 1.0
+    backoff: str = "independent"
+    missing: str = "ignore"
+    unseen: str = "ignore"
+    max_cells: int = 1_000_000
+    prior: Prior = "data"
+
+    def __post_init__(self) -> None:
+        _ = self.table
+        check_prior(self.prior)
+
+    @property
+    def table(self) -> FullTable:
+        """The class-conditional."""
+        return FullTable(self.alpha, self.backoff, self.missing, self.unseen, self.max_cells)

@@ -1,0 +1,341 @@
+"""Blocks of columns: how each kind is counted, and what it says of a class.
+
+A block is a frozen set of choices. ``count`` makes the statistic of a batch, which adds and subtracts;
+``fit`` makes the class-conditional of a statistic.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import Batch, TableBatch
+from textodds.errors import InputError
+from textodds.learn.conditionals.categorical import Categorical, CategoricalEstimate
+from textodds.learn.conditionals.gaussian import Gaussian
+from textodds.learn.conditionals.product import Likelihood, joined
+from textodds.learn.conditionals.table import FullTable, TableEstimate
+from textodds.learn.forms.quadratic import Diagonal, Full
+from textodds.learn.naive_bayes import MultinomialLearner
+from textodds.learn.recipe import Recipe
+from textodds.model.file import Arrays
+from textodds.model.text_file import tally_arrays, tally_of_arrays
+from textodds.model.text_model import TextModel
+from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
+from textodds.stats.categories.columns import coded_labels
+from textodds.stats.moments import Moments
+from textodds.stats.tally import Tally
+
+Floats = NDArray[np.float64]
+Statistic: TypeAlias = Moments | CategoryTally | CellTally | Tally
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Columns of numbers: a Gaussian distribution of them all."""
+
+    columns: tuple[str, ...]
+    conditional: Gaussian
+    kind: ClassVar[str] = "numbers"
+
+    @property
+    def means(self) -> str:
+        """What is assumed, in a word or two."""
+        return {"diagonal": "Gaussian", "shared": "Gaussian, one covariance"}.get(
+            self.conditional.covariance, "Gaussian, own covariance"
+        )
+
+    def count(self, batch: TableBatch, first: int = 1) -> Moments:
+        """The moments of a batch, whose first row has a number for errors to name."""
+        classes, codes = class_codes(batch)
+        full = self.conditional.is_full
+        try:
+            return Moments.of_codes(self.values(batch), codes, classes, batch.weights, full=full, first=first)
+        except InputError as error:
+            raise InputError(self._named(error.problem), hint=error.hint) from error
+
+    def fit(self, moments: Moments) -> Likelihood:
+        """The Gaussian distributions."""
+        return _Gaussian(moments.classes, self, self.conditional.fit(moments))
+
+    def values(self, batch: TableBatch) -> Floats:
+        """The numbers (N, V)."""
+        return np.stack([batch.columns[name] for name in self.columns], axis=1)
+
+    def _named(self, problem: str) -> str:
+        head, found, number = problem.rpartition(" in column ")
+        if found and number.isdigit() and int(number) < len(self.columns):
+            return f"{head} in column `{self.columns[int(number)]}`"
+        return problem
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as plain data."""
+        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Numbers:
+        """The block that `as_dict` made plain data of."""
+        return cls(tuple(plain.pop("columns")), Gaussian(**plain))
+
+    def arrays(self, moments: Moments) -> Arrays:
+        """The moments as arrays, for a file."""
+        return moments.arrays()
+
+    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> Moments:
+        """The moments that `arrays` made."""
+        return Moments.of_arrays(arrays, classes, len(self.columns), full=self.conditional.is_full)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gaussian:
+    classes: tuple[str, ...]
+    block: Numbers
+    gaussians: Diagonal | Full
+
+    def log_likelihood(self, batch: TableBatch) -> Floats:
+        values = self.block.values(batch)
+        if isinstance(self.gaussians, Full):
+            _refuse_missing(values, self.block.columns)
+        return self.gaussians.log_density(values)
+
+    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+        if isinstance(self.gaussians, Full):
+            return {joined(self.block.columns): self.log_likelihood(batch)}
+        each = self.gaussians.by_column(self.block.values(batch))
+        return {name: each[:, v] for v, name in enumerate(self.block.columns)}
+
+
+def _refuse_missing(values: Floats, columns: tuple[str, ...]) -> None:
+    gaps = np.isnan(values)
+    if gaps.any():
+        row, column = np.argwhere(gaps)[0]
+        raise InputError(
+            f"row {row + 1} has no number in column `{columns[column]}`, and lda and qda need them all",
+            hint="fill it in, or train with the learner mixed, which leaves out what is missing",
+        )
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Columns of categories, each by itself."""
+
+    columns: tuple[str, ...]
+    conditional: Any  # Categorical
+    kind: ClassVar[str] = "categories"
+    means: ClassVar[str] = "categorical"
+    choices: ClassVar[Any] = Categorical
+    tallies: ClassVar[Any] = CategoryTally
+
+    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally | CellTally:
+        """Rows by class and category."""
+        found: CategoryTally | CellTally = self.tallies.of(self.coded(batch), batch.labels, batch.weights)
+        return found
+
+    def fit(self, tally: Any) -> Likelihood:
+        """The distributions over categories."""
+        return _Categorical(self, self.conditional.fit(tally))
+
+    def coded(self, batch: TableBatch) -> dict[str, Any]:
+        """The columns of the block."""
+        return {name: batch.columns[name] for name in self.columns}
+
+    def by_column(self, estimate: Any, columns: dict[str, Any]) -> dict[str, Floats]:
+        """What each column contributes, (N, K) by name."""
+        each = estimate.by_column(columns)
+        return {name: each[:, j] for j, name in enumerate(estimate.columns)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as plain data."""
+        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        return cls(tuple(plain.pop("columns")), cls.choices(**plain))
+
+    def arrays(self, tally: CategoryTally | CellTally) -> Arrays:
+        """The counts as arrays, for a file."""
+        return tally.arrays()
+
+    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CategoryTally | CellTally:
+        """The counts that `arrays` made."""
+        tally: CategoryTally | CellTally = self.tallies.of_arrays(arrays)
+        if tuple(tally.columns) != tuple(sorted(self.columns)):
+            raise InputError("its counts are not those of its columns")
+        return tally
+
+
+@dataclass(frozen=True, eq=False)
+class _Categorical:
+    block: Categories
+    estimate: CategoricalEstimate | TableEstimate
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.estimate.classes
+
+    def log_likelihood(self, batch: TableBatch) -> Floats:
+        return self.estimate.log_likelihood(self.block.coded(batch))
+
+    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+        return self.block.by_column(self.estimate, self.block.coded(batch))
+
+
+@dataclass(frozen=True)
+class Bins(Categories):
+    """Columns of numbers, each cut into intervals that are categories.
+
+    For numbers that are not at all Gaussian: many zeros and a long tail, or a few values that come again
+    and again. ``edges`` are upper ends, inclusive; the last interval has none.
+    """
+
+    edges: tuple[tuple[float, ...], ...] = ()  # one for each column, ascending
+    kind: ClassVar[str] = "bins"
+    means: ClassVar[str] = "intervals"
+
+    def __post_init__(self) -> None:
+        if len(self.edges) != len(self.columns):
+            raise InputError(f"there are {len(self.columns)} columns, but edges for {len(self.edges)}")
+        for edges in self.edges:
+            if not all(np.isfinite(edges)) or not all(a < b for a, b in itertools.pairwise(edges)):
+                raise InputError("the edges of bins must be numbers in ascending order")
+
+    def coded(self, batch: TableBatch) -> dict[str, CodedColumn]:
+        """The number of the interval of each value."""
+        found = {}
+        for name, edges in zip(self.columns, self.edges, strict=True):
+            values = batch.columns[name]
+            codes = np.searchsorted(np.array(edges), values, side="left").astype(np.int32)
+            codes[np.isnan(values)] = -1
+            names = [f"up to {edge!r}" for edge in edges]
+            names.append(f"above {edges[-1]!r}" if edges else "any")
+            found[name] = CodedColumn(tuple(names), codes)
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as plain data."""
+        return {**super().as_dict(), "edges": [list(each) for each in self.edges]}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        edges = tuple(tuple(float(edge) for edge in each) for each in plain.pop("edges"))
+        return cls(tuple(plain.pop("columns")), cls.choices(**plain), edges)
+
+
+@dataclass(frozen=True)
+class Cells(Categories):
+    """Columns of categories, all together."""
+
+    kind: ClassVar[str] = "cells"
+    means: ClassVar[str] = "full table"
+    choices: ClassVar[Any] = FullTable
+    tallies: ClassVar[Any] = CellTally
+
+    def by_column(self, estimate: Any, columns: dict[str, Any]) -> dict[str, Floats]:
+        """What all columns together contribute, (N, K), under one name."""
+        return {joined(self.columns): estimate.log_likelihood(columns)}
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column of texts: naive Bayes of its words."""
+
+    columns: tuple[str, ...]  # one
+    recipe: Recipe
+    kind: ClassVar[str] = "words"
+
+    @property
+    def means(self) -> str:
+        """What is assumed, in a word or two."""
+        return "multinomial of words"
+
+    def count(self, batch: TableBatch, first: int = 1) -> Tally:
+        """The words of a batch."""
+        return Tally.count([self.texts(batch)], settings=self.recipe.settings)
+
+    def texts(self, batch: TableBatch) -> Batch:
+        """The texts of a batch."""
+        return Batch(batch.columns[self.columns[0]], batch.labels, batch.weights)
+
+    def fit(self, tally: Tally) -> Likelihood:
+        """The distributions over words."""
+        return _Words(self.columns[0], TextModel.of_tally(tally, self.recipe))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as plain data."""
+        return {"kind": self.kind, "columns": list(self.columns), "recipe": self.recipe.as_dict()}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Words:
+        """The block that `as_dict` made plain data of."""
+        columns = tuple(plain.pop("columns"))
+        if len(columns) != 1:
+            raise InputError("a block of words has one column")
+        recipe = Recipe.of_dict(plain["recipe"])
+        if not isinstance(recipe.learner, MultinomialLearner):
+            raise InputError("a block of words is one of a multinomial model")
+        return cls(columns, recipe)
+
+    def arrays(self, tally: Tally) -> Arrays:
+        """The counts as arrays, for a file."""
+        return tally_arrays(tally)
+
+    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> Tally:
+        """The counts that `arrays` made."""
+        return tally_of_arrays(arrays, classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    column: str
+    model: TextModel
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.model.classes_
+
+    def log_likelihood(self, batch: TableBatch) -> Floats:
+        return self.model.log_likelihood(batch.columns[self.column])
+
+    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+        return {self.column: self.log_likelihood(batch)}
+
+
+Block: TypeAlias = Numbers | Bins | Categories | Cells | Words
+BLOCKS: dict[str, type[Block]] = {kind.kind: kind for kind in (Numbers, Bins, Categories, Cells, Words)}
+
+
+def block_of_dict(plain: dict[str, Any]) -> Block:
+    """The block that its `as_dict` made plain data of."""
+    plain = dict(plain)
+    kind = plain.pop("kind")
+    if kind not in BLOCKS or not all(isinstance(name, str) for name in plain["columns"]):
+        raise InputError(f"there is no block of {kind!r}")
+    return BLOCKS[kind].of_dict(plain)
+
+
+def class_codes(batch: TableBatch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The classes of a batch, sorted, and the number of each row's."""
+    labels = coded_labels(batch.labels, len(batch))
+    order = sorted(range(len(labels.names)), key=labels.names.__getitem__)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return tuple(labels.names[at] for at in order), place[labels.codes]
+
+
+__all__ = ["BLOCKS", "Bins", "Block", "Categories", "Cells", "Numbers", "Statistic", "Words", "block_of_dict"]
+
+
+@dataclass(frozen=True)
+class ColumnChoice:
+    """What a column is taken for, and why."""
+
+    column: str
+    conditional: str
+    why: str

@@ -1,0 +1,108 @@
+"""The log-odds of a decision as a sum over words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.learn.forms.linear import LinearModel
+from textodds.model.explain.explanation import OTHERS, Contribution, Explanation
+from textodds.model.explain.read_text import ReadText
+
+Floats = NDArray[np.float64]
+
+_contribution = partial(tuple.__new__, Contribution)
+"""A contribution of its three parts, cheaper than calling the class: one is made for each word."""
+
+
+def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, float]:
+    """Factors (K,) that make log-odds of scores (K,), and what remains; see `Explanation`.
+
+    Examples
+    --------
+    >>> factors, remainder = against(np.log([0.5, 0.25, 0.25]), 0, None)
+    >>> factors, round(remainder, 4)
+    (array([ 1. , -0.5, -0.5]), -0.6931)
+    >>> round(float(factors @ np.log([0.5, 0.25, 0.25]) + remainder), 12)  # p = 1/2: log-odds of 0
+    0.0
+    """
+    factors = np.zeros(len(scores))
+    remainder = 0.0
+    if rival is not None:
+        factors[rival] = -1.0
+    else:
+        others = np.delete(np.arange(len(scores)), label)
+        shifted = scores[others] - scores[others].max()
+        q = np.exp(shifted)
+        total = q.sum()
+        q /= total
+        factors[others] = -q
+        remainder = float(q @ (shifted - np.log(total)))  # -H(q)
+    factors[label] = 1.0
+    return factors, min(remainder, 0.0)
+
+
+def explain(
+    linear: LinearModel,
+    features: NDArray[np.integer],
+    values: Floats,
+    counts: Floats,
+    words: Sequence[str],
+    unknown: int,
+    rival: int | None,
+    scores: Floats,
+    reading: ReadText,
+) -> Explanation:
+    """The explanation of one row: its features, their values, how often they occur, their names, its scores.
+
+    Without a ``rival`` against all other classes together.
+    """
+    label, slope = reading.label, reading.slope
+    factors, remainder = against(scores, label, rival)
+    if linear.presence:
+        values = counts = np.ones(len(counts))
+    parts = slope * values * _differences(linear, features, factors, label, rival)
+    prior = dot(linear.log_prior, factors, label, rival)
+    start = dot(reading.start, factors, label, rival)
+    is_absence = linear.presence and bool(linear.intercept.any())
+    return Explanation(
+        linear.classes[label],
+        OTHERS if rival is None else linear.classes[rival],
+        start,
+        ranked(words, counts, parts),
+        unknown,
+        prior,
+        slope * dot(linear.intercept, factors, label, rival) if is_absence else None,
+        remainder,
+        share(scores, label),
+        reading,
+    )
+
+
+def _differences(
+    linear: LinearModel, features: NDArray[np.integer], factors: Floats, label: int, rival: int | None
+) -> Floats:
+    """Weights of the label less those of its rival, (n,)."""
+    weights = linear.weights.rows(features)  # (n, K)
+    return weights[:, label] - weights[:, rival] if rival is not None else weights @ factors
+
+
+def dot(by_class: Floats, factors: Floats, label: int, rival: int | None) -> float:
+    """What numbers by class (K,) add to the log-odds."""
+    return float(by_class[label] - by_class[rival] if rival is not None else by_class @ factors)
+
+
+def share(scores: Floats, label: int) -> float:
+    """The probability of a class, given scores (K,)."""
+    return float(1.0 / np.exp(scores - scores[label]).sum()) if scores[label] > scores.max() - 700 else 0.0
+
+
+def ranked(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
+    """Contributions, the strongest first."""
+    order = np.argsort(-np.abs(parts), kind="stable")
+    names = map(words.__getitem__, order.tolist())
+    rows = zip(names, counts[order].astype(np.int64).tolist(), parts[order].tolist(), strict=True)
+    return tuple(map(_contribution, rows))

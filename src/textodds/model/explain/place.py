@@ -1,0 +1,198 @@
+"""Where terms stand in the text they were made of.
+
+A text is brought into a normal form, lower-cased and cut by the kernel, which keeps no places. Here it is
+prepared once more, remembering of each character where it came from, and the terms are found in it in
+their order. What comes out is compared with what the kernel says: where the two differ (a character newer
+than this Python) terms have no place, rather than a wrong one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from textodds.text import UNKNOWN, TextSettings
+
+Origins = list[tuple[int, int]]
+"""Of each character of a prepared text the stretch of the original it came from; empty for padding."""
+
+SPACE = re.compile(r"\s+")
+
+
+class PlacedTerm(NamedTuple):
+    """A term, and the stretches (from, to) of the text that it is made of; none if they were not found."""
+
+    name: str
+    spans: tuple[tuple[int, int], ...]
+
+
+def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
+    """The words of a text in order, stop words left out; for characters, what white space divides.
+
+    Examples
+    --------
+    >>> placed_words(TextSettings(strip_accents=True), "Ça, Zoé!")
+    [PlacedTerm(name='ca', spans=((0, 2),)), PlacedTerm(name='zoe', spans=((4, 7),))]
+    """
+    unit = "whitespace" if settings.unit.startswith("characters") else settings.unit
+    plain = TextSettings(
+        unit=unit,
+        lower=settings.lower,
+        normal_form=settings.normal_form,
+        strip_accents=settings.strip_accents,
+    )
+    prepared, origins = prepare(settings, text)
+    stop_words = frozenset(settings.stop_words)
+    at, words = 0, []
+    # Between two words stands nothing that could be a word, so the next match is the word itself.
+    for word in plain.terms(text):
+        found = prepared.find(word, at)
+        spans: tuple[tuple[int, int], ...] = ()
+        if found >= 0:
+            at = found + len(word)
+            spans = _joined(origins[found:at])
+        if word not in stop_words:
+            words.append(PlacedTerm(word, spans))
+    return words
+
+
+def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
+    """The terms of a text as `TextSettings.terms` has them, each with its place.
+
+    Examples
+    --------
+    >>> placed_terms(TextSettings(ngrams=(2, 2)), "See  YOU")
+    [PlacedTerm(name='see you', spans=((0, 3), (5, 8)))]
+    """
+    named = settings.terms(text)
+    made = list(_made(settings, text))
+    if settings.vocabulary is not None:
+        inside = frozenset(settings.vocabulary)
+        made = [
+            term if term.name in inside else PlacedTerm(UNKNOWN, term.spans)
+            for term in made
+            if settings.count_unknown or term.name in inside
+        ]
+    if settings.hash_bits is not None:
+        plain = replace(settings, hash_bits=None, hash_seed=0).terms(text)
+        is_sound = plain == [term.name for term in made] and len(plain) == len(named)
+        made = [PlacedTerm(name, term.spans) for name, term in zip(named, made, strict=False)]
+    else:
+        is_sound = named == [term.name for term in made]
+    return made if is_sound else [PlacedTerm(name, ()) for name in named]
+
+
+def _made(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
+    """Terms in the order of the kernel, not hashed."""
+    if settings.unit == "characters":
+        folded, origins = _folded(*prepare(settings, text))
+        yield from _grams(folded, origins, settings.ngrams, whole=False)
+        return
+    if settings.unit == "characters-in-words":
+        for word, origins in _spaced(*prepare(settings, text)):
+            yield from _grams(word, origins, settings.ngrams, whole=True)
+        return
+    words = placed_words(settings, text)
+    shortest, longest = settings.ngrams
+    for n in range(shortest, longest + 1):
+        for i in range(len(words) - n + 1):
+            run = words[i : i + n]
+            spans = tuple(word.spans[0] for word in run) if all(word.spans for word in run) else ()
+            yield PlacedTerm(" ".join(word.name for word in run), spans)
+    if settings.characters is not None:
+        for word, origins in _spaced(*prepare(settings, text)):
+            for gram in _grams(word, origins, settings.characters, whole=True):
+                yield PlacedTerm("~" + gram.name, gram.spans)
+
+
+def _grams(text: str, origins: Origins, ngrams: tuple[int, int], *, whole: bool) -> Iterator[PlacedTerm]:
+    """Runs of characters; ``whole``: a text shorter than n counts once, as itself."""
+    for n in range(ngrams[0], ngrams[1] + 1):
+        for i in range(len(text) - n + 1):
+            yield PlacedTerm(text[i : i + n], _joined(origins[i : i + n]))
+        if whole and len(text) <= n:
+            if len(text) < n:
+                yield PlacedTerm(text, _joined(origins))
+            return
+
+
+def _joined(origins: Origins) -> tuple[tuple[int, int], ...]:
+    """One stretch from the first origin to the last."""
+    real = [origin for origin in origins if origin[1] > origin[0]]
+    return ((real[0][0], real[-1][1]),) if real else ()
+
+
+def _folded(text: str, origins: Origins) -> tuple[str, Origins]:
+    """The text with each run of two or more of white space as one space."""
+    out, places, end = [], [], 0
+    for run in SPACE.finditer(text):
+        if run.end() - run.start() > 1:
+            out += [text[end : run.start()], " "]
+            places += origins[end : run.start()]
+            places.append((origins[run.start()][0], origins[run.end() - 1][1]))
+            end = run.end()
+    return "".join([*out, text[end:]]), places + origins[end:]
+
+
+def _spaced(text: str, origins: Origins) -> Iterator[tuple[str, Origins]]:
+    """Each word of the text with a space on either side, which is of no place."""
+    at = 0
+    for word in text.split():
+        at = text.index(word, at)
+        yield f" {word} ", [(0, 0), *origins[at : at + len(word)], (0, 0)]
+        at += len(word)
+
+
+def prepare(settings: TextSettings, text: str) -> tuple[str, Origins]:
+    """The text in its normal form, case and accents, and where each character came from.
+
+    Examples
+    --------
+    >>> prepare(TextSettings(normal_form="NFKC"), "ﬁ É")
+    ('fi é', [(0, 1), (0, 1), (1, 2), (2, 3)])
+    """
+    if text.isascii():
+        return (text.lower() if settings.lower else text), [(i, i + 1) for i in range(len(text))]
+    out: list[str] = []
+    origins: Origins = []
+    for start, end in _clusters(settings, text):
+        part = _prepared(settings, text[start:end])
+        out.append(part)
+        origins += [(start, end)] * len(part)
+    joined, whole = "".join(out), _prepared(settings, text)
+    # A sigma at the end of a word is another letter, of the same length; anything else is given up.
+    return (whole, origins) if len(joined) == len(whole) else (whole, [(0, 0)] * len(whole))
+
+
+def _clusters(settings: TextSettings, text: str) -> Iterator[tuple[int, int]]:
+    """Stretches that can be prepared by themselves: a character and its marks where that is enough.
+
+    It is not where letters compose, as those of Hangul do: then a run without ASCII is one stretch.
+    """
+    for run in re.finditer(r"[\x00-\x7f](?![^\x00-\x7f])|[\x00-\x7f]?[^\x00-\x7f]+", text):
+        cuts = [
+            i
+            for i in range(run.start(), run.end())
+            if i == run.start() or not (unicodedata.combining(text[i]) or text[i] == "\u200d")
+        ]
+        pairs = list(zip(cuts, [*cuts[1:], run.end()], strict=True))
+        parts = "".join(_prepared(settings, text[start:end]) for start, end in pairs)
+        whole = _prepared(settings, run[0])
+        if parts == whole or (settings.lower and len(parts) == len(whole) and "Σ" in run[0]):
+            yield from pairs
+        else:
+            yield run.span()
+
+
+def _prepared(settings: TextSettings, text: str) -> str:
+    if settings.normal_form is not None:
+        text = unicodedata.normalize(settings.normal_form, text)  # type: ignore[arg-type]
+    if settings.lower:
+        text = text.lower()
+    if settings.strip_accents and not text.isascii():
+        drop = (lambda c: not c.isascii()) if settings.strip_accents == "ascii" else unicodedata.combining
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not drop(c))
+    return text

@@ -1,0 +1,397 @@
+r"""Exact leave-one-out: every document under the model of all others, in one pass.
+
+Naive Bayes rests on counts, and counts subtract. So the model without a document costs no more than reading
+the document: no folds, no refitting, no held-out set. From such scores come the choice of smoothing,
+calibrated probabilities, an honest measure of quality, and the labels that look wrong.
+
+Without a document, its class has one less, its words have their counts lowered, and words that are then in
+fewer documents than ``min_df`` leave the vocabulary, in all classes. ``max_df`` and ``max_features`` are kept
+as they were chosen with the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds import _kernels
+from textodds.data import Batch
+from textodds.data.batch import taken
+from textodds.errors import InputError, NoData, Unsupported
+from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
+from textodds.learn.conditionals.bernoulli import log_absent
+from textodds.learn.forms.linear import LOG_ZERO, log, log_softmax
+from textodds.learn.held_out import FEWEST, HeldOut
+from textodds.learn.recipe import selected
+from textodds.learn.solvers.objective import raw
+from textodds.stats.hash_sample import UNIT, Example, as_rows
+
+if TYPE_CHECKING:
+    from textodds.learn.recipe import Recipe
+    from textodds.learn.softmax.penalty import HeldOutScores
+    from textodds.model.text_model import TextModel
+    from textodds.stats.tally import Counts, Tally
+
+Floats = NDArray[np.float64]
+
+PIECE = 2000
+"""Documents that are looked at together."""
+
+MANY = 30
+"""Classes beyond which smoothing is chosen with a temperature alone, not with a bias for each."""
+
+ALPHAS = (1e-5, 100.0)
+"""Smoothings that are tried lie between these."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """The counts of all documents, from which any one can be left out."""
+
+    tally: Tally
+    recipe: Recipe
+
+    def __post_init__(self) -> None:
+        conditional = getattr(self.recipe.learner, "conditional", None)
+        if (
+            conditional is None
+            or getattr(conditional, "norm", False)
+            or getattr(conditional, "transform", False)
+        ):
+            raise Unsupported(
+                "leaving out one document at a time takes counts, which this model does not rest on alone",
+                hint="use multinomial, bernoulli, or complement without norm and transform",
+            )
+        if np.ndim(conditional.alpha):
+            raise Unsupported("leave-one-out takes one alpha for all words")
+        if self.recipe.unknown != "ignore":
+            raise Unsupported("leave-one-out takes unknown='ignore'")
+
+    @property
+    def _conditional(self) -> Any:
+        return self.recipe.learner.conditional  # type: ignore[union-attr]
+
+    @cached_property
+    def documents(self) -> Floats:
+        """Documents that hold each word, (V,)."""
+        return self.counts.by_feature(self.counts.documents)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Occurrences of words in each class, (K,)."""
+        return self.counts.by_class(self.counts.occurrences)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The counts of the words that the model uses."""
+        return selected(self.tally, self.recipe.selection)[0]
+
+    def scores(
+        self, rows: Any, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None
+    ) -> Floats:
+        """Joint log-probabilities (N, K) of documents, each under the model of all others.
+
+        ``rows`` are the counts of words (N, V), SciPy sparse; ``codes`` the classes, all of which are among
+        those of the tally.
+        """
+        conditional = self._conditional
+        alpha = float(conditional.alpha) if alpha is None else alpha
+        counts, n = self.counts, self.tally.n_documents
+        weights = np.round(weights / UNIT) * UNIT  # as they were counted
+        cells, totals, absent, name = self._of(conditional, codes, weights, alpha)
+        least = self.recipe.selection.min_df
+        limit = least * (n - weights) if isinstance(least, float) else np.full(len(codes), float(least))
+        if self.recipe.selection.keeps_all:
+            limit[:] = 0.0  # a word in less than one document, by weight, is one all the same
+        found = _kernels.left_out(
+            name,
+            raw(rows),
+            (counts.starts, counts.class_of, cells, self.documents, totals),
+            (codes.astype(np.uint32), weights, np.maximum(limit, UNIT / 2)),
+            alpha,
+            LOG_ZERO,
+            absent,
+        )
+        return found + self.log_prior(codes, weights)
+
+    def _of(
+        self, conditional: Any, codes: NDArray[np.int64], weights: Floats, alpha: float
+    ) -> tuple[Floats, Floats, tuple[Floats, Floats] | None, str]:
+        """What is counted, its totals by class, what absent words add, and the name of the model."""
+        counts = self.counts
+        if isinstance(conditional, Bernoulli):
+            absent = self._absent(codes, weights, alpha)
+            return counts.documents, counts.class_documents, absent, "bernoulli"
+        if isinstance(conditional, Complement):
+            return counts.occurrences, self.totals, None, "complement"
+        assert isinstance(conditional, Multinomial)
+        if conditional.binary:
+            return counts.documents, counts.by_class(counts.documents), None, "binary"
+        return counts.occurrences, self.totals, None, "multinomial"
+
+    def _absent(self, codes: NDArray[np.int64], weights: Floats, alpha: float) -> tuple[Floats, Floats]:
+        """``Σ_v log(1 - p_kv)`` by class (K,), and of each document's class with so much less weight (N,)."""
+        counts, n = self.counts, self.counts.class_documents
+        unseen = counts.n_features - counts.by_class(np.ones_like(counts.documents))
+
+        def summed(total: Floats) -> Floats:  # (K,) documents of each class
+            cells = log_absent(counts.documents + alpha, total[counts.class_of] + 2 * alpha)
+            return counts.by_class(cells) + unseen * log_absent(alpha + 0 * total, total + 2 * alpha)
+
+        own = np.empty(len(codes))
+        for weight in np.unique(weights):
+            rows = weights == weight
+            own[rows] = summed(np.maximum(n - weight, 0.0))[codes[rows]]
+        return summed(n), own
+
+    def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Any = None) -> Floats:
+        """The prior without each document, (N, K), the model's unless given; zero for one that has none."""
+        if not self._conditional.is_likelihood:
+            return np.zeros((len(codes), len(self.counts.classes)))
+        prior = getattr(self.recipe.learner, "prior", "data") if prior is None else prior
+        classes, mass = self.counts.classes, self.counts.class_documents
+        if prior == "data":
+            left = np.tile(mass, (len(codes), 1))
+            left[np.arange(len(codes)), codes] -= weights
+            return log(np.maximum(left, 0.0) / np.maximum(left.sum(axis=1, keepdims=True), UNIT))
+        from textodds.learn.forms.linear import log_prior
+
+        return np.tile(log_prior(prior, classes, mass), (len(codes), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Documents, each under the model of all others.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The classes, sorted.
+    truth : array (N,)
+        The number of each document's own class.
+    scores : array (N, K)
+        Joint log-probabilities.
+    log_posterior : array (N, K)
+        ``log p(class | text)``, calibrated if the model is.
+    rows : array (N,)
+        Where each document stands in the data, from 0; those without weight are passed over.
+    """
+
+    classes: tuple[str, ...]
+    truth: NDArray[np.int64]
+    scores: Floats
+    log_posterior: Floats
+    rows: NDArray[np.int64]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of documents whose own class is the most probable."""
+        return float((self.log_posterior.argmax(axis=1) == self.truth).mean())
+
+    @property
+    def log_loss(self) -> float:
+        """Mean of ``-log p(own class | text)``."""
+        return float(-self.own.mean())
+
+    @property
+    def own(self) -> Floats:
+        """``log p(own class | text)``, (N,)."""
+        return np.asarray(self.log_posterior[np.arange(len(self.truth)), self.truth])
+
+    def suspects(self) -> NDArray[np.intp]:
+        """The documents in order of how little their own label is believed."""
+        return np.argsort(self.own, kind="stable")
+
+
+def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | None = None) -> LeftOut:
+    """Documents that a model has learned, each ``without`` its own counts, in one pass."""
+    without = without or LeaveOneOut(model.tally, model.recipe)
+    scores, calibrated, truth, rows = [], [], [], []
+    first = 0
+    for batch in batches:
+        for part in _pieces(batch):
+            weights = np.ones(len(part)) if part.weights is None else part.weights
+            here = np.flatnonzero(weights >= UNIT)
+            rows.append(first + here)
+            first += len(part)
+            if len(here) < len(part):
+                part = _rows_of(part, here.tolist())
+            codes = class_numbers(part.label_list(), model.classes_)
+            joint = without.scores(model.rows_of(part), codes, weights[here])
+            scores.append(joint)
+            prior = without.log_prior(codes, weights[here])
+            found = joint if model.calibration is None else model.calibration.applied(joint - prior) + prior
+            calibrated.append(log_softmax(found))
+            truth.append(codes)
+    if not scores:
+        raise NoData("there are no documents to leave out")
+    joint = np.concatenate(scores)
+    posterior = np.concatenate(calibrated)
+    return LeftOut(model.classes_, np.concatenate(truth), joint, posterior, np.concatenate(rows))
+
+
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """A batch in pieces whose rows stay in the cache."""
+    if len(batch) <= PIECE:
+        yield batch
+        return
+    for start in range(0, len(batch), PIECE):
+        yield _rows_of(batch, list(range(start, min(start + PIECE, len(batch)))))
+
+
+def _rows_of(batch: Batch, rows: list[int]) -> Batch:
+    weights = None if batch.weights is None else batch.weights[rows]
+    return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a sample of documents says, each left out: smoothing, calibration, and how good the model is."""
+
+    alpha: float
+    calibration: Calibration
+    held_out: HeldOut
+    about: dict[str, Any]
+
+
+def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> Lesson | None:
+    """What a sample of the documents of a model teaches; None if it is too small, or there is one class.
+
+    With ``choose`` the smoothing is chosen too; otherwise it is the model's.
+    """
+    if len(model.classes_) < 2 or not supports(model.recipe):
+        return None
+    without = LeaveOneOut(model.tally, model.recipe)
+    mass = dict(zip(without.counts.classes, without.counts.class_documents, strict=True))
+    # The only text of a class cannot be left out: nothing would be known of the class.
+    sample = [row for row in sample if UNIT <= row.weight < mass.get(row.label, 0.0)]
+    as_often = as_rows(sample)
+    if len(as_often) < FEWEST:
+        return None
+    codes = class_numbers([row.label for row in sample], model.classes_)
+    each = np.array([row.weight for row in sample])  # what is left out: one row, however many are like it
+    weights = each * np.array([row.rows for row in sample])
+    rows = model.rows([row.text for row in sample])
+    data = without.log_prior(codes, each, "data")  # whatever the model's own: texts come as they did then
+
+    def at(alpha: float, *, biases: bool = True) -> tuple[float, Calibration, Floats]:
+        scores = without.scores(rows, codes, each, alpha)
+        scores = scores - without.log_prior(codes, each)
+        found = Calibration.of_parts(
+            scores[None], codes, weights, offset=data, start=np.array([_slope(scores + data)]), biases=biases
+        )
+        return log_loss(found.applied(scores) + data, codes, weights), found, scores
+
+    learner: Any = model.recipe.learner
+    few = len(model.classes_) <= MANY  # a bias for each of many costs more than leaving texts out
+    alpha = float(learner.conditional.alpha) if not choose else _best_alpha(lambda a: at(a, biases=few)[0])
+    _, calibration, scores = at(alpha)
+    posterior = log_softmax(calibration.applied(scores) + data)
+    if _is_surely_worse(posterior.argmax(axis=1) == codes, (scores + data).argmax(axis=1) == codes):
+        calibration = _of_same_answers(scores, codes, weights, data, without)
+        posterior = log_softmax(calibration.applied(scores) + data)
+    before, after, truth = (scores + data)[as_often], posterior[as_often], codes[as_often]
+    about = calibration.told(before, after, truth, each[as_often])
+    return Lesson(alpha, calibration, HeldOut.of(after, truth), about)
+
+
+def _is_surely_worse(right: NDArray[np.bool_], before: NDArray[np.bool_]) -> bool:
+    """Whether fewer answers are right than before, by more than chance has it (two standard errors)."""
+    lost, won = np.count_nonzero(before & ~right), np.count_nonzero(right & ~before)
+    return bool(lost - won > 2.0 * np.sqrt(lost + won))
+
+
+def _of_same_answers(
+    scores: Floats, codes: NDArray[np.int64], weights: Floats, data: Floats, without: LeaveOneOut
+) -> Calibration:
+    r"""A temperature of likelihood and prior together, which changes no answer.
+
+    Where texts are long, likelihoods are far too sure and their slope :math:`\beta` is small; a prior c that
+    is left as it is then outweighs them. As a calibration beside that prior,
+    :math:`\beta (s + c) = \beta s + b + c` with :math:`b = (\beta - 1)\, c`.
+    """
+    joint = scores + data
+    found = Calibration.of_parts(joint[None], codes, weights, start=np.array([_slope(joint)]), biases=False)
+    mass = without.counts.class_documents
+    c = log(mass / mass.sum()) if np.any(data) else np.zeros(len(mass))
+    return Calibration(found.slopes, (float(found.slopes[0]) - 1.0) * (c - c.mean()))
+
+
+def supports(recipe: Recipe) -> bool:
+    """Whether documents can be left out of what a recipe makes."""
+    conditional = getattr(recipe.learner, "conditional", None)
+    return (
+        conditional is not None
+        and not getattr(conditional, "norm", False)
+        and not getattr(conditional, "transform", False)
+        and not np.ndim(conditional.alpha)
+        and recipe.unknown == "ignore"
+    )
+
+
+def _slope(scores: Floats) -> float:
+    """Where the search for a slope begins: scores of texts have the size of their length."""
+    ordered = np.sort(scores, axis=1)
+    return min(1.0, 2.0 / max(float(np.median(ordered[:, -1] - ordered[:, -2])), 1e-3))
+
+
+def _best_alpha(loss: Callable[[float], float]) -> float:
+    """The smoothing of least loss: by half decades while it falls, then between the best and those beside."""
+    points = {1.0: loss(1.0)}
+    for step in (10**-0.5, 10**0.5):
+        alpha = 1.0
+        while ALPHAS[0] < alpha * step < ALPHAS[1]:
+            alpha *= step
+            points[alpha] = loss(alpha)
+            if points[alpha] > min(points.values()):
+                break
+    found = sorted(points)
+    at = min(range(len(found)), key=lambda i: points[found[i]])
+    if at in (0, len(found) - 1):
+        return found[at]
+    left, low, right = (points[alpha] for alpha in found[at - 1 : at + 2])
+    bend = left - 2 * low + right
+    shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
+    return float(found[at] * 10 ** (0.5 * min(max(shift, -0.5), 0.5)))
+
+
+def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
+    """The number of each label's class, all of which must be there."""
+    index = {name: k for k, name in enumerate(classes)}
+    for label in labels:
+        if label not in index:
+            raise InputError(
+                f"there is no class `{label}`", hint="only documents that were learned can be left out"
+            )
+    return np.array([index[label] for label in labels], dtype=np.int64)
+
+
+CLEARLY = 0.95
+"""Share of the held-out loss that a calibration must get below to be worth having."""
+
+
+def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
+    """Calibrate a model by what was said of texts that were held out to choose its penalty."""
+    from textodds.learn.calibration import Calibration, log_loss
+    from textodds.learn.forms.linear import log_softmax
+    from textodds.learn.held_out import FEWEST, HeldOut
+
+    if len(held.codes) < FEWEST:
+        return
+    some = held.weights > 0
+    scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
+    prior = model.form.log_prior
+    found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
+    posterior = log_softmax(found.applied(scores - prior) + prior)
+    if log_loss(posterior, codes, weights) < CLEARLY * log_loss(scores, codes, weights):
+        model.calibration = found
+    else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
+        posterior, found = log_softmax(scores), Calibration.none()
+    model.held_out = HeldOut.of(posterior, codes)
+    model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}

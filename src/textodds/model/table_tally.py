@@ -1,0 +1,91 @@
+"""What is learned from tables: a statistic of each block of columns, all of which add and subtract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import TableBatch
+from textodds.errors import InputError, NoData
+from textodds.model.blocks import Block, Statistic, Words
+from textodds.stats.moments import Moments
+from textodds.stats.tally import Tally, TallyBuilder
+
+
+def _sum(total: Any, part: Any) -> Any:
+    return part if total is None else total + part
+
+
+@dataclass(frozen=True, eq=False)
+class TableTally:
+    """The statistics of some blocks, of the same rows."""
+
+    parts: tuple[Statistic, ...]
+
+    @classmethod
+    def count(cls, batches: Iterable[TableBatch], blocks: Sequence[Block]) -> TableTally:
+        """The tally of a stream of batches, in one pass."""
+        sums: list[Statistic | None] = [None] * len(blocks)
+        # A vocabulary is merged once, at the end, rather than batch by batch.
+        words = {
+            at: TallyBuilder(block.recipe.settings)
+            for at, block in enumerate(blocks)
+            if isinstance(block, Words)
+        }
+        rows = 0
+        for batch in batches:
+            if batch.labels is None:
+                raise NoData("there are rows but no labels to learn from")
+            if batch.weights is not None:  # as counts are: what rounds to nothing is nothing in every block
+                batch = replace(batch, weights=np.round(batch.weights * 2.0**30) * 2.0**-30)
+            for at, block in enumerate(blocks):
+                if isinstance(block, Words):
+                    words[at].add(block.texts(batch))
+                else:
+                    sums[at] = _sum(sums[at], block.count(batch, rows + 1))
+            rows += len(batch)
+        for at, counting in words.items():
+            sums[at] = counting.finish()
+        parts = [part for part in sums if part is not None]
+        if not parts or len(parts) < len(blocks) or not parts[0].classes:
+            raise NoData("there is nothing to learn from: no row has a weight above zero")
+        return cls(tuple(parts))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes, sorted."""
+        return self.parts[0].classes
+
+    @property
+    def class_rows(self) -> NDArray[np.float64]:
+        """Weight of the rows of each class, (K,)."""
+        first = self.parts[0]
+        return first.counts().class_documents if isinstance(first, Tally) else first.class_rows
+
+    @property
+    def n_documents(self) -> float:
+        """Total weight of the rows."""
+        return float(self.class_rows.sum())
+
+    def __add__(self, other: TableTally) -> TableTally:
+        return self._combined(other, 1) if isinstance(other, TableTally) else NotImplemented
+
+    def __sub__(self, other: TableTally) -> TableTally:
+        return self._combined(other, -1) if isinstance(other, TableTally) else NotImplemented
+
+    def _combined(self, other: TableTally, sign: int) -> TableTally:
+        if [type(part) for part in self.parts] != [type(part) for part in other.parts]:
+            raise InputError("the tables have different blocks of columns")
+        pairs: Any = zip(self.parts, other.parts, strict=True)
+        # The exact ones first: they know best whether what is taken away was ever there.
+        order = sorted(range(len(self.parts)), key=lambda at: isinstance(self.parts[at], Moments))
+        pairs = list(pairs)
+        done: dict[int, Statistic] = {}
+        for at in order:
+            a, b = pairs[at]
+            done[at] = a + b if sign > 0 else a - b
+        return TableTally(tuple(done[at] for at in range(len(self.parts))))

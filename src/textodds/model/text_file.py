@@ -1,0 +1,279 @@
+"""The file of a text model: vocabulary, fitted form, counts and held-out answers, as arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError, ModelFileError
+from textodds.learn.forms.linear import LinearModel, Weights
+from textodds.learn.recipe import Recipe
+from textodds.model.file import FORMAT, Arrays, names_of, write
+from textodds.stats.tally import Tally
+from textodds.text import Vocabulary
+
+if TYPE_CHECKING:
+    from textodds.judge.novelty import Typical
+    from textodds.learn.calibration import Calibration
+    from textodds.learn.forms.quadratic import QuadraticModel
+    from textodds.learn.held_out import HeldOut
+    from textodds.stats.document_ids import DocumentIds
+
+
+@dataclass(frozen=True)
+class FileContents:
+    """What a model file holds. ``tally`` reads the counts when they are wanted, if they are there."""
+
+    recipe: Recipe
+    vocabulary: Vocabulary
+    form: LinearModel | QuadraticModel
+    tally: Callable[[], Tally] | None
+    info: dict[str, Any]
+    scale: NDArray[np.float64] | None = None  # (V,)
+    typical: Typical | None = None
+    calibration: Calibration | None = None
+    held_out: HeldOut | None = None
+    document_ids: DocumentIds | None = None
+
+
+def save(path: str | os.PathLike[str], stored: FileContents) -> None:
+    """Write a model file; a crash leaves the old file or the new one."""
+    form = stored.form
+    header: dict[str, Any] = {
+        "format": FORMAT,
+        "form": "linear" if isinstance(form, LinearModel) else "quadratic",
+        "classes": form.classes,
+        "is_posterior": form.is_posterior,
+        "recipe": stored.recipe.as_dict(),
+        "info": stored.info,
+        "tally": None,
+        "ledger": None if stored.document_ids is None else stored.document_ids.classes,
+        "calibration": None if stored.calibration is None else stored.calibration.as_dict(),
+    }
+    arrays: Arrays = {
+        "vocabulary.keys": stored.vocabulary.keys,
+        "vocabulary.arena": stored.vocabulary.arena,
+        "vocabulary.directory": stored.vocabulary.directory,
+    }
+    if isinstance(form, LinearModel):
+        header["presence"] = form.presence
+        arrays |= _linear_arrays(form)
+    else:
+        header["temperature"] = form.temperature
+        arrays |= _quadratic_arrays(form)
+    if stored.scale is not None:
+        arrays["vocabulary.scale"] = stored.scale
+    if stored.typical is not None:
+        arrays |= {f"typical.{name}": array for name, array in stored.typical.arrays().items()}
+    if stored.held_out is not None:
+        arrays |= {f"honest.{name}": array for name, array in stored.held_out.arrays().items()}
+    if stored.document_ids is not None:
+        arrays |= {f"ledger.{name}": array for name, array in stored.document_ids.arrays().items()}
+    if stored.tally is not None:
+        tally = stored.tally()
+        header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
+        arrays |= {f"tally.{part}": narrowed(getattr(tally, part)) for part in TALLY}
+        if not np.array_equal(tally.vocabulary.keys, stored.vocabulary.keys):
+            arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
+    write(path, header, arrays)
+
+
+def _linear_arrays(linear: LinearModel) -> Arrays:
+    weights = linear.weights
+    arrays: Arrays = {
+        "linear.log_prior": linear.log_prior,
+        "linear.intercept": linear.intercept,
+        "linear.default": weights.default,
+        "linear.slope": weights.slope,
+        "linear.base": weights.base,
+    }
+    if weights.dense is not None:
+        return {**arrays, "linear.dense": weights.dense.reshape(-1)}
+    return arrays | {
+        f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")
+    }
+
+
+def _quadratic_arrays(form: QuadraticModel) -> Arrays:
+    from textodds.learn.forms.quadratic import LowRank
+
+    assert isinstance(form.gaussians, LowRank)  # the only one that texts have
+    arrays: Arrays = {"log_prior": form.log_prior, "intercept": np.asarray(form.intercept)}
+    arrays |= form.gaussians.arrays()
+    return {f"quadratic.{name}": array for name, array in arrays.items()}
+
+
+TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
+
+
+def tally_arrays(tally: Tally) -> Arrays:
+    """A tally as arrays, with its words; for files that hold several."""
+    arrays = {part: narrowed(getattr(tally, part)) for part in TALLY}
+    about = np.array([tally.fraction, tally.pruned], dtype=np.int64)
+    return arrays | {"keys": tally.vocabulary.keys, "arena": tally.vocabulary.arena, "about": about}
+
+
+def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]) -> Tally:
+    """The tally that `tally_arrays` made arrays of."""
+    about = arrays["about"]
+    if about.dtype != np.int64 or about.shape != (2,):
+        raise ModelFileError("its counts are damaged")
+    header = {"classes": list(classes), "fraction": int(about[0]), "pruned": int(about[1])}
+    nothing = Vocabulary(np.zeros(0, np.uint64), np.zeros(0, np.uint8))
+    return _tally(
+        Path("the file"), header, {f"tally.{name}": array for name, array in arrays.items()}, nothing
+    )
+
+
+def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in the smallest type that holds them."""
+    most = int(counts.max()) if len(counts) else 0
+    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)
+    return counts.astype(kind)
+
+
+def of_contents(path: Path, header: dict[str, Any], arrays: Arrays) -> FileContents:
+    """What the header and the arrays of a file hold, checked; nothing is read but the header."""
+    if header.get("form") == "table":
+        raise ModelFileError("it is a model of tables, not of texts")
+
+    def get(name: str, kind: str, length: int | None = None) -> NDArray[Any]:
+        if name not in arrays:
+            raise ModelFileError(f"the tensor `{name}` is missing")
+        array = arrays[name]
+        if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
+            raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
+        return array
+
+    classes = names_of(header["classes"])
+    K = len(classes)
+    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
+    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
+    V = len(vocabulary)
+    form: LinearModel | QuadraticModel
+    if header.get("form", "linear") == "linear":  # older files have no other
+        form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
+    elif header["form"] != "quadratic":
+        raise ModelFileError("its form is neither linear nor quadratic")
+    else:
+        form = _quadratic(header, classes, V, get, arrays)
+    counts = header["tally"]
+    recipe = Recipe.of_dict(header["recipe"])
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
+    typical = None
+    if "typical.surprise" in arrays:
+        from textodds.judge.novelty import Typical
+
+        typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
+    calibration = held_out = document_ids = None
+    if (found := header.get("calibration")) is not None:
+        from textodds.learn.calibration import Calibration
+
+        calibration = Calibration.of_dict(found)
+        if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, K):
+            raise ModelFileError("its calibration is not that of its classes")
+    if "honest.truth" in arrays:
+        from textodds.learn.held_out import HeldOut
+
+        parts = {name.removeprefix("honest."): array for name, array in arrays.items()}
+        held_out = HeldOut.of_arrays(parts, K)
+    if (names := header.get("ledger")) is not None:
+        from textodds.stats.document_ids import DocumentIds
+
+        parts = {part: arrays[f"ledger.{part}"] for part in ("ids", "class_of")}
+        document_ids = DocumentIds.of_arrays(parts, names)
+    info = dict(header["info"])
+    return FileContents(
+        recipe, vocabulary, form, read, info, scale, typical, calibration, held_out, document_ids
+    )
+
+
+def _linear(
+    header: dict[str, Any],
+    classes: tuple[str, ...],
+    V: int,
+    get: Callable[..., NDArray[Any]],
+    *,
+    dense: bool,
+) -> LinearModel:
+    K = len(classes)
+    weights = Weights(
+        get("linear.default", "f8", K),
+        get("linear.slope", "f8"),
+        get("linear.base", "f8"),
+        dense=get("linear.dense", "f8", V * K).reshape(V, K) if dense else None,
+        starts=None if dense else get("linear.starts", "u8", V + 1),
+        class_of=None if dense else get("linear.class_of", "u4"),
+        exceptions=None if dense else get("linear.exceptions", "f8"),
+    )
+    return LinearModel(
+        classes,
+        get("linear.log_prior", "f8", K),
+        get("linear.intercept", "f8", K),
+        weights,
+        presence=_flag(header["presence"]),
+        is_posterior=_flag(header["is_posterior"]),
+    )
+
+
+def _quadratic(
+    header: dict[str, Any],
+    classes: tuple[str, ...],
+    V: int,
+    get: Callable[..., NDArray[Any]],
+    arrays: Arrays,
+) -> QuadraticModel:
+    from textodds.learn.forms.quadratic import LowRank, QuadraticModel
+
+    K, temperature = len(classes), header["temperature"]
+    prior, intercept = (get(f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
+    if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
+        raise ModelFileError("its temperature is not a number above zero")
+    if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
+        raise ModelFileError("its prior or intercept is no number")
+    parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
+    return QuadraticModel(classes, prior, LowRank.of_arrays(parts, K, V), temperature, intercept)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ModelFileError("its header says neither yes nor no where it must")
+    return value
+
+
+def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocabulary) -> Tally:
+    """The counts, widened to the types of `Tally` and checked."""
+
+    def get(name: str) -> NDArray[Any]:
+        array = arrays[f"tally.{name}"]
+        if array.dtype.kind not in "ui" or array.ndim != 1 or (len(array) and array.min() < 0):
+            raise ValueError(f"the tensor `tally.{name}` has the wrong type or shape")
+        return array
+
+    try:
+        if "tally.keys" in arrays:
+            vocabulary = Vocabulary(get("keys").astype(np.uint64), get("arena").astype(np.uint8))
+        fraction, pruned = header["fraction"], header["pruned"]
+        if not all(isinstance(number, int) and number >= 0 for number in (fraction, pruned)):
+            raise ValueError("their header is damaged")
+        tally = Tally(
+            fraction,
+            names_of(header["classes"]),
+            get("class_documents").astype(np.int64),
+            vocabulary,
+            get("starts").astype(np.uint64),
+            get("class_of").astype(np.uint32),
+            get("occurrences").astype(np.int64),
+            get("documents").astype(np.int64),
+            pruned,
+        )
+        return tally.checked()
+    except (InputError, ModelFileError, LookupError, TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"the counts in `{path}` are damaged: {error}") from error

@@ -1,0 +1,84 @@
+"""Measures a model on a file, as a program: `python -m textodds.serve.evaluate_file MODEL FILE COLUMNS`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from textodds.data import read
+from textodds.errors import BadRow, InputError, MissingColumn, TextoddsError, Unsupported
+from textodds.model.file import load_texts
+from textodds.serve.answers import number
+
+PAGE = Path("report.html")
+MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
+
+
+def measured(model: str, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
+    """The measures, as plain data; the report is written beside the file, if it can be drawn."""
+    from textodds.study.report.evaluation_data import measured as passed
+    from textodds.study.report.evaluation_page import evaluation_page
+
+    opened = load_texts(model)
+    given: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
+    evaluation, gathered = passed(opened, read(Path(file), **given))
+    with contextlib.suppress(Unsupported):  # matplotlib is not installed
+        page = evaluation_page(opened, evaluation, gathered, called="the model", data="the file")
+        PAGE.write_text(page, encoding="utf-8")
+    by_class = evaluation.by_class().items()
+    found: dict[str, Any] = {
+        "n": evaluation.n,
+        "calibration_error": number(evaluation.calibration_error),
+        "classes": [
+            {"label": label, "rows": int(part["rows"])}
+            | {name: number(part[name]) for name in ("precision", "recall", "f1")}
+            for label, part in by_class
+        ],
+        "confusion": [
+            {"truth": truth, "answer": answer, "rows": rows}
+            for (truth, answer), rows in evaluation.confusion.items()
+        ],
+        "unknown_labels": evaluation.unknown_labels,
+        "bins": [
+            {"answers": rows, "said": said, "right": right} for rows, said, right in evaluation.reliability
+        ],
+    }
+    for name in ("accuracy", "macro_f1", "log_loss"):
+        found[name] = number(getattr(evaluation, name))
+        found[f"{name}_interval"] = [number(end) for end in getattr(evaluation, f"{name}_interval")]
+    return found
+
+
+def _hint(error: TextoddsError) -> str | None:
+    """What to do about an error, for who sends files: hints about options of commands are of no use there."""
+    if isinstance(error, MissingColumn):
+        return "name the columns in the query: /v1/evaluate?text=COLUMN&label=COLUMN"
+    if isinstance(error, BadRow):
+        return "correct the row"
+    return None if error.hint is None or "--" in error.hint else error.hint
+
+
+def main(model: str, file: str, columns: str) -> None:
+    """Print the measures, or what went wrong, as one line of JSON."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = measured(model, file, json.loads(columns))
+    except TextoddsError as error:
+        found = {"problem": error.problem, "hint": _hint(error), "code": error.code}
+    except MemoryError:
+        told = InputError("the file takes more memory than there is", hint="send fewer rows")
+        found = {"problem": told.problem, "hint": told.hint, "code": told.code}
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,76 @@
+"""DataFrames: the columns that are read, and jobs whose errors are ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textodds.data.columns import ColumnNames
+from textodds.errors import InputError
+from textodds.spark.wire import raised
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+WHERE = "the DataFrame"
+
+T = TypeVar("T")
+
+
+def columns_of(
+    df: DataFrame, text: str | None, label: str | None = None, weight: str | None = None, *, labelled: bool
+) -> dict[str, Column]:
+    """The columns that are wanted, as ``text``, ``label`` and ``weight``; the last two if there are any."""
+    places = _places(df, text, label, weight, labelled=labelled)
+    return {name: df["`" + df.columns[at].replace("`", "``") + "`"] for name, at in places.items()}
+
+
+def rows_of(
+    df: DataFrame, text: str | None, label: str | None = None, weight: str | None = None, *, labelled: bool
+) -> DataFrame:
+    """The columns that are wanted, under the names ``text``, ``label`` and ``weight``."""
+    places = _places(df, text, label, weight, labelled=labelled)
+    numbered = df.toDF(
+        *(f"c{at}" for at in range(len(df.columns)))
+    )  # to Spark, `Text` and `text` are one name
+    return numbered.select(*(numbered[f"c{at}"].alias(name) for name, at in places.items()))
+
+
+def _places(
+    df: DataFrame, text: str | None, label: str | None, weight: str | None, *, labelled: bool
+) -> dict[str, int]:
+    found = ColumnNames(text, label, weight, labelled).find(WHERE, must_be_frame(df).columns)
+    kind = df.schema.fields[found.text].dataType.simpleString()
+    if not kind.startswith(("string", "varchar", "char", "binary", "void")):
+        raise InputError(
+            f"the column `{df.columns[found.text]}` holds {kind}, not text",
+            hint="name another column: text='COLUMN'",
+        )
+    places = {"text": found.text, "label": found.label, "weight": found.weight}
+    return {name: at for name, at in places.items() if at is not None}
+
+
+def text_of(df: DataFrame, text: str | None) -> Column:
+    """The column of texts."""
+    return columns_of(df, text, labelled=False)["text"]
+
+
+def must_be_frame(df: Any) -> Any:
+    """Fail for what is no DataFrame of Spark."""
+    if not hasattr(df, "mapInArrow"):
+        raise InputError(
+            f"a DataFrame of Spark is wanted, and this is {type(df).__module__}.{type(df).__name__}",
+            hint="for data of other kinds use textodds.train",
+        )
+    return df
+
+
+def run(job: Callable[[], T]) -> T:
+    """What a job of Spark returns; an error of ours in one of its tasks is raised as it was there."""
+    try:
+        return job()
+    except Exception as failure:
+        error = raised(failure)
+        if error is None:
+            raise
+        raise error from None

@@ -1,0 +1,124 @@
+"""How good a model is on a DataFrame: sums that tasks take and Spark adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from textodds.data import Batch
+from textodds.judge.evaluation import Evaluation, EvaluationSums
+from textodds.learn.forms.linear import log_softmax
+from textodds.model.leave_one_out import LeaveOneOut, LeftOut, left_out
+from textodds.spark.dataframes import rows_of, run
+from textodds.spark.models import loaded, model_of, sent
+from textodds.spark.tasks import PART_SPARK, RowErrors, admitted, part_of, partition_number, parts_of
+from textodds.spark.wire import packed, telling, unpacked
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import DataFrame
+
+    from textodds.model.text_model import TextModel
+
+SIDES = 16
+"""Tasks that measurements of partitions are merged on."""
+
+
+def evaluate(
+    model: TextModel | str | os.PathLike[str],
+    df: DataFrame,
+    text: str | None = None,
+    label: str | None = None,
+    weight: str | None = None,
+    *,
+    left_out: bool = False,
+    bad_rows: str = "stop",
+) -> Evaluation:
+    """Measured quality on the rows of a DataFrame, as `TextModel.evaluate` has it.
+
+    With ``left_out`` the rows are those that the model has learned, each measured under the model of all
+    others; ``weight`` is then the column of the weights they were learned with.
+    """
+    rows = rows_of(df, text, label, weight if left_out else None, labelled=True)
+    found = learned(model) if left_out else model_of(model)
+    name = sent(rows.sparkSession, found, counts=left_out)
+    measured = rows.mapInArrow(telling(Measure(name, left_out, bad_rows)), PART_SPARK)
+    merged = measured.repartition("part").mapInArrow(telling(Merge()), PART_SPARK)
+    total = EvaluationSums(found.classes_)
+    for _, payload in sorted(parts_of(iter(run(merged.toArrow).to_batches()))):
+        total.merge(_measuring(payload))
+    return total.finish()
+
+
+def learned(model: TextModel | str | os.PathLike[str]) -> TextModel:
+    """A model from which documents can be left out."""
+    found = model_of(model)
+    LeaveOneOut(found.tally, found.recipe)  # refuses others
+    return found
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Measures a partition."""
+
+    model: str
+    left_out: bool
+    bad_rows: str
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The sums of one partition."""
+        model = loaded(self.model)
+        measuring = EvaluationSums(model.classes_)
+        for batch in admitted(batches, RowErrors(self.bad_rows)):
+            scores, evidence = model.score_batch(batch)
+            labels = batch.label_list()
+            if self.left_out:
+                found = without_own(self.model, batch)
+                labels = [labels[row] for row in found.rows.tolist()]
+                measuring.add(labels, found.log_posterior, evidence[found.rows])
+            else:
+                measuring.add(labels, log_softmax(scores), evidence)
+        if measuring.n:
+            yield part_of(partition_number() % SIDES, _packed(measuring))
+
+
+@dataclass(frozen=True)
+class Merge:
+    """Adds up the sums of partitions."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """One sum for all that came."""
+        total = None
+        for _, payload in parts_of(batches):
+            if total is None:
+                total = _measuring(payload)
+            else:
+                total.merge(_measuring(payload))
+        if total is not None:
+            yield part_of(partition_number(), _packed(total))
+
+
+def without_own(name: str, batch: Batch) -> LeftOut:
+    """What the model that was sent says of documents it has learned, each without its own counts."""
+    return left_out(loaded(name), [batch], _without(name))
+
+
+@lru_cache(maxsize=2)
+def _without(name: str) -> LeaveOneOut:
+    model = loaded(name)
+    return LeaveOneOut(model.tally, model.recipe)
+
+
+def _packed(measuring: EvaluationSums) -> bytes:
+    about = {name: getattr(measuring, name) for name in ("n", "no_evidence", "known", "loss", "squares")}
+    confusion = [[*pair, rows] for pair, rows in measuring.confusion.items()]
+    return packed({**about, "classes": measuring.classes, "confusion": confusion}, {"bins": measuring.bins})
+
+
+def _measuring(data: bytes) -> EvaluationSums:
+    header, arrays = unpacked(data)
+    header["confusion"] = {(label, answer): rows for label, answer, rows in header["confusion"]}
+    return EvaluationSums(**header, bins=arrays["bins"])

@@ -1,0 +1,93 @@
+"""Tallies as plain arrays, for a file; and back, from a file that may come from anywhere."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError
+from textodds.stats.categories.exact import FRACTION, MOST_UNITS, Units
+
+Arrays: TypeAlias = dict[str, NDArray[Any]]
+
+
+def packed(key: str, names: Sequence[str]) -> Arrays:
+    """Names as two arrays: their bytes, and where each ends."""
+    encoded = [name.encode() for name in names]
+    ends = np.cumsum([len(name) for name in encoded], dtype=np.uint64)
+    return {f"{key}.text": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{key}.ends": ends}
+
+
+def whole_numbers(arrays: Mapping[str, Any], key: str, length: int | None = None) -> Units:
+    """An array of a file as whole numbers from zero to `MOST_UNITS`."""
+    if key not in arrays:
+        raise InputError(f"the array `{key}` is missing")
+    array = np.asarray(arrays[key])
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (length is not None and len(array) != length):
+        raise InputError(f"the array `{key}` has the wrong type or size")
+    if len(array) and not (int(array.min()) >= 0 and int(array.max()) < MOST_UNITS):
+        raise InputError(f"the array `{key}` holds a number out of range")
+    return array.astype(np.int64, copy=False)
+
+
+def unpacked(arrays: Mapping[str, Any], key: str) -> list[str]:
+    """The names that `packed` made into arrays."""
+    text, ends = whole_numbers(arrays, f"{key}.text"), whole_numbers(arrays, f"{key}.ends")
+    edges = [0, *ends.tolist()]
+    if (np.diff(edges) < 0).any() or edges[-1] != len(text) or (len(text) and int(text.max()) > 255):
+        raise InputError(f"the names `{key}` are damaged")
+    data = text.astype(np.uint8).tobytes()
+    try:
+        return [data[a:b].decode() for a, b in itertools.pairwise(edges)]
+    except UnicodeDecodeError:
+        raise InputError(f"the names `{key}` are not UTF-8") from None
+
+
+def in_order(names: Sequence[str], key: str) -> tuple[str, ...]:
+    """The names, if they are sorted and none is there twice."""
+    if any(a >= b for a, b in itertools.pairwise(names)):
+        raise InputError(f"the names `{key}` are out of order")
+    return tuple(names)
+
+
+@dataclass(frozen=True)
+class ArrayHeader:
+    """What the arrays of both tallies begin with."""
+
+    fraction: int
+    classes: tuple[str, ...]
+    columns: tuple[str, ...]
+    categories: tuple[tuple[str, ...], ...]
+
+    def arrays(self) -> Arrays:
+        """The plain form."""
+        return {
+            "fraction": np.array([self.fraction], dtype=np.uint8),
+            **packed("classes", self.classes),
+            **packed("columns", self.columns),
+            "sizes": np.array([len(names) for names in self.categories], dtype=np.uint64),
+            **packed("categories", [name for names in self.categories for name in names]),
+        }
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, Any]) -> ArrayHeader:
+        """The heading, if it is one."""
+        fraction = int(whole_numbers(arrays, "fraction", 1)[0])
+        if fraction not in (0, FRACTION):
+            raise InputError(f"the fraction is {fraction}; it is 0 or {FRACTION}")
+        columns = in_order(unpacked(arrays, "columns"), "columns")
+        if not columns:
+            raise InputError("there are no columns")
+        names = unpacked(arrays, "categories")
+        edges = [0]
+        for size in whole_numbers(arrays, "sizes", len(columns)).tolist():
+            edges.append(edges[-1] + size)
+        if edges[-1] != len(names):
+            raise InputError("the array `sizes` does not fit the categories")
+        categories = tuple(in_order(names[a:b], "categories") for a, b in itertools.pairwise(edges))
+        return cls(fraction, in_order(unpacked(arrays, "classes"), "classes"), columns, categories)

@@ -1,0 +1,145 @@
+"""Documents in memory as sparse rows: what models that need every document at once learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from textodds import _kernels
+from textodds.data import Batch
+from textodds.errors import BadWeight, LengthMismatch, NoData
+from textodds.stats.threads import checked_threads
+from textodds.text import Selection, TextSettings, Vocabulary, Weighting
+
+
+@dataclass(eq=False)
+class Documents:
+    """Labelled documents, their terms counted once and for all.
+
+    Which terms are kept, and what they are worth, is decided afterwards: `select`, then `rows`, as often
+    as wanted. Rows and vocabulary are the same for any number of threads.
+    """
+
+    classes: tuple[str, ...]  # (K,) sorted
+    codes: NDArray[np.int64]  # (N,) class of each document
+    weights: NDArray[np.float64] | None  # (N,)
+    settings: TextSettings
+    gathered: _kernels.Gathered
+    vocabulary: Vocabulary = field(init=False)
+    documents: NDArray[np.float64] = field(init=False)  # (V,) weight of the documents with each term
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        labels: Sequence[str],
+        weights: ArrayLike | None = None,
+        *,
+        settings: TextSettings | None = None,
+        threads: int | None = None,
+    ) -> Documents:
+        """Some texts in memory.
+
+        Examples
+        --------
+        >>> documents = Documents.of(["free phone", "see you", "free"], ["spam", "ham", "spam"])
+        >>> rows = documents.rows(Weighting(idf=False, unit=False))
+        >>> [documents.vocabulary.words()[v] for v in rows.indices]
+        ['free', 'phone', 'see', 'you', 'free']
+        """
+        if len(labels) != len(texts):
+            raise LengthMismatch(len(texts), len(labels))
+        values = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        if values is not None and len(values) != len(texts):
+            raise LengthMismatch(len(texts), len(values), "weights")
+        return cls.gather([Batch(list(texts), list(labels), values)], settings=settings, threads=threads)
+
+    @classmethod
+    def gather(
+        cls,
+        batches: Iterable[Batch],
+        *,
+        settings: TextSettings | None = None,
+        selection: Selection | None = None,
+        threads: int | None = None,
+    ) -> Documents:
+        """A stream of batches, in one pass. Memory grows with the distinct terms of each document."""
+        settings = settings or TextSettings()
+        gatherer = _kernels.Gatherer(settings.analyser, checked_threads(threads))
+        labels: list[str] = []
+        weights: list[NDArray[np.float64]] = []
+        is_weighted = False
+        for batch in batches:
+            if batch.labels is None:
+                raise NoData("there are texts but no labels to learn from")
+            gatherer.add(batch.texts)
+            labels += batch.label_list()
+            is_weighted |= batch.weights is not None
+            weights.append(np.ones(len(batch)) if batch.weights is None else _checked(batch.weights))
+        names = sorted(set(labels))
+        index = {name: k for k, name in enumerate(names)}
+        codes = np.fromiter((index[label] for label in labels), dtype=np.int64, count=len(labels))
+        documents = cls(
+            tuple(names),
+            codes,
+            np.concatenate(weights) if is_weighted else None,
+            settings,
+            gatherer.finish(),
+        )
+        documents.select(selection or Selection())
+        return documents
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def n_documents(self) -> float:
+        """Total weight of the documents."""
+        return float(len(self) if self.weights is None else self.weights.sum())
+
+    def select(self, selection: Selection) -> None:
+        """Keep the terms that a selection names."""
+        documents = occurrences = self.gathered.documents(self.weights)
+        if selection.max_features is not None:
+            occurrences = self.gathered.occurrences(self.weights)
+        keep = documents > 0
+        if len(self) and not selection.keeps_all:
+            keep &= selection.mask(documents, occurrences, self.n_documents)
+        surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
+        if surplus > 0:  # of the terms as frequent as the last, the alphabet decides
+            tied = np.flatnonzero(keep & (occurrences == occurrences[keep].min()))
+            by_name = sorted(zip(self.gathered.names(tied.astype(np.uint32)), tied.tolist(), strict=True))
+            keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
+        keys, arena, numbers = self.gathered.select(keep)
+        self.vocabulary = Vocabulary(keys, arena)
+        self.documents = documents[numbers]
+
+    def idf(self, weighting: Weighting) -> NDArray[np.float64]:
+        """The factor of each term, (V,)."""
+        return weighting.idf_of(self.documents, self.n_documents)
+
+    def rows(self, weighting: Weighting, scale: NDArray[np.float64] | None = None) -> Any:
+        """The documents as SciPy sparse rows, (N, V); terms are worth ``scale`` (idf) each.
+
+        Within a row terms stand in the order in which the document brings them.
+        """
+        from scipy import sparse
+
+        scale = self.idf(weighting) if scale is None else scale
+        starts, features, values = self.gathered.rows(
+            weighting.frequency, scale, weighting.unit, self.settings.blocks
+        )
+        if starts[-1] < 2**31:
+            starts = starts.astype(np.int32)  # SciPy wants both alike
+        return sparse.csr_array((values, features, starts), shape=(len(self), len(self.vocabulary)))
+
+
+def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    bad = np.flatnonzero(~((weights >= 0) & (weights <= 2.0**32)))
+    if len(bad):
+        raise BadWeight(f"a weight is {weights[bad[0]]:g}; it must be from 0 to 2^32")
+    return weights

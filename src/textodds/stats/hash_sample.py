@@ -1,0 +1,106 @@
+"""A fair sample of texts that depends on the texts alone: not on their order, nor on where they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds import _kernels
+from textodds.data import Batch
+
+SAMPLE, TYPICAL = 5000, 2000
+"""Texts of training that are kept for a while, to calibrate by and to compare with."""
+
+UNIT = 2.0**-30
+"""The smallest weight there is."""
+
+LARGEST_SHARE = 0.01
+"""What one text of a sample may count at most, where not all texts are in it: it stands there by chance."""
+
+
+class Example(NamedTuple):
+    """A text with its label, the weight of a row of it, and for how many rows it stands."""
+
+    text: str
+    label: str
+    weight: float
+    rows: float = 1.0
+
+
+class HashSample:
+    """The distinct texts of smallest hash of all that pass, with how often each came.
+
+    Samples of parts merge to the sample of the whole.
+
+    Examples
+    --------
+    >>> left, right, whole = HashSample(2), HashSample(2), HashSample(2)
+    >>> left.offer(Batch(["free phone", "see you"], ["spam", "ham"], None))
+    >>> right.offer(Batch(["see you", "at six"], ["ham", "ham"], None))
+    >>> whole.offer(Batch(["at six", "see you", "free phone"], ["ham", "ham", "spam"], None))
+    >>> whole.offer(Batch(["see you"], ["ham"], None))
+    >>> left.merge(right)
+    >>> left.examples() == whole.examples()
+    True
+    """
+
+    def __init__(self, size: int = SAMPLE) -> None:
+        self._kernel = _kernels.Sample(size)
+        self._of_all = True  # as far as samples that were taken in know
+
+    def offer(self, batch: Batch) -> None:
+        """Let a batch pass."""
+        labels: Any = [""] * len(batch) if batch.labels is None else batch.labels
+        self._kernel.add(batch.texts, labels, batch.weights)
+
+    def passed(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The same batches, each offered on its way."""
+        for batch in batches:
+            self.offer(batch)
+            yield batch
+
+    def merge(self, other: HashSample) -> None:
+        """Take in the sample of other rows."""
+        self._kernel.merge(other._kernel)
+        self._of_all &= other._of_all
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The sample as plain columns, to be sent elsewhere."""
+        rows = self._kernel.rows()
+        names = ("text", "label", "rows", "weight")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def put(self, columns: dict[str, list[Any]], *, is_whole: bool) -> None:
+        """Take in what `columns` made of a sample that was, or was not, of all texts."""
+        for row in zip(*(columns[name] for name in ("text", "label", "rows", "weight")), strict=True):
+            self._kernel.put(*row)
+        self._of_all &= is_whole
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every text that passed is in the sample."""
+        return self._kernel.is_whole and self._of_all
+
+    def examples(self) -> list[Example]:
+        """The texts, one for each label that it came with, in an order that is as good as random.
+
+        Rows of one text and label that differ in weight have their mean.
+        """
+        rows = self._kernel.rows()
+        most = sum(row[2] for row in rows)
+        if not self.is_whole:
+            most = max(1, int(LARGEST_SHARE * most))
+        return [
+            Example(text, label, weight / n * UNIT, float(min(n, most))) for text, label, n, weight in rows
+        ]
+
+
+def as_rows(examples: list[Example]) -> NDArray[np.intp]:
+    """Which example each of as many rows as they stand for is of, or of `SAMPLE` rows if they are more."""
+    ends = np.cumsum([example.rows for example in examples])
+    n = min(int(ends[-1]), max(SAMPLE, len(examples))) if len(ends) else 0
+    places = (np.arange(n) + 0.5) * (ends[-1] / n if n else 1.0)
+    return np.searchsorted(ends, places, side="right")

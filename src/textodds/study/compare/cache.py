@@ -1,0 +1,162 @@
+"""Measurements kept in a file as they come, so that a later run goes on where one was stopped.
+
+JSON lines: first what the measurements are of, then one measurement a line. A line that was cut short when a
+process ended is passed over.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from textodds.errors import InputError
+from textodds.judge.evaluation import Evaluation
+from textodds.study.compare.measures import Answers, Duration, Measurement
+
+FORMAT = 1
+
+
+class MeasurementCache:
+    """A file of measurements of the same data, split in the same way."""
+
+    def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self._about = {"textodds_comparison": FORMAT, **about}
+        self.found: dict[tuple[str, int, int], Measurement] = {}
+        try:
+            self._open()
+        except OSError as error:
+            raise InputError(
+                f"cannot keep measurements in `{self.path}`: {(error.strerror or str(error)).lower()}",
+                hint="name a file in a folder that exists and may be written to",
+            ) from error
+
+    def _open(self) -> None:
+        if not self.path.exists() or not self.path.stat().st_size:
+            self._write(self._about)
+            return
+        head, *lines = list(self._lines())
+        if head is None or head.get("textodds_comparison") != FORMAT:
+            raise InputError(
+                f"`{self.path}` is not a file of kept measurements", hint="name another file, or a new one"
+            )
+        differing = [name for name, value in self._about.items() if head.get(name) != value]
+        if differing:
+            raise InputError(
+                f"the measurements in `{self.path}` are of other data or another split "
+                f"({', '.join(differing)} differ)",
+                hint="name another file, or delete this one to begin anew",
+            )
+        for line in lines:
+            if line is not None and (each := _measurement(line)) is not None:
+                self.found[each.key] = each
+
+    def _lines(self) -> Iterator[dict[str, Any] | None]:
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            for text in file:
+                try:
+                    line = json.loads(text)
+                except json.JSONDecodeError:
+                    line = None
+                yield line if isinstance(line, dict) else None
+
+    def add(self, measurement: Measurement) -> None:
+        """Keep one more."""
+        self._write(_plain(measurement))
+
+    def _write(self, line: dict[str, Any]) -> None:
+        with self.path.open("a+b") as file:
+            if file.tell():  # a line that was cut short must not swallow this one
+                file.seek(-1, os.SEEK_END)
+                ended = file.read(1) == b"\n"
+                file.write(b"" if ended else b"\n")
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+
+def _plain(each: Measurement) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "name": each.name,
+        "size": each.size,
+        "repeat": each.repeat,
+        "training": [each.training.wall, each.training.cpu],
+        "predicting": [each.predicting.wall, each.predicting.cpu],
+        "reason": each.reason,
+        "bytes": each.bytes,
+        "made": each.made,
+        "notes": list(each.notes),
+    }
+    if each.answers is not None:
+        plain["rows"] = len(each.answers.right)
+        plain["right"] = _packed(np.packbits(each.answers.right).tobytes())
+        plain["loss"] = _packed(each.answers.loss.astype("<f4").tobytes())
+    if each.evaluation is not None:
+        plain["evaluation"] = each.evaluation.as_dict()
+    return plain
+
+
+def _measurement(plain: dict[str, Any]) -> Measurement | None:
+    """The measurement on a line, or None where it is not as it was written."""
+    try:
+        answers = None
+        if "right" in plain:
+            n = int(plain["rows"])
+            right = np.unpackbits(np.frombuffer(_unpacked(plain["right"]), np.uint8), count=n)
+            loss = np.frombuffer(_unpacked(plain["loss"]), "<f4").astype(np.float32)
+            if len(right) != n or len(loss) != n:
+                return None
+            answers = Answers(right.astype(np.bool_), loss)
+        return Measurement(
+            str(plain["name"]),
+            int(plain["size"]),
+            int(plain["repeat"]),
+            Duration(*map(float, plain["training"])),
+            Duration(*map(float, plain["predicting"])),
+            answers,
+            str(plain["reason"]),
+            _evaluation(plain["evaluation"]) if "evaluation" in plain else None,
+            int(plain["bytes"]),
+            str(plain["made"]),
+            tuple(map(str, plain["notes"])),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _evaluation(plain: dict[str, Any]) -> Evaluation:
+    """The evaluation that `Evaluation.as_dict` made plain data of."""
+
+    def interval(name: str) -> tuple[float, float]:
+        low, high = plain[name]
+        return float(low), float(high)
+
+    return Evaluation(
+        int(plain["n"]),
+        float(plain["accuracy"]),
+        interval("accuracy_interval"),
+        float(plain["macro_f1"]),
+        interval("macro_f1_interval"),
+        math.nan if plain["log_loss"] is None else float(plain["log_loss"]),
+        interval("log_loss_interval"),
+        {(cell["label"], cell["predicted"]): int(cell["rows"]) for cell in plain["confusion"]},
+        {str(label): int(rows) for label, rows in plain["unknown_labels"].items()},
+        int(plain["no_evidence"]),
+        tuple(
+            (int(part["rows"]), float(part["probability"]), float(part["accuracy"]))
+            for part in plain["reliability"]
+        ),
+    )
+
+
+def _packed(raw: bytes) -> str:
+    return base64.b85encode(raw).decode()
+
+
+def _unpacked(text: str) -> bytes:
+    return base64.b85decode(text)

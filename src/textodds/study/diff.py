@@ -1,0 +1,471 @@
+"""How two models differ: in what they rest on, in what they believe, and in what they decide."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import read
+from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
+from textodds.judge.evaluation import mcnemar
+from textodds.learn.forms.linear import LinearModel, log_softmax
+from textodds.model.text_model import TextModel
+
+if TYPE_CHECKING:
+    from textodds.model.file import Model
+    from textodds.model.table_model import TableModel
+
+Floats = NDArray[np.float64]
+
+TOP = 20
+"""Words, columns and examples that are named."""
+
+MOST_CLASSES = 500
+"""Classes that are compared word by word: of more, those with the most documents."""
+
+CELLS = 1 << 22
+"""Words times classes looked at at once."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of either model: documents and prior before and after, None where it is not there."""
+
+    documents: tuple[float | None, float | None]
+    prior: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class ChangedDecision:
+    """A text or a row that the models decide differently, with the probability each gives its answer."""
+
+    row: int
+    content: Any
+    before: tuple[str, float]
+    after: tuple[str, float]
+    truth: str | None = None
+
+
+@dataclass(frozen=True)
+class DecisionChanges:
+    """What became of the decisions on some data.
+
+    ``changed`` counts rows by their label before and after. With true labels: how many each model had
+    right, and ``only`` those that only the first, and only the second, had right. ``p_value`` is McNemar's
+    exact one: how often as uneven a split of these, or a more uneven one, would come of equally good
+    models.
+
+    References
+    ----------
+    McNemar (1947), "Note on the sampling error of the difference between correlated proportions"; exact
+    by the binomial distribution with p = 1/2, two-sided.
+    """
+
+    n: int
+    changed: dict[tuple[str, str], int]
+    examples: tuple[ChangedDecision, ...]
+    right: tuple[int, int] | None = None
+    only: tuple[int, int] | None = None
+
+    @property
+    def n_changed(self) -> int:
+        """Rows whose label changed."""
+        return sum(self.changed.values())
+
+    @property
+    def accuracy(self) -> tuple[float, float] | None:
+        """Share of right answers before and after."""
+        return None if self.right is None or not self.n else (self.right[0] / self.n, self.right[1] / self.n)
+
+    @property
+    def p_value(self) -> float | None:
+        """McNemar's exact p-value."""
+        return None if self.only is None else mcnemar(*self.only)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How a second model differs from a first."""
+
+    kind: str  # "texts" or "tables"
+    classes: dict[str, Class]
+    recipe: tuple[tuple[str, Any, Any], ...]  # what was chosen, before and after; only where it differs
+    features: tuple[int, int]  # words, or columns
+    gained: tuple[tuple[str, float | None], ...]  # with counts, the most frequent first
+    lost: tuple[tuple[str, float | None], ...]
+    n_gained: int
+    n_lost: int
+    between: tuple[str, str] | None = None  # of the classes that both have, the two that changed most
+    moved: tuple[tuple[str, float, float], ...] = ()  # log-odds of a word between them, before and after
+    shifted: tuple[tuple[str, str, float], ...] = ()  # a column, the class where it changed most, how far
+    decisions: DecisionChanges | None = field(default=None)
+
+    @property
+    def added(self) -> list[str]:
+        """Classes that only the second model has."""
+        return [name for name, each in self.classes.items() if each.documents[0] is None]
+
+    @property
+    def removed(self) -> list[str]:
+        """Classes that only the first model has."""
+        return [name for name, each in self.classes.items() if each.documents[1] is None]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for JSON."""
+        plain = asdict(self)
+        plain |= {"added": self.added, "removed": self.removed}
+        if self.decisions is not None:
+            changed = [
+                {"before": before, "after": after, "rows": rows}
+                for (before, after), rows in self.decisions.changed.items()
+            ]
+            plain["decisions"] |= {
+                "changed": changed,
+                "n_changed": self.decisions.n_changed,
+                "accuracy": self.decisions.accuracy,
+                "p_value": self.decisions.p_value,
+            }
+        return plain
+
+
+def diff(
+    a: Model, b: Model, data: Any = None, labels: Any = None, *, top: int = TOP, **reading: Any
+) -> Difference:
+    """How model ``b`` differs from model ``a``, and on ``data``, if that is given, how its decisions do.
+
+    ``data``, ``labels`` and ``reading`` are what `textodds.train` takes; labels need not be there.
+
+    Examples
+    --------
+    >>> from textodds import train
+    >>> a = train(["free phone", "see you"], ["spam", "ham"])
+    >>> b = train(["free phone", "see you", "free eggs"], ["spam", "ham", "ham"])
+    >>> found = diff(a, b, ["a free lunch", "see the phone"])
+    >>> found.features, found.gained, found.between
+    ((4, 5), (('eggs', 1.0),), ('ham', 'spam'))
+    >>> [(word, round(before, 2), round(after, 2)) for word, before, after in found.moved[:1]]
+    [('free', -0.69, -0.25)]
+    >>> found.decisions.changed
+    {('spam', 'ham'): 1}
+    """
+    if a.is_table != b.is_table:
+        which = ("tables", "texts") if a.is_table else ("texts", "tables")
+        raise InputError(
+            f"the first is a model of {which[0]}, the second of {which[1]}", hint="compare models of one kind"
+        )
+    decisions = None
+    if data is not None or reading.get("query") is not None:
+        decisions = _decisions(a, b, data, labels, top, reading)
+    found: dict[str, Any] = {
+        "classes": _classes(a, b),
+        "recipe": tuple(_differing(a.recipe.as_dict(), b.recipe.as_dict())),
+        "decisions": decisions,
+    }
+    if isinstance(a, TextModel) and isinstance(b, TextModel):
+        return Difference("texts", **found, **_words(a, b, top))
+    return Difference("tables", **found, **_columns(a, b, top))  # type: ignore[arg-type]
+
+
+def _classes(a: Model, b: Model) -> dict[str, Class]:
+    found = [(_documents(model), _prior(model)) for model in (a, b)]
+    return {
+        name: Class(
+            (found[0][0].get(name), found[1][0].get(name)), (found[0][1].get(name), found[1][1].get(name))
+        )
+        for name in sorted({*a.classes_, *b.classes_})
+    }
+
+
+def _documents(model: Model) -> dict[str, float]:
+    """Documents by class; NaN where a model was saved without."""
+    known = model.is_table or model._tally is not None or "class_documents" in model.info  # type: ignore[union-attr]
+    return dict(model.class_documents) if known else dict.fromkeys(model.classes_, float("nan"))
+
+
+def _prior(model: Model) -> dict[str, float]:
+    if isinstance(model, TextModel):
+        if not model.form.is_posterior:
+            return {}
+        log_prior = model.form.log_prior
+    else:
+        log_prior = model.log_prior
+    return dict(zip(model.classes_, np.exp(log_prior).tolist(), strict=True))
+
+
+def _differing(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where plain data differs, by its path."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in [*a, *(key for key in b if key not in a)]:
+            yield from _differing(a.get(key), b.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(a, list) and isinstance(b, list) and any(isinstance(each, dict) for each in [*a, *b]):
+        for at, (x, y) in enumerate(itertools.zip_longest(a, b)):
+            yield from _differing(x, y, f"{path}[{at}]")
+    elif a != b:
+        yield path, a, b
+
+
+def _words(a: TextModel, b: TextModel, top: int) -> dict[str, Any]:
+    mine, theirs = a.vocabulary.words(), b.vocabulary.words()
+    place = {word: v for v, word in enumerate(theirs)}
+    common = [(v, place.pop(word)) for v, word in enumerate(mine) if word in place]
+    taken = {v for v, _ in common}
+    lost = [word for v, word in enumerate(mine) if v not in taken]
+    pair, moved = _moved(a, b, np.array(common, dtype=np.int64).reshape(-1, 2), top)
+    return {
+        "features": (len(mine), len(theirs)),
+        "gained": _frequent(b, list(place), top),
+        "lost": _frequent(a, lost, top),
+        "n_gained": len(place),
+        "n_lost": len(lost),
+        "between": pair,
+        "moved": moved,
+    }
+
+
+def _frequent(model: TextModel, words: list[str], top: int) -> tuple[tuple[str, float | None], ...]:
+    """Of some words those that occur most, with how often; in the order of the alphabet if none knows."""
+    if model._tally is None:
+        return tuple((word, None) for word in sorted(words)[:top])
+    counts, names = model.tally.counts(), model.tally.vocabulary.words()
+    occurrences = dict(zip(names, counts.by_feature(counts.occurrences).tolist(), strict=True))
+    ranked = heapq.nsmallest(top, words, key=lambda word: (-occurrences.get(word, 0.0), word))
+    return tuple((word, occurrences.get(word, 0.0)) for word in ranked)
+
+
+def _moved(
+    a: TextModel, b: TextModel, common: NDArray[np.int64], top: int
+) -> tuple[tuple[str, str] | None, tuple[tuple[str, float, float], ...]]:
+    r"""The two classes that changed most, and the words whose log-odds between them moved most.
+
+    With :math:`d_{kv}` the change of the weight of word v in class k, those are the two classes with the
+    largest :math:`\sum_v (d_{jv} - d_{kv})^2` over the words of both models.
+    """
+    names = [name for name in a.classes_ if name in set(b.classes_)]
+    if not isinstance(a.form, LinearModel) or not isinstance(b.form, LinearModel) or len(names) < 2:
+        return None, ()
+    if len(names) > MOST_CLASSES:
+        documents = _documents(b)
+        names = sorted(sorted(names, key=lambda name: -documents[name])[:MOST_CLASSES])
+    j, k = ([model.classes_.index(name) for name in names] for model in (a, b))
+    step = max(1, CELLS // max(len(a.classes_), len(b.classes_)))
+    product = np.zeros((len(names), len(names)))
+    for part in (common[at : at + step] for at in range(0, len(common), step)):
+        change = b.form.weights.rows(part[:, 1])[:, k] - a.form.weights.rows(part[:, 0])[:, j]
+        product += change.T @ change
+    square = np.diag(product)
+    distance = square[:, None] + square - 2 * product
+    np.fill_diagonal(distance, -np.inf)
+    first, second = sorted(int(at) for at in np.unravel_index(int(distance.argmax()), distance.shape))
+    best: list[tuple[float, int, float, float]] = []
+    for part in (common[at : at + step] for at in range(0, len(common), step)):
+        before, after = (
+            form.weights.rows(part[:, side])[:, own[first]] - form.weights.rows(part[:, side])[:, own[second]]
+            for form, side, own in ((a.form, 0, j), (b.form, 1, k))
+        )
+        near = np.argsort(-np.abs(after - before), kind="stable")[:top]
+        best += [
+            (-abs(float(after[i] - before[i])), int(part[i, 0]), float(before[i]), float(after[i]))
+            for i in near
+        ]
+        best = sorted(best)[:top]
+    words = a.vocabulary.words(np.array([number for _, number, _, _ in best], dtype=np.int64))
+    pairs = zip(words, best, strict=True)
+    return (names[first], names[second]), tuple(
+        (word, before, after) for word, (change, _, before, after) in pairs if change < 0
+    )
+
+
+def _columns(a: TableModel, b: TableModel, top: int) -> dict[str, Any]:
+    mine, theirs = ([column.name for column in model.schema.used] for model in (a, b))
+    gained = [name for name in theirs if name not in mine]
+    lost = [name for name in mine if name not in theirs]
+    return {
+        "features": (len(mine), len(theirs)),
+        "gained": tuple((name, None) for name in gained[:top]),
+        "lost": tuple((name, None) for name in lost[:top]),
+        "n_gained": len(gained),
+        "n_lost": len(lost),
+        "shifted": _shifted(a, b, top),
+    }
+
+
+def _shifted(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, float], ...]:
+    """The columns whose distributions are the furthest apart, by Hellinger's distance, from 0 to 1."""
+    mine, theirs = _marginals(a), _marginals(b)
+    found = []
+    for name in mine.keys() & theirs.keys():
+        distances = [
+            (_hellinger(mine[name][label], theirs[name][label]), label)
+            for label in mine[name].keys() & theirs[name].keys()
+        ]
+        known = [(distance, label) for distance, label in distances if distance is not None]
+        if known:
+            distance, label = min(known, key=lambda pair: (-pair[0], pair[1]))
+            found.append((name, label, distance))
+    ranked = sorted(found, key=lambda each: (-each[2], each[0]))
+    return tuple(each for each in ranked[:top] if each[2] > 0)
+
+
+Marginal = tuple[float, float] | dict[str, float]
+"""Mean and variance of a number, or the probability of each category."""
+
+
+def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
+    """The distribution of each column in each class, by name; texts are those of their words."""
+    from textodds.learn.conditionals.categorical import Categorical
+    from textodds.learn.forms.quadratic import Diagonal
+    from textodds.model.blocks import Cells, Numbers, Words
+
+    found: dict[str, dict[str, Marginal]] = {}
+    pairs = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
+    for block, part, statistic in pairs:
+        fitted: Any = part
+        tally: Any = statistic
+        if isinstance(block, Numbers):
+            gaussians = fitted.gaussians
+            if isinstance(gaussians, Diagonal):
+                mean, variance = gaussians.mean, gaussians.variance
+            else:
+                mean = gaussians.centre + gaussians.scale * gaussians.mean
+                own = np.einsum("kvv->kv", gaussians.covariance())
+                variance = np.broadcast_to(own, mean.shape)
+            for v, name in enumerate(block.columns):
+                values = zip(mean[:, v].tolist(), variance[:, v].tolist(), strict=True)
+                found[name] = dict(zip(model.classes_, values, strict=True))
+        elif isinstance(block, Words):
+            form = fitted.model.linear
+            words = fitted.model.vocabulary.words()
+            theta = np.exp(form.weights.rows(np.arange(len(words))))
+            found[block.columns[0]] = {
+                label: dict(zip(words, theta[:, k].tolist(), strict=True))
+                for k, label in enumerate(model.classes_)
+            }
+        else:
+            if isinstance(block, Cells):
+                estimate = Categorical(1.0, block.conditional.missing).fit(tally.marginals())
+            else:
+                estimate = fitted.estimate
+            for name, categories, log_p in zip(
+                estimate.columns, estimate.categories, estimate.log_p, strict=True
+            ):
+                shares = np.exp(log_p[: len(categories)])
+                found[name] = {
+                    label: dict(zip(categories, shares[:, k].tolist(), strict=True))
+                    for k, label in enumerate(model.classes_)
+                }
+    return found
+
+
+def _hellinger(p: Marginal, q: Marginal) -> float | None:
+    r"""Hellinger's distance :math:`\sqrt{1 - \int \sqrt{pq}}`; None of a number and categories.
+
+    >>> _hellinger({"a": 1.0}, {"b": 1.0}), _hellinger((0.0, 1.0), (0.0, 1.0))
+    (1.0, 0.0)
+    """
+    if isinstance(p, dict) and isinstance(q, dict):
+        if (
+            p
+            and q
+            and p.keys() != q.keys()
+            and any(name.startswith("up to ") for name in p.keys() ^ q.keys())
+        ):
+            return None  # intervals that were cut elsewhere
+        overlap = sum(float(np.sqrt(share * q.get(name, 0.0))) for name, share in p.items())
+    elif isinstance(p, tuple) and isinstance(q, tuple):
+        (m1, v1), (m2, v2) = p, q
+        overlap = float(
+            np.sqrt(2 * np.sqrt(v1 * v2) / (v1 + v2)) * np.exp(-((m1 - m2) ** 2) / (4 * (v1 + v2)))
+        )
+    else:
+        return None
+    return float(np.sqrt(max(1.0 - min(overlap, 1.0), 0.0)))
+
+
+def _decisions(
+    a: Model, b: Model, data: Any, labels: Any, top: int, reading: dict[str, Any]
+) -> DecisionChanges:
+    def decided(labelled: bool) -> DecisionChanges:
+        return _decided(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
+
+    if labels is not None or reading.get("label") is not None:
+        return decided(True)
+    try:
+        return decided(True)
+    except InputError as error:  # labels are welcome, and need not be there
+        lacking = isinstance(error, MissingColumn) and error.wanted == "label"
+        if not (lacking or isinstance(error, BadFile) or error.problem.endswith("comes without labels")):
+            raise
+    return decided(False)
+
+
+def _read(
+    a: Model, b: Model, data: Any, labels: Any, labelled: bool, reading: dict[str, Any]
+) -> Iterable[tuple[Any, Any]]:
+    """Batches for each of the models, of the same rows."""
+    if isinstance(a, TextModel):
+        source = read(data, labels, labelled=labelled, **reading)
+        return ((batch, batch) for batch in source)
+    both = [model.read(data, labels, labelled=labelled, **reading) for model in (a, b)]  # type: ignore[union-attr]
+    return zip(*both, strict=True)
+
+
+def _decided(
+    a: Model, b: Model, batches: Iterable[tuple[Any, Any]], labelled: bool, top: int
+) -> DecisionChanges:
+    changed: Counter[tuple[str, str]] = Counter()
+    right, only, n = [0, 0], [0, 0], 0
+    best: list[tuple[float, int, ChangedDecision]] = []
+    for mine, theirs in batches:
+        if len(mine) != len(theirs):
+            raise LengthMismatch(len(mine), len(theirs), "rows of the second model")
+        before, after = _answers(a, mine), _answers(b, theirs)
+        truth = mine.label_list() if labelled else [None] * len(mine)
+        for i, ((was, p), (now, q), true) in enumerate(zip(before, after, truth, strict=True)):
+            if labelled:
+                right[0] += was == true
+                right[1] += now == true
+                only[0] += was == true != now
+                only[1] += now == true != was
+            if was != now:
+                changed[was, now] += 1
+                sure = (min(p, q), -(n + i))
+                if len(best) < top or sure > best[0][:2]:
+                    example = ChangedDecision(n + i + 1, _content(mine, i), (was, p), (now, q), true)
+                    (heapq.heappush if len(best) < top else heapq.heappushpop)(best, (*sure, example))
+        n += len(mine)
+    examples = tuple(example for _, _, example in sorted(best, key=lambda each: (-each[0], -each[1])))
+    counted = dict(sorted(changed.items(), key=lambda item: (-item[1], item[0])))
+    if not labelled:
+        return DecisionChanges(n, counted, examples)
+    return DecisionChanges(n, counted, examples, (right[0], right[1]), (only[0], only[1]))
+
+
+def _answers(model: Model, batch: Any) -> list[tuple[str, float]]:
+    """The label of each row and its probability."""
+    shares = np.exp(log_softmax(model.score_batch(batch)[0]))
+    best = shares.argmax(axis=1)
+    each = zip(best.tolist(), shares[np.arange(len(best)), best].tolist(), strict=True)
+    return [(model.classes_[k], share) for k, share in each]
+
+
+def _content(batch: Any, i: int) -> Any:
+    """A text, or a row as a dict."""
+    if not hasattr(batch, "columns"):
+        texts = batch.texts
+        if not isinstance(texts, list):
+            import pyarrow
+
+            texts = pyarrow.array(texts)
+        return str(texts[i])
+    row = {}
+    for name, values in batch.columns.items():
+        value = values[i].item() if isinstance(values, np.ndarray) else values[i].as_py()
+        row[name] = None if value != value else value  # NaN is a number that is missing
+    return row

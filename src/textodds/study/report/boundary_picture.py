@@ -1,0 +1,154 @@
+"""Three Gaussian classifiers of two numbers side by side, with their regions and ellipses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from textodds.errors import InputError
+from textodds.study.report.classifiers import MODELS, MaximumLikelihood
+from textodds.study.report.legend import Caption, head
+from textodds.study.report.palette import INK, REGION, Style, style
+from textodds.study.report.picture import Picture, drawing
+from textodds.study.report.points import LabelledPoints
+from textodds.study.report.regions import Limits, Regions
+from textodds.study.report.sheet import label, new_figure
+
+POINTS = 2000
+"""Rows that are drawn, about: with more, a picture shows less."""
+
+DISTANCES = (1.0, 2.0)
+"""Mahalanobis distances of the ellipses, in standard deviations."""
+
+ALIKE = 1 - 1e-9
+"""Two columns that are as correlated in a class are one: an ellipse would be a line."""
+
+KEY = "black lines: boundaries; ellipses: 1 and 2 standard deviations from the mean"
+
+VECTORS = 150
+"""With more points than this an SVG holds them as an image, which is smaller."""
+
+COARSER = 3
+"""Regions are filled with fewer corners than their boundaries have, which lie over their edges."""
+
+LAYERS = 6
+"""The points of all classes are laid in turns, so that the last class does not hide the others."""
+
+
+def boundaries(
+    rows: ArrayLike, labels: Sequence[object], names: tuple[str, str], *, points: int = POINTS
+) -> Picture:
+    """A picture of QDA, LDA and Gaussian naive Bayes on the same rows, with the same axes.
+
+    Regions are in pale colours of their classes, with the boundaries as lines; ellipses are at 1 and 2
+    standard deviations (Mahalanobis) from the mean of each class, by the covariance of that model. Models
+    are those of largest likelihood, without shrinkage or smoothing; the prior is the shares of the classes.
+
+    Parameters
+    ----------
+    rows : array (N, 2)
+        Rows with a missing number (NaN) are left out, and the picture says so.
+    labels : sequence of N
+        Of the classes the 8 largest are drawn, and the picture says so.
+    names : two str
+        What the columns are called.
+    points : int, default 2000
+        Rows to draw, about, in proportion to the classes; models are fitted to all.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(1)
+    >>> rows = np.concatenate([draw.normal(0, 1, (50, 2)), draw.normal(3, 1, (50, 2))])
+    >>> picture = boundaries(rows, ["a"] * 50 + ["b"] * 50, ("width", "height"))
+    >>> picture.about["accuracy"]["LDA"]
+    1.0
+    """
+    if len(names) != 2 or names[0] == names[1]:
+        raise InputError(
+            f"boundaries are drawn over two columns, not over {', '.join(f'`{name}`' for name in names)}",
+            hint="name two different columns",
+        )
+    data = LabelledPoints.of(rows, labels, names)
+    _refuse_alike(data)
+    models = [MaximumLikelihood.of(name, data) for name in MODELS]
+    frame = Limits.around(data, models, max(DISTANCES))
+    shown = data.sample(points)
+    notes = (*data.notes, *_left_out(data, frame, sum(map(len, shown))))
+    accuracy = {fitted.name: fitted.accuracy(data) for fitted in models}
+    words = Caption(data.classes, KEY, notes, 10)
+    with drawing():
+        figure, panels = new_figure(words, 10, 1, len(models), 2.92, shared=True)
+        for axes, fitted in zip(panels, models, strict=True):
+            _draw(axes, fitted, data, frame, shown)
+            right = f"{accuracy[fitted.name]:.1%} right on these rows"
+            head(axes, fitted.name, MODELS[fitted.name][1], right)
+            label(axes.xaxis, names[0])
+        label(panels[0].yaxis, names[1])
+        words.draw(figure, ellipses=True)
+    about = {"x": names[0], "y": names[1], "rows": len(data.rows), "classes": list(data.classes)}
+    title = f"Decision regions of {', '.join(MODELS)} by {names[0]} and {names[1]}"
+    return Picture(figure, title, notes, {**about, "accuracy": accuracy})
+
+
+def _draw(
+    axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, frame: Limits, shown: list[Any]
+) -> None:
+    """One model: regions under points under boundaries under ellipses under means."""
+    styles = [style(k) for k in range(len(data.classes))]
+    regions = Regions.of(fitted, frame)
+    _fill(axes, regions.coarser(COARSER), styles)
+    _scatter(axes, data, shown, styles)
+    for margin in regions.margin[:-1]:  # a boundary has two sides: the last class has none of its own
+        if margin.min() < 0 < margin.max():
+            axes.contour(regions.x, regions.y, margin, levels=[0], colors=[INK], linewidths=1.4, zorder=4)
+    for k, look in enumerate(styles):
+        for distance in DISTANCES:
+            ring = fitted.ellipse(k, distance).T
+            axes.plot(*ring, color="white", linewidth=2.6, alpha=0.7, zorder=5)
+            axes.plot(*ring, color=look.line, linewidth=1.5, zorder=6)
+        mean = {"marker": look.marker, "color": look.colour, "edgecolors": "white", "linewidths": 1.2}
+        axes.scatter(*fitted.mean[k], s=72, zorder=7, **mean)
+    axes.set_xlim(frame.left, frame.right)
+    axes.set_ylim(frame.bottom, frame.top)
+    axes.set_box_aspect(1)
+
+
+def _fill(axes: Any, regions: Regions, styles: list[Style]) -> None:
+    for look, margin in zip(styles, regions.margin, strict=True):
+        if margin.max() > 0:
+            pale = look.pale(REGION)
+            axes.contourf(regions.x, regions.y, margin, levels=[0, np.inf], colors=[pale], zorder=0)
+
+
+def _scatter(axes: Any, data: LabelledPoints, shown: list[Any], styles: list[Style]) -> None:
+    few = sum(map(len, shown)) <= VECTORS
+    size, alpha = (16, 0.6) if few else (9, 0.38)
+    for layer in range(LAYERS):
+        for look, rows in zip(styles, shown, strict=True):
+            points = data.rows[rows[layer::LAYERS]].T
+            point = {"s": size, "marker": look.marker, "color": look.colour, "alpha": alpha, "linewidths": 0}
+            axes.scatter(*points, rasterized=not few, zorder=2, **point)
+
+
+def _left_out(data: LabelledPoints, frame: Limits, shown: int) -> list[str]:
+    """What the panels do not show."""
+    notes = []
+    if shown < len(data.rows):
+        notes.append(f"{shown:,} of {len(data.rows):,} rows drawn as points")
+    outside = int((~frame.holds(data.rows)).sum())
+    if outside:
+        notes.append(f"{outside:,} row{'' if outside == 1 else 's'} beyond the edges")
+    return notes
+
+
+def _refuse_alike(data: LabelledPoints) -> None:
+    """Refuse columns that are a line in a class: an ellipse has two axes."""
+    for k, name in enumerate(data.classes):
+        if abs(np.corrcoef(data.rows[data.codes == k].T)[0, 1]) > ALIKE:
+            raise InputError(
+                f"columns `{data.names[0]}` and `{data.names[1]}` lie on a line in class `{name}`",
+                hint="choose columns that do not follow from one another",
+            )

@@ -1,0 +1,99 @@
+"""A model's card: what it is, what it was made of, and what is known of how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textodds.model.table_model import TableModel
+    from textodds.model.text_model import TextModel
+
+
+def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
+    """What is known of a model, by name.
+
+    Where a file has something else in the place of what is known, that is left out.
+    """
+    recipe, info = model.recipe.as_dict(), model.info
+    number, noun = model.extent
+    yield "kind", "rows of a table" if model.is_table else "texts"
+    yield "learner", _learner(recipe["learner"])
+    yield "classes", f"{len(model.classes_):,}"
+    if isinstance(documents := info.get("documents"), (int, float)):
+        yield "learned from", f"{documents:,.0f} {'rows' if model.is_table else 'texts'}"
+    if isinstance(source := info.get("source"), str):
+        skipped = info.get("rejected")
+        yield "data", source + (f", {skipped:,} rows skipped" if isinstance(skipped, int) and skipped else "")
+    yield f"{noun}s", f"{number:,}"
+    for part in ("settings", "selection", "weighting"):
+        if isinstance(recipe.get(part), dict) and (told := _choices(recipe[part])):
+            yield {"settings": "text"}.get(part, part), told
+    if isinstance(recipe.get("unknown"), str):
+        yield "unknown words", recipe["unknown"]
+    if model.is_table:
+        yield "prior", str(recipe["prior"])
+    for key, found in (("left_out", _left_out(info.get("left_out"))), ("quality", _quality(info))):
+        if found:
+            yield {"left_out": "left out one by one", "quality": "measured in training"}[key], found
+    if isinstance(fit := info.get("fit"), dict) and (told := _choices(fit)):
+        yield "fit", told
+    if isinstance(fingerprint := info.get("fingerprint"), str):
+        yield "fingerprint", fingerprint
+
+
+def _learner(learner: Any) -> str:
+    if not isinstance(learner, Mapping):
+        return str(learner)
+    told = _choices({key: value for key, value in learner.items() if key != "learner"})
+    return f"{learner.get('learner')} ({told})" if told else str(learner.get("learner"))
+
+
+def _choices(plain: Mapping[str, Any]) -> str:
+    """Choices in words: what is off or not given is left out.
+
+    >>> _choices({"alpha": 0.5, "fit_prior": True, "lower": False, "ngrams": [1, 2], "stop_words": None})
+    'alpha 0.5, fit prior, ngrams 1–2'
+    """
+    told = []
+    for key, value in plain.items():
+        name = key.replace("_", " ")
+        if value is None or value is False or (isinstance(value, (list, tuple, dict)) and not value):
+            continue
+        if key == "hash_seed" and plain.get("hash_bits") is None:
+            continue
+        if value is True:
+            told.append(name)
+        elif isinstance(value, (list, tuple)):
+            told.append(
+                f"{name} {'–'.join(map(str, value))}" if len(value) == 2 else f"{name} ({len(value):,})"
+            )
+        elif isinstance(value, Mapping):
+            told.append(f"{name} ({len(value):,})")
+        elif isinstance(value, float):
+            told.append(f"{name} {min(str(value), f'{value:.4g}', key=len) if value % 1 else value}")
+        else:
+            told.append(f"{name} {value}")
+    return ", ".join(told)
+
+
+def _left_out(plain: Any) -> str:
+    try:
+        return (
+            f"{plain['n']:,} texts of training: accuracy {plain['accuracy']:.4f}, log-loss "
+            f"{plain['log_loss']:.4f} ({plain['log_loss_before']:.4f} before calibration)"
+        )
+    except (LookupError, TypeError, ValueError):
+        return ""
+
+
+def _quality(info: Mapping[str, Any]) -> str:
+    try:
+        plain = info["quality"]
+        low, high = plain["accuracy_interval"]
+        return (
+            f"accuracy {plain['accuracy']:.4f} ({low:.4f} to {high:.4f}) on {plain['n']:,} rows "
+            f"of {plain['source']}"
+        )
+    except (LookupError, TypeError, ValueError):
+        return ""

@@ -1,0 +1,158 @@
+"""What a report shows beyond measures, gathered in the same pass over the data, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import Batch
+from textodds.data.batch import taken
+from textodds.judge.evaluation import Evaluation, Scored, evaluate
+from textodds.learn.forms.linear import log_softmax
+from textodds.study.report.palette import MOST
+from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
+
+if TYPE_CHECKING:
+    from textodds.model.table_model import TableModel
+    from textodds.model.text_model import TextModel
+
+Floats = NDArray[np.float64]
+Watcher = Callable[[Sequence[str], Floats], None]
+"""Looks at true labels (N,) and log-posteriors (N, K) as they pass."""
+
+DIGITS = 9
+"""Decimals of log-odds: what differs beyond is how a sum was rounded, of the same words in another order."""
+
+MISTAKES = 20
+"""Wrong answers that are kept, those of which the model was surest."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A row that was answered wrongly: a text, or a dict of the columns of a table."""
+
+    row: int  # as read, from 1
+    label: str
+    answer: str
+    probability: float  # of the answer
+    given: Any
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationData:
+    """What was gathered.
+
+    ``of_class`` has a curve for each class against all others, by the log-odds of the class; it is empty
+    where there are more classes than can be told apart in a picture. ``of_answers`` has right answers as
+    its positive rows, by the log-odds of the answer.
+    """
+
+    of_class: dict[str, RankingCurve]
+    of_answers: RankingCurve
+    mistakes: tuple[Mistake, ...]  # the surest first
+
+
+class EvaluationCollector:
+    """Looks at scored rows as they pass, and keeps what a report needs of them."""
+
+    def __init__(self, classes: Sequence[str], *, mistakes: int = MISTAKES) -> None:
+        self._classes, self._most = tuple(classes), mistakes
+        self._of_class = [RankingCounts() for _ in classes] if 1 < len(classes) <= MOST else []
+        self._of_answers = RankingCounts()
+        self._mistakes: list[tuple[float, int, Mistake]] = []  # sureness, row
+        self._seen = 0
+
+    def add(self, batch: Any, labels: Sequence[str], log_posterior: Floats) -> None:
+        """Look at a batch with its true labels and log-posteriors (N, K)."""
+        if not len(labels):
+            return
+        truth = np.array(labels, dtype=object)
+        for k, ranking in enumerate(self._of_class):
+            odds = log_odds(log_posterior, np.full(len(truth), k))
+            ranking.add(np.round(odds, DIGITS), truth == self._classes[k])
+        answer = log_posterior.argmax(axis=1)
+        sureness = log_odds(log_posterior, answer)
+        right = truth == np.array(self._classes, dtype=object)[answer]
+        self._of_answers.add(np.round(sureness, DIGITS), right)
+        self._keep(batch, labels, answer, sureness, np.flatnonzero(~right))
+        self._seen += len(labels)
+
+    def _keep(
+        self, batch: Any, labels: Sequence[str], answer: NDArray[np.intp], sureness: Floats, wrong: Any
+    ) -> None:
+        """Keep the surest of the wrong rows, if they are surer than those that are kept."""
+        if len(self._mistakes) == self._most:
+            wrong = wrong[sureness[wrong] > self._mistakes[-1][0]]
+        surest = wrong[np.argsort(-sureness[wrong], kind="stable")[: self._most]].tolist()
+        if not surest:
+            return
+        for i, given in zip(surest, _rows(batch, surest), strict=True):
+            probability = float(1.0 / (1.0 + np.exp(-sureness[i])))
+            row = self._seen + i + 1
+            mistake = Mistake(row, labels[i], self._classes[answer[i]], probability, given)
+            self._mistakes.append((float(sureness[i]), row, mistake))
+        ordered = sorted(self._mistakes, key=lambda kept: (-kept[0], kept[1]))
+        self._mistakes = ordered[: self._most]
+
+    def gathered(self) -> EvaluationData:
+        """What was gathered so far."""
+        curves = zip(self._classes, self._of_class, strict=False)  # none, where classes are too many
+        return EvaluationData(
+            {label: ranking.curve() for label, ranking in curves},
+            self._of_answers.curve(),
+            tuple(mistake for _, _, mistake in self._mistakes),
+        )
+
+
+def measured(
+    model: TextModel | TableModel, batches: Iterable[Any], watcher: Watcher | None = None
+) -> tuple[Evaluation, EvaluationData]:
+    """The quality of a model on labelled batches, and what a report needs besides, in one pass."""
+    gathering = EvaluationCollector(model.classes_)
+
+    def scored() -> Iterator[Scored]:
+        for batch in batches:
+            scores, evidence = model.score_batch(batch)
+            labels, log_posterior = batch.label_list(), log_softmax(scores)
+            gathering.add(batch, labels, log_posterior)
+            if watcher is not None:
+                watcher(labels, log_posterior)
+            yield labels, log_posterior, evidence
+
+    return evaluate(scored(), model.classes_), gathering.gathered()
+
+
+def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
+    r"""Log-odds of class ``of[i]`` against all others in each row, (N,).
+
+    In the order of the probabilities, but told apart where these are all 1 to the last digit:
+    :math:`\log p_k - \log \sum_{j \ne k} p_j`.
+
+    >>> log_odds(np.log([[0.5, 0.25, 0.25]]), np.array([1])).round(4).tolist()  # 1 to 3
+    [-1.0986]
+    """
+    rows = np.arange(len(of))
+    others = log_posterior.copy()
+    others[rows, of] = -np.inf
+    highest = others.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # no other class is possible: infinite odds
+        rest = highest + np.log(np.exp(others - highest[:, None]).sum(axis=1))
+        odds = log_posterior[rows, of] - np.where(np.isneginf(highest), -np.inf, rest)
+    return np.asarray(odds)
+
+
+def _rows(batch: Any, rows: list[int]) -> list[Any]:
+    """Texts of a batch, or rows of a table as dicts, with None for what is missing."""
+    if isinstance(batch, Batch):
+        return list(taken(batch.texts, rows) or ())
+    columns = {
+        name: [None if np.isnan(values[i]) else float(values[i]) for i in rows]
+        if isinstance(values, np.ndarray)
+        else [values[i].as_py() for i in rows]
+        for name, values in batch.columns.items()
+    }
+    return [{name: values[at] for name, values in columns.items()} for at in range(len(rows))]

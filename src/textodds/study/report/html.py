@@ -1,0 +1,140 @@
+"""A page of HTML that is one file: sections, tables and figures; nothing in it runs, nothing is fetched.
+
+Whatever comes from data is escaped; what is HTML already is `Markup`, which every function here returns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from textodds.model.explain.markup import shown
+from textodds.study.report.escape import Markup, escaped, joined, name
+from textodds.study.report.inline import svg
+from textodds.study.report.page_style import STYLE
+
+__all__ = [
+    "Markup",
+    "beside",
+    "document",
+    "escaped",
+    "figure",
+    "folded",
+    "joined",
+    "measures",
+    "name",
+    "paragraph",
+    "section",
+    "svg",
+    "table",
+]
+
+CONTENTS = 4
+"""A page of as many sections begins with a list of them."""
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""What a browser may do with the page: read the styles and images that are in it, and nothing else."""
+
+HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
+
+
+def document(title: str, *parts: str, lead: str = "") -> str:
+    """A whole page, to be written to a file as it is.
+
+    ``lead`` stands under the title. Parts that are not `Markup` become paragraphs.
+    """
+    body = "\n".join(_block(part) for part in parts)
+    headings: list[str] = []
+
+    def anchored(found: re.Match[str]) -> str:
+        headings.append(found[1])
+        return f'<h2 id="part-{len(headings)}">{found[1]}</h2>'
+
+    body = HEADING.sub(anchored, body)  # what comes from data is escaped, and cannot be a heading
+    contents = ""
+    if len(headings) >= CONTENTS:
+        listed = "".join(
+            f'<li><a href="#part-{at}">{text}</a></li>' for at, text in enumerate(headings, start=1)
+        )
+        contents = f'<nav aria-label="Contents"><ol>{listed}</ol></nav>\n'
+    under = f'<p class="lead">{escaped(lead)}</p>\n' if lead else ""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{shown(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<header><h1>{shown(title)}</h1>\n{under}</header>\n{contents}<main>\n{body}\n</main>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def section(heading: str, *parts: str, level: int = 2) -> Markup:
+    r"""Parts under a heading; those that are not `Markup` become paragraphs.
+
+    >>> section("Words", "as <they> come")
+    '<section><h2>Words</h2>\n<p>as &lt;they&gt; come</p></section>'
+    """
+    inner = "\n".join(_block(part) for part in parts)
+    return Markup(f"<section><h{level}>{escaped(heading)}</h{level}>\n{inner}</section>")
+
+
+def paragraph(text: str, *, note: bool = False) -> Markup:
+    """A paragraph; a ``note`` is smaller and steps back."""
+    kind = ' class="note"' if note else ""
+    return Markup(f"<p{kind}>{escaped(text)}</p>")
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", numeric: bool = True
+) -> Markup:
+    """A table whose first column names its rows; ``numeric`` sets the others as numbers, to the right.
+
+    Cells are escaped unless they are `Markup`. A table too wide for the page scrolls by itself.
+    """
+    titled = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    columns = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
+    lines = "".join(
+        f'<tr><th scope="row">{escaped(first)}</th>'
+        + "".join(f"<td>{escaped(cell)}</td>" for cell in others)
+        + "</tr>\n"
+        for first, *others in rows
+    )
+    kind = ' class="numbers"' if numeric else ""
+    return Markup(
+        f'<div class="scroll"><table{kind}>{titled}<thead><tr>{columns}</tr></thead>\n'
+        f"<tbody>\n{lines}</tbody></table></div>"
+    )
+
+
+def measures(measured: Iterable[tuple[str, str, str]]) -> Markup:
+    """A few figures at large: the name, the value, and what is to be said of it, of each."""
+    cells = "".join(
+        f"<div><dt>{escaped(name)}</dt><dd><b>{escaped(value)}</b><span>{escaped(about)}</span></dd></div>"
+        for name, value, about in measured
+    )
+    return Markup(f'<dl class="measures">{cells}</dl>')
+
+
+def figure(drawn: str, caption: str, alt: str) -> Markup:
+    """A picture with its caption; ``alt`` says what it shows to those who cannot see it."""
+    told = f'role="img" aria-label="{shown(alt)}"'
+    return Markup(
+        f'<figure><div class="scroll">{drawn.replace("<svg ", f"<svg {told} ", 1)}</div>\n'
+        f"<figcaption>{escaped(caption)}</figcaption></figure>"
+    )
+
+
+def beside(*parts: str) -> Markup:
+    """Parts beside one another where there is room, else under one another."""
+    return Markup(f'<div class="beside">{"".join(_block(part) for part in parts)}</div>')
+
+
+def folded(summary: str, *parts: str) -> Markup:
+    """Parts that are seen when asked for; a printed page shows them too."""
+    inner = "\n".join(_block(part) for part in parts)
+    return Markup(f"<details><summary>{escaped(summary)}</summary>\n{inner}</details>")
+
+
+def _block(part: str) -> str:
+    return part if isinstance(part, Markup) else paragraph(part)

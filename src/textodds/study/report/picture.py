@@ -1,0 +1,123 @@
+"""A finished picture: how it looks everywhere, and how it becomes a file."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from textodds.errors import InputError, Unsupported
+from textodds.model.file import replacing
+from textodds.study.report.palette import FAINT, INK
+
+FORMATS = (".svg", ".png")
+
+DPI = {"png": 200, "svg": 144}
+"""Dots an inch: of a PNG, and of the image of the points in an SVG."""
+
+LOOK: dict[str, Any] = {
+    "font.family": ["sans-serif"],
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same letters everywhere
+    "font.size": 10,
+    "text.parse_math": False,  # a `$` in a name is a dollar
+    "text.color": INK,
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.formatter.limits": (-3, 5),  # longer numbers would push the name of the axis off the page
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "textodds",  # names within the file are those of the last time
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A drawn figure.
+
+    Attributes
+    ----------
+    figure : matplotlib.figure.Figure
+        To be drawn further on, if need be.
+    title : str
+        What it shows, for those who cannot see it; SVG files hold it.
+    notes : tuple of str
+        What was left out, as the foot of the picture says too.
+    about : dict
+        The numbers in the picture, as plain data.
+    """
+
+    figure: Any
+    title: str
+    notes: tuple[str, ...] = ()
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture whole or not at all, as PNG or SVG by the end of its name.
+
+        The same rows give the same bytes, with the same version of matplotlib.
+        """
+        format_ = picture_format(path)
+        drawn = self.encoded(format_)
+        with replacing(path) as temporary:
+            temporary.write_bytes(drawn)
+
+    def encoded(self, format_: str) -> bytes:
+        """The bytes of a file, `png` or `svg`."""
+        metadata = {"Title": self.title, "Creator": "textodds"} if format_ == "svg" else {"Title": self.title}
+        buffer = io.BytesIO()
+        with drawing():
+            nobody = {"Date": None} if format_ == "svg" else {"Software": "textodds"}
+            self.figure.savefig(
+                buffer, format=format_, dpi=DPI[format_], metadata={**metadata, **nobody}, facecolor="white"
+            )
+        return buffer.getvalue()
+
+    def _repr_png_(self) -> bytes:
+        """The picture in a notebook."""
+        return self.encoded("png")
+
+
+def picture_format(path: str | os.PathLike[str]) -> str:
+    """`png` or `svg`, by the end of a name.
+
+    >>> picture_format("people.SVG")
+    'svg'
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(
+            f"`{os.fspath(path)}` does not end as a picture that can be written",
+            hint="name it `*.svg`, for print and the web, or `*.png`",
+        )
+    return suffix[1:]
+
+
+@contextlib.contextmanager
+def drawing() -> Iterator[None]:
+    """While this lasts matplotlib draws in our look, whatever the user's settings; they come back after."""
+    require_matplotlib()
+    from matplotlib import style
+
+    with style.context(["default", LOOK]):
+        yield
+
+
+def require_matplotlib() -> None:
+    """Fail where there is no matplotlib, and say how to get it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise Unsupported(
+            "to draw pictures the package `matplotlib` is needed, which is not installed",
+            hint="pip install 'textodds[plot]'",
+        ) from error

@@ -1,0 +1,261 @@
+"""The race: all candidates on few texts, the better ones on more, the best on all."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from textodds.learn.folds import held_out, tells_classes_apart
+from textodds.learn.registry import needs_documents
+from textodds.training.choose.candidates import Candidate
+from textodds.training.choose.choice import Choice
+from textodds.training.choose.memory import free_memory
+from textodds.training.choose.pool import Pool
+from textodds.training.choose.trial import Trial, Trials
+
+BUDGET = 60.0
+"""Seconds that choosing and learning may take: enough for a million short texts."""
+
+FIRST, FIRST_SIZE = 2500, 6 << 20
+"""Texts that all candidates are tried on, or fewer of so many characters, but no fewer than `FEWEST`."""
+
+FEWEST = 1000
+
+GROWTH = 4
+"""By how much the sample grows from lap to lap."""
+
+ENOUGH_FIRST, ENOUGH = 1000, 2000
+"""Held-out texts in the laps before the last, and in the last."""
+
+SLACK = 0.25
+"""Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
+the texts. Models of many parameters gain most from more: what is that close now may be ahead then. Where
+counts lead, softmax may be behind by what all texts there are may bring: it overtakes them sooner or later
+(Ng and Jordan, 2001, "On discriminative vs. generative classifiers")."""
+
+MOST, MOST_COUNTS = 3, 2
+"""Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
+
+SURE = 2.0
+"""Standard errors by which a candidate must be behind to be out."""
+
+HOPELESS = 1.5
+"""Times the best loss so far at which a learner from counts is not tried on more features."""
+
+FIRST_SHARE = 0.4
+"""Share of the budget after which no further candidate enters the first lap."""
+
+FINISH, SEARCH = 1.3, 2.5
+"""Times what a trial took on one fold that learning from all texts takes, and seeking the penalty anew."""
+
+BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
+
+CELL, TRIAL = 32, 1.5
+"""Bytes that a word of a text takes, and how often a trial has them."""
+
+Watch = Callable[[str, int, int, int], Any]
+"""Told the candidate, the texts, its number in the lap and how many there are."""
+
+
+@dataclass
+class _Board:
+    """Who did how well, and who is out for which reason."""
+
+    budget: float
+    began: float = field(default_factory=time.perf_counter)
+    last: dict[str, Trial] = field(default_factory=dict)  # of each candidate
+    fate: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.budget - (time.perf_counter() - self.began)
+
+
+def race(
+    pool: Pool,
+    field_: Sequence[Candidate],
+    *,
+    budget: float = BUDGET,
+    threads: int,
+    calibrate: bool = True,
+    spent: float = 0.0,
+    watch: Watch | None = None,
+) -> Choice:
+    """The candidate of least held-out log-loss that the budget allows.
+
+    Laps are run on samples that grow (successive halving): the first on a few thousand texts with every
+    candidate, the cheap ones first, the last on the whole pool. Whoever is clearly behind is out. A candidate
+    that would take longer than the budget has left, learning from all texts included, does not start.
+
+    References
+    ----------
+    Jamieson and Talwalkar (2016), "Non-stochastic best arm identification and hyperparameter optimization";
+    Maron and Moore (1994), "Hoeffding races", for dropping what is surely worse.
+    """
+    board, trials = _Board(budget - spent), Trials(pool, threads, calibrate=calibrate)
+    running = list(field_)
+    ran: list[Trial] = []
+    laps = sizes(pool)
+    for n, next_n in zip(laps, [*laps[1:], laps[-1]], strict=True):
+        if not (now := _lap(board, trials, running, n, watch)):
+            break
+        ran = now
+        running = _still_in(board, ran, next_n, pool)
+    winner = _best(board, ran, pool)
+    if winner.n == len(pool):
+        others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
+        ran = [winner, *_lap(board, trials, others, winner.n, watch, like=winner)]
+        winner = _best(board, ran, pool)
+        if (finer := _refined(board, trials, winner)) is not None:
+            winner = board.last[winner.candidate.name] = finer
+    seconds = time.perf_counter() - board.began + spent
+    tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
+    return Choice(winner, tuple(tried), dict(board.fate), seconds, budget)
+
+
+def sizes(pool: Pool) -> list[int]:
+    """How many texts each lap has."""
+    n = max(min(FIRST, int(FIRST_SIZE / max(pool.mean_size, 1.0))), FEWEST)
+    found = []
+    while 2 * n < len(pool):
+        found.append(n)
+        n *= GROWTH
+    return [*(n for n in found if can_tell(pool.head(n))), len(pool)]
+
+
+def can_tell(pool: Pool) -> bool:
+    """Whether there is a fold to hold out that says something about classes."""
+    folds = held_out(pool.codes, ENOUGH_FIRST)
+    return any(tells_classes_apart(pool.codes, pool.weights, fold) for fold in folds)
+
+
+def _lap(
+    board: _Board,
+    trials: Trials,
+    running: Sequence[Candidate],
+    n: int,
+    watch: Watch | None,
+    like: Trial | None = None,
+) -> list[Trial]:
+    """The trials of one lap, best first, of those for which there is time.
+
+    A candidate without a trial before is expected to take as long as the one it is ``like``.
+    """
+    ran: list[Trial] = []
+    number = 0
+    for group in _groups(running):
+        those: list[Candidate] = []
+        for candidate in group:
+            number += 1
+            before = board.last.get(candidate.name, like)
+            if before is None and _is_hopeless(candidate, ran):
+                board.fate[candidate.name] = BEHIND
+            elif before is not None and not _has_room(before, n, trials.pool):
+                board.fate[candidate.name] = NO_ROOM
+            elif _is_late(board, before, n, trials.pool, is_first=not ran):
+                board.fate[candidate.name] = NO_TIME
+            else:
+                those.append(candidate)
+                if watch is not None:
+                    watch(candidate.name, n, number, len(running))
+        known = [board.last.get(candidate.name, like) for candidate in those]
+        enough = ENOUGH if n == len(trials.pool) else ENOUGH_FIRST
+        for trial in trials.together(those, n, enough, known):
+            board.last[trial.candidate.name] = trial
+            board.fate.pop(trial.candidate.name, None)
+            ran.append(trial)
+    return sorted(ran, key=_by_loss)
+
+
+def _groups(running: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Candidates of the same features that learn from documents side by side, others alone; in order."""
+    groups: dict[Any, list[Candidate]] = {}
+    for candidate in running:
+        groups.setdefault(_group(candidate), []).append(candidate)
+    return list(groups.values())
+
+
+def _group(candidate: Candidate) -> Any:
+    return (candidate.features,) if needs_documents(candidate.recipe.learner) else candidate.name
+
+
+def _has_room(before: Trial, n: int, pool: Pool) -> bool:
+    """Whether memory holds a trial on n texts, and the rows of all."""
+    each = before.cells / before.n * CELL
+    return each * max(TRIAL * n, pool.total) <= free_memory()
+
+
+def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_first: bool) -> bool:
+    """Whether there is no time for a trial; somebody must start."""
+    if before is None:
+        return not is_first and board.left < (1 - FIRST_SHARE) * board.budget
+    return _expected(before, n) + _finish(before, pool) > board.left
+
+
+def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
+    """The winner with its penalty sought on all texts, if it was found on fewer, and there is time."""
+    if not needs_documents(winner.recipe.learner) or len(sizes(trials.pool)) == 1:
+        return None
+    if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
+        return None
+    finer = trials.of(winner.candidate, winner.n, ENOUGH)
+    return finer if finer.log_loss < winner.log_loss else None
+
+
+def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
+    """Whether counts have done so badly with other features that these will not help."""
+    if needs_documents(candidate.recipe.learner):
+        return False
+    own = [trial.log_loss for trial in ran if trial.candidate.learner == candidate.learner]
+    return bool(own) and min(own) > HOPELESS * min(trial.log_loss for trial in ran)
+
+
+def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[Candidate]:
+    """Those that are not clearly behind and have time for n texts, best first."""
+    kept: list[Candidate] = []
+    groups: dict[bool, set[Any]] = {True: set(), False: set()}
+    is_led_by_counts = not needs_documents(ran[0].recipe.learner)
+    for trial in ran:
+        behind, error = trial.behind(ran[0])
+        reads = needs_documents(trial.recipe.learner)
+        more = (pool.total if reads and is_led_by_counts else n) / trial.n
+        slack = SLACK * math.log(more, GROWTH) * ran[0].log_loss
+        group, others = _group(trial.candidate), groups[reads]
+        # Features that are found once serve all that learn from them.
+        has_place = group in others or len(others) < (MOST if reads else MOST_COUNTS)
+        if n > trial.n and _is_late(board, trial, n, pool, is_first=False):
+            board.fate[trial.candidate.name] = NO_TIME  # and no place of those that have
+        elif has_place and behind <= max(SURE * error, slack):
+            kept.append(trial.candidate)
+            others.add(group)
+        else:
+            board.fate[trial.candidate.name] = BEHIND
+    return kept
+
+
+def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
+    """The trial of least loss of a lap that can be learned in time, or that which is learned soonest."""
+    in_time = [trial for trial in ran if _finish(trial, pool) <= max(board.left, 0.0)]
+    if in_time:
+        return min(in_time, key=_by_loss)
+    return min(ran, key=lambda trial: _finish(trial, pool))
+
+
+def _by_loss(trial: Trial) -> float:
+    """What trials are sorted by; of equal ones, but for rounding, the first to be tried comes first."""
+    return round(trial.log_loss, 9)
+
+
+def _expected(before: Trial, n: int) -> float:
+    """Seconds that a trial on n texts will take, from the last one."""
+    return before.fixed + (before.seconds - before.fixed) * n / before.n  # fewer folds, but more words
+
+
+def _finish(trial: Trial, pool: Pool) -> float:
+    """Seconds that learning from all texts will take."""
+    share = FINISH if needs_documents(trial.recipe.learner) else 1.0
+    return share * _expected(trial, pool.total) / trial.work

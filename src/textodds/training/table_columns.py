@@ -1,0 +1,261 @@
+"""Which blocks the columns of a table make, by their kinds and by what suits them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import Column, Schema, TableBatch
+from textodds.data.schema import GIVEN
+from textodds.errors import InputError, NoData, suggestion
+from textodds.learn.conditionals.gaussian import Gaussian
+from textodds.learn.discriminant import (
+    GaussianLearner,
+    LinearDiscriminantLearner,
+    QuadraticDiscriminantLearner,
+)
+from textodds.learn.naive_bayes import MultinomialLearner
+from textodds.learn.recipe import recipe_of
+from textodds.learn.shrinkage_choice import chosen
+from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
+from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
+from textodds.stats.categories import CategoryTally
+
+Floats = NDArray[np.float64]
+TableLearner: TypeAlias = (
+    MixedLearner
+    | CategoricalLearner
+    | JointTableLearner
+    | GaussianLearner
+    | LinearDiscriminantLearner
+    | QuadraticDiscriminantLearner
+)
+
+INTERVALS = 32
+"""Intervals of a column at most, but for those of single values."""
+
+FEWEST = 8
+"""Rows that an interval needs to be one."""
+
+CLEARLY = 3.0
+"""By how much intervals must make held-out rows more likely (e^3 is 20 times) to be preferred."""
+
+CHOICES = ("number", "gaussian", "bins", "category", "text", "ignore")
+"""What a user may say that a column is."""
+
+
+def kinds_of(columns: Mapping[str, str]) -> dict[str, str]:
+    """The kinds in which columns are to be read, where users said something of them."""
+    for name, choice in columns.items():
+        if choice not in CHOICES:
+            raise InputError(
+                f"column `{name}` cannot be `{choice}`{suggestion(choice, CHOICES)}",
+                hint=f"one of {', '.join(CHOICES)}",
+            )
+    numbers = ("number", "gaussian", "bins")
+    return {name: "number" if choice in numbers else choice for name, choice in columns.items()}
+
+
+def as_read(learner: TableLearner, schema: Schema) -> dict[str, str]:
+    """Kinds that a learner needs where columns were found to be something else."""
+    if isinstance(learner, (CategoricalLearner, JointTableLearner)):
+        return {column.name: "category" for column in schema.columns if column.kind == "number"}
+    return {}
+
+
+def blocks_of(
+    learner: TableLearner,
+    schema: Schema,
+    first: TableBatch,
+    columns: Mapping[str, str],
+    words: Mapping[str, Any],
+) -> tuple[tuple[Block, ...], tuple[ColumnChoice, ...]]:
+    """The blocks of a table, and what was chosen for each column.
+
+    ``first`` are some rows to choose by; ``columns`` is what the user said, ``words`` how texts are cut.
+    """
+    used = [column for column in schema.columns if column.kind != "ignore"]
+    if not isinstance(learner, MixedLearner):
+        for name, choice in columns.items():
+            if choice in ("bins", "gaussian") and not (
+                choice == "gaussian" and isinstance(learner, GaussianLearner)
+            ):
+                raise InputError(
+                    f"column `{name}` cannot be `{choice}` here",
+                    hint="the learner mixed takes columns one by one",
+                )
+    if not used:
+        raise NoData(
+            "no column is left to learn from",
+            hint="say what columns are, as in `--columns age=number` (columns={'age': 'number'})",
+        )
+    if isinstance(learner, MixedLearner):
+        blocks, how = _mixed(learner, schema, first, columns, words)
+    else:
+        _refuse_others(learner, used)
+        names = tuple(column.name for column in used)
+        if isinstance(learner, CategoricalLearner):
+            blocks = [Categories(names, learner.categorical)]
+        elif isinstance(learner, JointTableLearner):
+            # Refused, if it must be, before all rows are counted.
+            learner.table.cells(CategoryTally.of({name: first.columns[name] for name in names}, first.labels))
+            blocks = [Cells(names, learner.table)]
+        else:
+            blocks = [Numbers(names, _gaussian(learner, first, names))]
+        how = dict.fromkeys(names, blocks[0].means)
+    if words and not any(isinstance(block, Words) for block in blocks):
+        raise InputError(
+            f"`{next(iter(words))}` is about texts, and no column is one of texts",
+            hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
+        )
+    whys = {column.name: column.why for column in schema.columns}
+    if isinstance(learner, (CategoricalLearner, JointTableLearner)):
+        whys |= {name: "taken as a category" for name in whys if whys[name] == GIVEN and name not in columns}
+    choices = [ColumnChoice(name, how.get(name, "left out"), why) for name, why in whys.items()]
+    return tuple(blocks), tuple(choices)
+
+
+def _mixed(
+    learner: MixedLearner,
+    schema: Schema,
+    first: TableBatch,
+    columns: Mapping[str, str],
+    words: Mapping[str, Any],
+) -> tuple[list[Block], dict[str, str]]:
+    blocks: list[Block] = []
+    how: dict[str, str] = {}
+    numbers, cut = [], {}
+    for name in schema.names("number"):
+        values = first.columns[name]
+        edges = edges_of(values, first.weights)
+        wanted = columns.get(name, "number")
+        if wanted == "bins" or (wanted == "number" and prefers_bins(first, name, edges)):
+            cut[name] = edges
+            occupied = np.unique(np.searchsorted(edges, values[~np.isnan(values)], side="left"))
+            how[name] = f"{len(occupied)} intervals"
+        else:
+            numbers.append(name)
+            how[name] = "Gaussian"
+    if numbers:
+        blocks.append(Numbers(tuple(numbers), learner.gaussian))
+    if cut:
+        blocks.append(
+            Bins(tuple(cut), learner.categorical, tuple(tuple(edges.tolist()) for edges in cut.values()))
+        )
+    if categories := schema.names("category"):
+        blocks.append(Categories(tuple(categories), learner.categorical))
+        how |= dict.fromkeys(categories, "categorical")
+    for name in schema.names("text"):
+        blocks.append(Words((name,), recipe_of(MultinomialLearner(alpha=learner.word_alpha), **words)))
+        how[name] = "multinomial of words"
+    return blocks, how
+
+
+def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
+    """The Gaussian of a discriminant, its shrinkage chosen by the first rows."""
+    if isinstance(learner, GaussianLearner):
+        return learner.gaussian
+    covariance = "shared" if isinstance(learner, LinearDiscriminantLearner) else "full"
+    shrinkage = learner.shrinkage  # type: ignore[union-attr]
+    pooling = getattr(learner, "pooling", 0.0)
+    rows = np.stack([first.columns[name] for name in names], axis=1)
+    there = ~np.isnan(rows).any(axis=1)
+    if not there.any():
+        gaps = np.isnan(rows).sum(axis=0)
+        raise NoData(
+            f"no row has all of its numbers; `{names[int(gaps.argmax())]}` lacks most of them",
+            hint="leave that column out, or use the learner mixed, which takes missing numbers",
+        )
+    classes, codes = class_codes(first)
+    weights = np.ones(len(rows)) if first.weights is None else first.weights
+    if not weights[there].any():
+        raise NoData("no row that has all of its numbers weighs anything", hint="use the learner mixed")
+    found = chosen(covariance, shrinkage, rows[there], codes[there], weights[there], classes, pooling=pooling)
+    gaussian = found.gaussian
+    if isinstance(gaussian.shrinkage, dict):
+        # Classes may come later that the first rows do not have: one intensity for all, by their weight.
+        mass = np.bincount(codes[there], weights[there], len(classes))
+        values = np.array([gaussian.shrinkage[name] for name in classes])
+        level = float(values @ mass / mass.sum())
+        gaussian = Gaussian(covariance, level, pooling=pooling)
+    return gaussian
+
+
+def _refuse_others(learner: TableLearner, used: list[Column]) -> None:
+    wanted = "category" if isinstance(learner, (CategoricalLearner, JointTableLearner)) else "number"
+    others = [column for column in used if column.kind != wanted]
+    if others:
+        column = others[0]
+        numbers = ""
+        if wanted == "number" and column.why in ("two values", "one value"):
+            numbers = f", or take it for numbers: `--columns {column.name}=number`"
+        ignored = ",".join(f"{other.name}=ignore" for other in others[:20]) + ("," + "…") * (len(others) > 20)
+        raise InputError(
+            f"column `{column.name}` is one of {_plural(column.kind)} ({column.why}), "
+            f"and {type(learner).__name__} takes {_plural(wanted)} only",
+            hint=f"use the learner mixed, or leave it out: `--columns {ignored}` "
+            f"(columns={{{column.name!r}: 'ignore'}}){numbers}",
+        )
+
+
+def _plural(kind: str) -> str:
+    return {"category": "categories"}.get(kind, f"{kind}s")
+
+
+def edges_of(values: Floats, weights: Floats | None = None) -> Floats:
+    """Upper ends of intervals of about equal weight; a frequent value has one of its own.
+
+    Examples
+    --------
+    >>> edges_of(np.array([1.0] * 90 + [float(n) for n in range(2, 34)]))
+    array([ 1.,  1.,  9., 17., 25.])
+    """
+    u = np.ones(len(values)) if weights is None else weights
+    known = ~np.isnan(values) & (u > 0)
+    each, inverse = np.unique(values[known], return_inverse=True)
+    mass = np.bincount(inverse, u[known], len(each))  # (D,) weight of each different value
+    is_frequent = (mass * INTERVALS >= mass.sum()) & (mass >= FEWEST)
+    edges = np.concatenate([each[is_frequent], np.nextafter(each[is_frequent], -np.inf)])
+    rest, total = mass[~is_frequent], float(mass.sum())
+    parts = min(max(round(INTERVALS * rest.sum() / max(total, 1.0)), 4), int(rest.sum() // FEWEST))
+    if parts > 1:
+        wanted = np.arange(1, parts) / parts * rest.sum()
+        edges = np.concatenate([edges, each[~is_frequent][np.searchsorted(np.cumsum(rest), wanted)]])
+    return np.unique(edges)
+
+
+def prefers_bins(first: TableBatch, name: str, edges: Floats) -> bool:
+    """Whether held-out values are clearly more likely to fall where they do by counts than by a Gaussian.
+
+    Both are of few rows, and say so: the counts have one row more in each interval, the Gaussian is the t
+    distribution of a new value, with a little for what it does not foresee.
+    """
+    from scipy.stats import t
+
+    values = first.columns[name]
+    weights = np.ones(len(values)) if first.weights is None else first.weights
+    classes, codes = class_codes(first)
+    known = ~np.isnan(values) & (weights > 0)
+    values, codes, weights = values[known], codes[known], weights[known]
+    half = np.random.default_rng(0).random(len(values)) < 0.5
+    place = np.searchsorted(edges, values, side="left")
+    cells = len(edges) + 1
+    least = 1e-9 * float(np.ptp(values)) if len(values) else 0.0  # a class may not vary at all
+    gain = 0.0
+    for k in range(len(classes)):
+        seen, held = half & (codes == k), ~half & (codes == k)
+        n = int(seen.sum())
+        if n < 2 or not held.any():
+            continue
+        counts = np.bincount(place[seen], weights[seen], cells)
+        by_counts = np.log((counts + 1) / (counts.sum() + cells))
+        mean = np.average(values[seen], weights=weights[seen])
+        spread = np.sqrt(np.average((values[seen] - mean) ** 2, weights=weights[seen]))
+        scale = max(float(spread) * np.sqrt((n + 1) / (n - 1)), least, 1e-300)
+        share = np.diff(np.concatenate([[0.0], t.cdf((edges - mean) / scale, n - 1), [1.0]]))
+        by_gaussian = np.log(0.98 * share + 0.02 / cells)
+        gain += float(weights[held] @ (by_counts - by_gaussian)[place[held]])
+    return gain > CLEARLY

@@ -1,0 +1,145 @@
+"""Training on tables: from any source of labelled rows to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from textodds.data import TableBatch, TableSource, read_table
+from textodds.data.table_batch import joined_rows
+from textodds.errors import InputError, NoData
+from textodds.learn.registry import name_of
+from textodds.learn.tables import MixedLearner
+from textodds.model.table_model import TableModel, TableRecipe
+from textodds.model.table_tally import TableTally
+from textodds.stats.reservoir import Reservoir, offer_rows
+from textodds.training.table_columns import TableLearner, as_read, blocks_of, kinds_of
+
+Watch = Callable[[Iterable[TableBatch]], Iterable[TableBatch]]
+
+
+def open_table(
+    source: Any,
+    labels: Any = None,
+    weights: Any = None,
+    *,
+    learner: TableLearner,
+    columns: Mapping[str, str] | None = None,
+    like: TableModel | None = None,
+    **reading: Any,
+) -> TableSource:
+    """The source of a table, its columns read as a learner needs them."""
+    if like is not None:
+        if columns:
+            raise InputError("columns are as in the other model", hint="leave out columns, or like")
+        return read_table(source, labels, weights, schema=like.schema, **reading)
+    kinds = kinds_of(columns or {})
+    found = read_table(source, labels, weights, kinds=kinds, **reading)
+    needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
+    if needed and (not found.replayable or found.description == "stdin"):
+        raise InputError(
+            f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
+            hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
+        )
+    return read_table(source, labels, weights, kinds={**kinds, **needed}, **reading) if needed else found
+
+
+def train_table(
+    source: Any,
+    labels: Any = None,
+    weights: Any = None,
+    *,
+    learner: TableLearner = MixedLearner(),  # noqa: B008 - frozen
+    columns: Mapping[str, str] | None = None,
+    like: TableModel | None = None,
+    typical: bool = False,
+    words: Mapping[str, Any] | None = None,
+    **reading: Any,
+) -> TableModel:
+    """A model trained on any source of labelled rows.
+
+    Parameters
+    ----------
+    source, labels, weights, **reading
+        The data; see `textodds.data.read_table`.
+    learner : learner, default MixedLearner()
+        Which class-conditionals the columns have.
+    columns : dict, optional
+        What columns are, by name: ``number`` (Gaussian or intervals, whichever suits), ``gaussian``,
+        ``bins``, ``category``, ``text`` or ``ignore``. The others are found by type.
+    like : TableModel, optional
+        Make all choices as this model did, so that the two can be merged.
+    typical : bool, default False
+        Whether to keep how surprising typical rows are; see `TableModel.familiarity`.
+    words : dict, optional
+        How the texts of text columns are cut and which words are kept, as in `textodds.train`:
+        ``ngrams``, ``min_df`` and so on.
+
+    Examples
+    --------
+    >>> table = {"height": [1.9, 1.8, 1.6, 1.7], "hair": ["short", "short", "long", "long"]}
+    >>> model = train_table(table, ["m", "m", "f", "f"])
+    >>> model({"height": 1.85, "hair": "short"}).label
+    'm'
+    """
+    found = open_table(source, labels, weights, learner=learner, columns=columns, like=like, **reading)
+    return train_table_on(found, learner, columns=columns, like=like, typical=typical, words=words)
+
+
+def train_table_on(
+    source: TableSource,
+    learner: TableLearner,
+    *,
+    columns: Mapping[str, str] | None = None,
+    like: TableModel | None = None,
+    typical: bool = False,
+    words: Mapping[str, Any] | None = None,
+    watch: Watch = lambda batches: batches,
+) -> TableModel:
+    """A model trained on an opened source of rows."""
+    passing = iter(watch(source))
+    if like is not None:
+        recipe = like.recipe
+    else:
+        first, passing = _begun(passing, source)
+        blocks, choices = blocks_of(learner, source.schema, first, columns or {}, words or {})
+        recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
+    sample = Reservoir()
+    calibrate = like is None and getattr(learner, "calibrate", False)
+    tally = TableTally.count(_sampled(passing, sample), recipe.blocks)
+    info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
+    model = TableModel(recipe, tally, info)
+    if calibrate:
+        model = model.calibrated(sample.kept)
+    model.learn_held_out(sample.kept)
+    if typical:
+        model.typical = model.typical_of(sample.kept, seen=True)
+    return model
+
+
+def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBatch, Iterator[TableBatch]]:
+    """Some rows to choose by, and all of the rows."""
+    taken: list[TableBatch] = []
+    rows = 0
+    for batch in batches:
+        taken.append(batch)
+        rows += len(batch)
+        if rows >= 16_384:
+            break
+    if not taken:
+        raise NoData(
+            f"{source.description} has no row to learn from",
+            hint="it is empty, has only a header, or every row was rejected",
+        )
+
+    def resumed() -> Iterator[TableBatch]:
+        yield from taken
+        yield from batches
+
+    return joined_rows(taken) if len(taken) > 1 else taken[0], resumed()
+
+
+def _sampled(batches: Iterable[TableBatch], sample: Reservoir) -> Iterator[TableBatch]:
+    for batch in batches:
+        offer_rows(sample, batch)
+        yield batch

@@ -1,0 +1,481 @@
+"""What other programs make of our models: the same probabilities, the same labels."""
+
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+import textodds
+from textodds import NBSoftmax, SoftmaxRegression, TextModel, Weighting
+from textodds.errors import ModelFileError, Unsupported
+from textodds.interop import full_matrix as full_weights
+from textodds.interop.analyzer import Analyzer
+from textodds.interop.to_onnx import to_onnx
+from textodds.interop.to_sklearn import to_sklearn
+from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
+from unicode_texts import AWKWARD
+
+GENERATIVE = {
+    "multinomial": MultinomialLearner(),
+    "multinomial-binary": MultinomialLearner(alpha=0.1, binary=True, prior="uniform"),
+    "bernoulli": BernoulliLearner(),
+    "complement": ComplementLearner(),
+    "complement-norm": ComplementLearner(alpha=0.1, norm=True),
+    "complement-transform": ComplementLearner(transform=True),
+}
+DISCRIMINATIVE = {
+    "softmax": SoftmaxRegression(C=1.0),
+    "nb-softmax": NBSoftmax(C=1.0),
+    "nb-softmax-centred": NBSoftmax(C=1.0, form="centred"),
+}
+LEARNERS = GENERATIVE | DISCRIMINATIVE
+CLASSES = (2, 5, 12)  # the weights of 12 are stored as exceptions
+
+VOCABULARY = [
+    *(f"shared{i}" for i in range(5)),
+    *(f"own{k}x{i}" for k in range(12) for i in range(3)),
+    "never",
+]
+OF_SCIKIT_LEARN = {
+    "sklearn": {"sklearn": True},
+    "sklearn-case-accents": {"sklearn": True, "lower": False, "strip_accents": True},
+    "sklearn-stop-words": {"sklearn": True, "ngrams": (1, 3), "stop_words": "english"},
+    "sklearn-odd-stop-words": {"sklearn": True, "stop_words": ["don't", "Shared0", "shared1", "i"]},
+    "sklearn-selection": {"sklearn": True, "min_df": 2, "max_df": 0.9, "max_features": 30},
+    "sklearn-vocabulary": {
+        "sklearn": True,
+        "vocabulary": VOCABULARY,
+        "min_df": 1,
+    },
+    "sklearn-hashing": {"sklearn": True, "hash_bits": 9},
+    "sklearn-hashing-20": {"sklearn": True, "hash_bits": 20, "ngrams": (1, 2)},
+    "sklearn-union": {"sklearn": True, "characters": (2, 4), "stop_words": ["shared0"]},
+    "whitespace-plain": {"unit": "whitespace", "normal_form": None, "stop_words": ["i", "~tilde"]},
+    "characters-plain": {"unit": "characters", "normal_form": None, "ngrams": (1, 3)},
+    "characters-in-words-plain": {"unit": "characters-in-words", "normal_form": None, "ngrams": (2, 6)},
+    "characters-hashing": {
+        "unit": "characters-in-words",
+        "normal_form": None,
+        "ngrams": (3, 3),
+        "hash_bits": 8,
+    },
+}
+OF_OURS = {
+    "words": {},
+    "words-nfkc-accents": {"normal_form": "NFKC", "strip_accents": True, "lower": False},
+    "words-stop-words": {"ngrams": (1, 2), "stop_words": ["shared0", "don't"]},
+    "words-union": {"characters": (2, 3)},
+    "words-hashing": {"hash_bits": 9, "hash_seed": 3},
+    "sklearn-hashing-seed": {"sklearn": True, "hash_bits": 9, "hash_seed": 3},
+    "sklearn-hashing-31": {"sklearn": True, "hash_bits": 31},
+    "union-hashing": {"sklearn": True, "hash_bits": 9, "characters": (2, 3)},
+    "sklearn-nfc": {"unit": "sklearn"},
+    "whitespace": {"unit": "whitespace", "lower": False},
+    "characters": {"unit": "characters", "ngrams": (2, 3)},
+    "unknown-smooth": {"unknown": "smooth"},
+    "unknown-first": {"sklearn": True, "unknown": "first", "max_features": 20},
+    "unknown-hashing": {"unknown": "smooth", "hash_bits": 9},
+    "unknown-union": {"unknown": "first", "characters": (2, 2), "max_features": 80},
+    "unknown-count": {"unknown": "count", "vocabulary": VOCABULARY},
+}
+SETTINGS = OF_SCIKIT_LEARN | OF_OURS
+WEIGHTINGS = [
+    Weighting(frequency, idf, smooth, unit)
+    for frequency in ("log", "count", "binary")
+    for idf, smooth in ((True, True), (True, False), (False, True))
+    for unit in (True, False)
+]
+
+
+def can_be(learner, settings):
+    """Whether there is such a model; the others are refused when they are trained."""
+    return "unknown" not in settings or (learner in GENERATIVE and "transform" not in learner)
+
+
+CASES = [
+    (learner, classes, settings)
+    for learner in LEARNERS
+    for classes in CLASSES
+    for settings in SETTINGS
+    if can_be(learner, settings)
+]
+every_case = pytest.mark.parametrize(("learner", "classes", "settings"), CASES, ids=str)
+
+
+@cache
+def documents(classes, seed=0):
+    """Texts of words shared by all, words of each class's own, and odd ones, some repeated; and labels."""
+    random = np.random.default_rng([classes, seed])
+    odd = [
+        "Don't",
+        "i",
+        "É",
+        "E\u0301t\u0301e",
+        "ﬁn",
+        "~tilde",
+        "1,000.50",
+        "字",
+        "ΟΔΟΣ",
+        "a_b",
+        "<UNK>",
+        "#7",
+    ]
+    shared = [f"shared{i}" for i in range(9)]
+    texts, labels = [], []
+    for row in range(7 * classes):
+        k = row % classes if row < 6 * classes else 0
+        own = [f"own{k}x{i}" for i in range(8)]
+        words = [
+            *random.choice(shared, 4),
+            *random.choice(own, random.integers(1, 9)),
+            *random.choice(odd, 3),
+        ]
+        texts.append(random.choice([" ", "  ", ", ", "\n"]).join(words))
+        labels.append(f"class {k:02}")
+    return texts, labels
+
+
+def new_texts(classes):
+    """Texts that are not among the documents, and some that are odd."""
+    odd = ["", " ", "unheard of", "SHARED0 " * 60, "own0x0 own1x0 zzz own0x0", "Ünïcödé 字", "I don't"]
+    return documents(classes, 1)[0] + odd
+
+
+@cache
+def model_of(learner, classes, settings):
+    """The model of a case on its documents; not to be changed."""
+    return textodds.train(*documents(classes), learner=LEARNERS[learner], **SETTINGS[settings])
+
+
+def assert_same(model, pipeline, texts):
+    """The pipeline gives the probabilities, and where classes do not tie the labels, of the model."""
+    expected = model.predict_proba(texts)
+    got = pipeline.predict_proba(texts)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-10)
+    assert pipeline.classes_.tolist() == list(model.classes_)
+    assert_same_labels(pipeline.predict(texts), model, texts)
+
+
+def assert_same_labels(labels, model, texts):
+    """The labels are those of the model, where classes do not tie."""
+    second, first = np.sort(model.predict_proba(texts), axis=1)[:, -2:].T
+    clear = first - second > 1e-9
+    assert clear.mean() > 0.5
+    assert labels[clear].tolist() == model.predict(texts)[clear].tolist()
+
+
+def parts(estimator):
+    """All estimators in a pipeline, from the outside in."""
+    yield estimator
+    steps = estimator.steps if isinstance(estimator, Pipeline) else []
+    steps = estimator.transformer_list if isinstance(estimator, FeatureUnion) else steps
+    for _, step in steps:
+        yield from parts(step)
+
+
+def run(model, texts):
+    """Label and probabilities that ONNX Runtime gives."""
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    return session.run(None, {"rows": model.rows(texts).toarray()})
+
+
+@every_case
+def test_the_pipeline_gives_the_probabilities_and_labels_of_the_model(learner, classes, settings):
+    model = model_of(learner, classes, settings)
+    assert_same(model, to_sklearn(model), new_texts(classes))
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS, ids=str)
+@pytest.mark.parametrize("learner", DISCRIMINATIVE)
+@pytest.mark.parametrize(
+    "settings", ["sklearn", "sklearn-hashing", "sklearn-union", "words-union", "union-hashing"]
+)
+def test_every_weighting_is_that_of_the_model(learner, settings, weighting):
+    model = textodds.train(
+        *documents(5), learner=LEARNERS[learner], weighting=weighting, **SETTINGS[settings]
+    )
+    assert_same(model, to_sklearn(model), new_texts(5))
+
+
+def test_scales_of_any_origin_are_those_of_the_pipeline():
+    trained = model_of("softmax", 5, "sklearn-union")
+    scale = np.random.default_rng(0).exponential(size=len(trained.vocabulary)) * 3
+    scale[::7] = 0.0
+    model = TextModel(trained.recipe, trained.vocabulary, trained.linear, None, {}, scale=scale)
+    assert_same(model, to_sklearn(model), new_texts(5))
+
+
+@pytest.mark.parametrize(("kept", "names"), [("~", ["characters"]), ("", ["words"])])
+def test_a_block_whose_terms_were_all_dropped_leaves_the_length_of_the_other_as_it_is(kept, names):
+    trained = model_of("softmax", 2, "sklearn-union")
+    terms = trained.vocabulary.words()
+    numbers = np.array([v for v, term in enumerate(terms) if term.startswith("~") == bool(kept)])
+    weights = textodds.learn.forms.linear.Weights.of_matrix(trained.linear.weights.rows(numbers))
+    model = TextModel(
+        trained.recipe,
+        trained.vocabulary.select(numbers),
+        replace(trained.linear, weights=weights),
+        None,
+        {},
+        scale=trained.scale[numbers],
+    )
+    pipeline = to_sklearn(model)
+    assert [name for name, _ in pipeline[0].transformer_list] == names
+    assert_same(model, pipeline, new_texts(2))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_our_tokeniser_is_in_the_pipeline_only_where_scikit_learn_has_none(settings):
+    pipeline = to_sklearn(model_of("multinomial", 2, settings))
+    ours = [
+        part
+        for part in parts(pipeline)
+        if isinstance(getattr(part, "analyzer", None), Analyzer)
+        or not type(part).__module__.startswith("sklearn.")
+    ]
+    assert bool(ours) == (settings in OF_OURS)
+
+
+def test_pickled_pipelines_of_scikit_learn_alone_open_where_textodds_is_not(tmp_path):
+    cases = [case for case in CASES if case[1] != 12 and case[2] in OF_SCIKIT_LEARN]
+    models = [model_of(*case) for case in cases]
+    texts = [new_texts(classes) for _, classes, _ in cases]
+    pipelines = [to_sklearn(model) for model in models]
+    (tmp_path / "pickle").write_bytes(pickle.dumps((pipelines, texts)))
+    script = f"""
+import pickle, sys
+from pathlib import Path
+import numpy as np
+sys.modules["textodds"] = None  # whatever imports it fails
+folder = Path({str(tmp_path)!r})
+pipelines, texts = pickle.loads((folder / "pickle").read_bytes())
+np.savez(folder / "said.npz", *[p.predict_proba(t) for p, t in zip(pipelines, texts, strict=True)])
+assert not [name for name in sys.modules if name.startswith("textodds.")]
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    said = np.load(tmp_path / "said.npz")
+    assert len(said) == len(cases) > 200
+    for got, model, new in zip(said.values(), models, texts, strict=True):
+        np.testing.assert_allclose(got, model.predict_proba(new), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("settings", OF_OURS)
+def test_a_pipeline_with_our_tokeniser_survives_pickling(settings):
+    model = model_of("bernoulli", 5, settings)
+    assert_same(model, pickle.loads(pickle.dumps(to_sklearn(model))), new_texts(5))
+
+
+@pytest.mark.parametrize("settings", ["sklearn", "sklearn-hashing", "sklearn-union", "words"])
+@pytest.mark.parametrize("learner", ["multinomial", "softmax"])
+def test_a_pipeline_is_fitted_and_can_be_trained_anew(learner, settings):
+    pipeline = to_sklearn(model_of(learner, 2, settings))
+    check_is_fitted(pipeline)
+    assert repr(pipeline)
+    anew = clone(pipeline).fit(*documents(2))
+    assert anew.score(*documents(2)) == 1.0
+    assert anew[-1].coef_.shape == pipeline[-1].coef_.shape
+
+
+@pytest.mark.parametrize(
+    "settings", ["sklearn", "characters-plain", "whitespace-plain", "words", "sklearn-union"]
+)
+def test_awkward_characters_are_cut_alike(settings):
+    random = np.random.default_rng(0)
+    letters = list(AWKWARD + " ab" * 40)
+    texts = ["".join(random.choice(letters, 60)) for _ in range(200)]
+    model = textodds.train(
+        texts[:100], ["a", "b"] * 50, learner=MultinomialLearner(alpha=0.1), **SETTINGS[settings]
+    )
+    assert len(model.vocabulary) > 100
+    assert_same(model, to_sklearn(model), texts)
+
+
+def test_stop_words_that_no_text_can_hold_are_not_handed_on():
+    pipeline = to_sklearn(model_of("multinomial", 2, "sklearn-odd-stop-words"))
+    assert pipeline["terms"].stop_words == ["shared1"]
+
+
+def test_a_model_from_a_file_under_another_prior_is_exported_with_it(tmp_path):
+    model_of("bernoulli", 2, "sklearn").save(tmp_path / "model", counts=False)
+    model = textodds.load(tmp_path / "model").with_prior({"class 00": 0.001, "class 01": 0.999})
+    assert_same(model, to_sklearn(model), new_texts(2))
+    np.testing.assert_allclose(run(model, new_texts(2))[1], model.predict_proba(new_texts(2)), atol=1e-10)
+
+
+@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("learner", [MultinomialLearner(alpha=0), BernoulliLearner(alpha=0)], ids=str)
+def test_without_smoothing_the_digits_that_are_left_agree(learner, classes):
+    model = textodds.train(*documents(classes), learner=learner, sklearn=True)
+    texts = documents(classes, 1)[0]
+    expected = model.predict_proba(texts)
+    np.testing.assert_allclose(to_sklearn(model).predict_proba(texts), expected, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(run(model, texts)[1], expected, rtol=0, atol=1e-7)
+
+
+def test_a_label_that_ends_in_nothing_keeps_it():
+    model = textodds.train(["aa", "bb"], ["x\0", "x"])
+    assert to_sklearn(model).predict(["aa"]).tolist() == model.predict(["aa"]).tolist() == ["x\0"]
+
+
+@pytest.mark.parametrize(
+    ("learner", "classes", "settings"),
+    [case for case in CASES if case[2] in ("sklearn", "words-hashing", "words-union", "unknown-smooth")],
+    ids=str,
+)
+def test_onnx_runtime_gives_the_probabilities_and_labels_of_the_model(learner, classes, settings):
+    model, texts = model_of(learner, classes, settings), new_texts(classes)
+    label, probabilities = run(model, texts)
+    np.testing.assert_allclose(probabilities, model.predict_proba(texts), rtol=0, atol=1e-10)
+    assert_same_labels(label, model, texts)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_graph_is_valid_and_says_what_goes_in_and_comes_out(learner):
+    model = model_of(learner, 5, "sklearn")
+    proto = to_onnx(model)
+    onnx.checker.check_model(proto, full_check=True)
+    assert (proto.ir_version, [opset.version for opset in proto.opset_import]) == (8, [17])
+    session = onnxruntime.InferenceSession(proto.SerializeToString())
+    told = [(each.name, each.type, each.shape) for each in (*session.get_inputs(), *session.get_outputs())]
+    assert told == [
+        ("rows", "tensor(double)", ["N", len(model.vocabulary)]),
+        ("label", "tensor(string)", ["N"]),
+        ("probabilities", "tensor(double)", ["N", 5]),
+    ]
+
+
+@pytest.mark.parametrize("learner", ["multinomial", "nb-softmax"])
+def test_the_metadata_is_enough_to_make_rows_of_texts(learner):
+    texts, labels = documents(2)
+    pairs = textodds.TextSettings.sklearn(ngrams=(1, 2))
+    model = textodds.train(list(texts), list(labels), learner=LEARNERS[learner], settings=pairs)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    about = session.get_modelmeta().custom_metadata_map
+    assert about["textodds"] == textodds.__version__
+    assert json.loads(about["classes"]) == list(model.classes_)
+    assert json.loads(about["recipe"]) == json.loads(json.dumps(model.recipe.as_dict()))
+    words, texts = json.loads(about["words"]), new_texts(2)
+    settings = json.loads(about["recipe"])["settings"]
+    rows = CountVectorizer(vocabulary=words, ngram_range=tuple(settings["ngrams"])).transform(texts).toarray()
+    rows = rows.astype(np.float64)
+    if model.scale is not None:
+        rows[rows > 0] = 1 + np.log(rows[rows > 0])
+        rows *= json.loads(about["scale"])
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
+    np.testing.assert_allclose(rows, model.rows(texts).toarray(), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_a_batch_may_have_any_number_of_rows(n):
+    model = model_of("bernoulli", 5, "words")
+    label, probabilities = run(model, new_texts(5)[:n]) if n else run_on_nothing(model)
+    assert (label.shape, probabilities.shape) == ((n,), (n, 5))
+
+
+def run_on_nothing(model):
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    return session.run(None, {"rows": np.zeros((0, len(model.vocabulary)))})
+
+
+def test_one_class_is_always_right_in_onnx():
+    label, probabilities = run(textodds.train(["aa bb"], ["only"]), ["aa", ""])
+    assert (label.tolist(), probabilities.tolist()) == (["only", "only"], [[1.0], [1.0]])
+
+
+def test_the_file_is_what_is_returned_and_takes_the_place_of_another(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"old")
+    proto = to_onnx(model_of("multinomial", 2, "words"), path)
+    assert path.read_bytes() == proto.SerializeToString()
+    assert onnx.load(path) == proto
+    assert [each.name for each in tmp_path.iterdir()] == ["model.onnx"]
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path):
+    with pytest.raises(ModelFileError, match="cannot write"):
+        to_onnx(model_of("multinomial", 2, "words"), tmp_path / "nowhere" / "model.onnx")
+
+
+def test_a_model_of_one_class_is_refused_by_scikit_learn():
+    with pytest.raises(Unsupported, match="a model of one class, `only`, is no classifier for scikit-learn"):
+        to_sklearn(textodds.train(["aa"], ["only"]))
+
+
+@pytest.mark.parametrize("exported", [to_sklearn, to_onnx])
+def test_a_model_without_words_is_refused(exported):
+    with pytest.raises(Unsupported, match="the model knows no word"):
+        exported(textodds.train(["", "!"], ["x", "y"]))
+
+
+@pytest.mark.parametrize("exported", [to_sklearn, to_onnx])
+def test_a_matrix_too_large_for_others_is_refused_before_it_is_made(exported, monkeypatch):
+    model = model_of("multinomial", 12, "words")
+    monkeypatch.setattr(full_weights, "MOST_CELLS", 100)
+    with pytest.raises(
+        Unsupported, match=r"words and 12 classes need a matrix of 0\.0 GB, too large to export"
+    ):
+        exported(model)
+
+
+def test_a_file_too_large_for_onnx_is_refused(monkeypatch):
+    monkeypatch.setattr(sys.modules["textodds.interop.to_onnx"], "LARGEST", 1000)
+    with pytest.raises(Unsupported, match="an ONNX file holds up to 2 GB"):
+        to_onnx(model_of("multinomial", 2, "words"))
+
+
+def test_without_onnx_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(Unsupported, match="the package `onnx` is needed") as caught:
+        to_onnx(model_of("multinomial", 2, "words"))
+    assert caught.value.hint == "pip install 'textodds[onnx]'"
+
+
+def test_importing_the_package_loads_neither_library():
+    code = "import sys, textodds; print({'sklearn', 'onnx', 'numpy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_every_name_of_the_package_is_there_and_no_other():
+    for name in ("to_onnx", "to_sklearn"):
+        assert callable(getattr(textodds, name))
+        assert name in dir(textodds)
+    with pytest.raises(AttributeError, match="no attribute 'to_fortran'"):
+        _ = textodds.to_fortran
+
+
+@pytest.mark.realdata
+@pytest.mark.parametrize("sklearn", [True, False], ids=["sklearn", "words"])
+@pytest.mark.parametrize("learner", ["multinomial", "bernoulli", "complement", "softmax", "nb-softmax"])
+def test_real_texts_get_the_same_probabilities_everywhere(real_data, learner, sklearn):
+    train, (texts, _) = real_data("sms_spam")
+    model = textodds.train(*train, learner=LEARNERS[learner], sklearn=sklearn)
+    pipeline = to_sklearn(model)
+    assert_same(model, pipeline, texts)
+    assert pipeline.predict(texts).tolist() == model.predict(texts).tolist()
+    label, probabilities = run(model, texts[:200])
+    np.testing.assert_allclose(probabilities, model.predict_proba(texts[:200]), rtol=0, atol=1e-10)
+    assert label.tolist() == model.predict(texts[:200]).tolist()
+
+
+@pytest.mark.realdata
+def test_real_texts_of_eight_classes_with_words_and_characters_get_the_same_probabilities(real_data):
+    train, (texts, _) = real_data("reuters_r8")
+    model = textodds.train(
+        *train, learner=SoftmaxRegression(C=10.0), sklearn=True, characters=(2, 4), min_df=5
+    )
+    assert_same(model, to_sklearn(model), texts)
