@@ -194,7 +194,7 @@ def own_by_folds(texts: list[str], labels: list[str], alpha: float) -> Floats:
     """``log p(own label | text)``, (N,), each text held out once in five folds, by scikit-learn."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.model_selection import cross_val_predict
-    from sklearn.naive_bayes import MultinomialLearner as Reference
+    from sklearn.naive_bayes import MultinomialNB as Reference
     from sklearn.pipeline import make_pipeline
 
     pipeline = make_pipeline(CountVectorizer(), Reference(alpha=alpha))

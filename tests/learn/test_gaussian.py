@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 from sklearn import covariance as sk
-from sklearn.discriminant_analysis import LinearDiscriminantLearner as SkLDA
-from sklearn.discriminant_analysis import QuadraticDiscriminantLearner as SkQDA
-from sklearn.naive_bayes import GaussianLearner as SkGaussianNB
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SkLDA
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as SkQDA
+from sklearn.naive_bayes import GaussianNB as SkGaussianNB
 
 from textodds.errors import InputError, Shrunk, TooFewRows, Unsupported
 from textodds.learn.conditionals.gaussian import Gaussian, overall_variance

@@ -17,6 +17,7 @@ from model_files import LONG, TEXTS, parts, put_together, small_model
 from textodds import TextSettings
 from textodds.errors import ModelFileError, Unsupported
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
+from textodds.learn.recipe import Recipe
 from textodds.model import file as model_file
 from textodds.stats.tally import Tally
 
@@ -309,7 +310,7 @@ def test_a_missing_file_is_named_with_a_near_one(tmp_path):
 
 def test_recipes_come_back_from_plain_data():
     recipe = small_model(hash_bits=5, min_df=2, unknown="first").recipe
-    again = model_file.Recipe.of_dict(json.loads(json.dumps(recipe.as_dict())))
+    again = Recipe.of_dict(json.loads(json.dumps(recipe.as_dict())))
     assert again == recipe
     assert again.settings == TextSettings(hash_bits=5)
 

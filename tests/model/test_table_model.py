@@ -1056,7 +1056,7 @@ def test_a_full_table_of_many_columns_is_refused_before_all_rows_are_read():
 
     with pytest.raises(InputError, match=r"2\^24 cells") as refused:
         train_table(rows(), ("ab"[i % 2] for i in range(200_000)), learner=JointTableLearner())
-    assert "CategoricalLearner" in refused.value.hint
+    assert "CategoricalNB" in refused.value.hint
     assert len(seen) < 150_000
 
 

@@ -394,8 +394,8 @@ def test_a_learner_of_texts_may_be_given_by_its_name(name):
 @pytest.mark.parametrize(
     ("learner", "told"),
     [
-        (naive_bayes.MultinomialLearner(), "sklearn.naive_bayes.MultinomialNB is no learner of ours"),
-        (naive_bayes.MultinomialLearner, "the class sklearn.naive_bayes.MultinomialNB is no learner of ours"),
+        (naive_bayes.MultinomialNB(), "sklearn.naive_bayes.MultinomialNB is no learner of ours"),
+        (naive_bayes.MultinomialNB, "the class sklearn.naive_bayes.MultinomialNB is no learner of ours"),
         (
             textodds.MultinomialNB,
             "the class textodds.interop.estimators.multinomial.MultinomialNB is no learner",

@@ -21,8 +21,9 @@ from textodds.cli.running import running_options
 from textodds.cli.source import opened, reading_options
 from textodds.data import files, read_table
 from textodds.errors import InputError, MissingColumn
+from textodds.learn.registry import names_of
 from textodds.study.compare import prepared
-from textodds.study.compare.contenders import OF_TABLES, OF_TEXTS, are_of_tables, candidates
+from textodds.study.compare.contenders import are_of_tables, candidates
 from textodds.study.compare.reading import opened_table, table_rows
 from textodds.study.compare.rows import TableRows, TextRows
 from textodds.study.report.comparison_page import duration
@@ -79,7 +80,7 @@ def seconds(text: str) -> float:
     "--models",
     metavar="NAME,…",
     help=f"Learners, each perhaps with settings: softmax:ngrams=1-2:C=10.  [default: of texts "
-    f"{', '.join(OF_TEXTS)}; of tables {', '.join(OF_TABLES)}]",
+    f"{', '.join(names_of(texts=True))}; of tables {', '.join(names_of(tables=True))}]",
 )
 @option(
     "What is compared",
@@ -237,7 +238,8 @@ def _read(
         except MissingColumn as error:
             if options["text"] is not None or not may_be_table(error, None, source):
                 if source.description == "stdin" and error.wanted == "text":
-                    hint = f"{error.hint}; or say that it is a table: `--models {','.join(OF_TABLES)}`"
+                    models = ",".join(names_of(tables=True))
+                    hint = f"{error.hint}; or say that it is a table: `--models {models}`"
                     raise InputError(error.problem, hint=hint) from error
                 raise
     reading = tables.reading_of(options)

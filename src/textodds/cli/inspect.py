@@ -16,7 +16,6 @@ from textodds.cli.output import aligned, as_json, echo, faint, one_line, strong,
 from textodds.cli.portrait import CLASSES, largest, portrait, table_portrait
 from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
-from textodds.learn.registry import needs_documents
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import Tally
@@ -110,7 +109,7 @@ def _inspect_texts(
     as_json_: bool,
 ) -> None:
     if between is not None:
-        counted = opened._tally is not None and not needs_documents(opened.recipe.learner)
+        counted = opened._tally is not None and not opened.recipe.learner.entry.needs_documents
         separating = opened.separating_words(*between, n=top) if counted else None
         _between(opened.hyperplane(*between, n=top), separating, as_json_)
         return

@@ -21,7 +21,7 @@ from textodds.cli.option_types import (
 from textodds.cli.tables import columns
 from textodds.errors import InputError
 from textodds.learn.recipe import UNKNOWN_POLICIES, recipe_of
-from textodds.learn.registry import AUTO, LEARNERS, learner_named
+from textodds.learn.registry import AUTO, LEARNERS, learner_named, names_of
 from textodds.text import Weighting
 from textodds.text.features import FEATURES
 from textodds.text.settings import NORMAL_FORMS
@@ -51,7 +51,7 @@ def _learner_options() -> list[Callable[[F], F]]:
             section,
             "--learner",
             # `--unlabelled` makes the semi-supervised one.
-            type=SomeOf([AUTO, *(name for name in LEARNERS if name != "semisupervised")]),
+            type=SomeOf([AUTO, *names_of()]),
             metavar="NAME",
             help="Of texts: naive Bayes (multinomial, bernoulli, complement), softmax regression (softmax, "
             "or nb-softmax, with naive Bayes behind it), or several, of which the best is chosen. "
@@ -282,7 +282,7 @@ def learner_from(options: dict[str, Any], usual: str) -> Any:
     if name == AUTO or not isinstance(name, str):
         name = usual
     if given.get("alpha") == "auto":
-        if name not in ("multinomial", "bernoulli", "complement"):
+        if "alpha" not in LEARNERS[name].choice:
             raise InputError(
                 f"the smoothing of {name} is not chosen",
                 hint="give a number, or use multinomial or bernoulli",
@@ -316,7 +316,7 @@ def pins_from(options: dict[str, Any]) -> Pins | None:
         others["unknown"] = options["unknown"]
     if is_settled and isinstance(features, str) and features != AUTO:
         return None
-    if is_settled and learner in ("multinomial", "bernoulli"):
+    if is_settled and LEARNERS[learner].is_density:
         others.pop("typical", None)  # they know typical texts, whatever the features
     if particular := {**others, **({} if is_settled else choices)}:
         if learner is None and features is None:

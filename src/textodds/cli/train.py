@@ -44,7 +44,7 @@ from textodds.data import Source
 from textodds.errors import InputError, MissingColumn
 from textodds.judge.evaluation import Evaluation
 from textodds.learn.recipe import recipe_of
-from textodds.learn.registry import AUTO, TABLES
+from textodds.learn.registry import AUTO, LEARNERS
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import MEMORY
@@ -180,7 +180,10 @@ def train(
     on_spark, conf = options.pop("spark"), options.pop("conf")
     if on_spark is None and conf:
         raise InputError("`--conf` is a setting of Spark", hint="say where it runs: `--spark local[2]`")
-    is_table = options["learner"] in TABLES or any(options[name] for name in of_tables)
+    named = options["learner"]
+    is_table = (named in LEARNERS and not LEARNERS[named].is_of_texts) or any(
+        options[name] for name in of_tables
+    )
     if on_spark is not None:
         from textodds.cli import spark
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_p
 from textodds.learn.forms.quadratic import QuadraticModel
 from textodds.learn.held_out import HeldOut
 from textodds.learn.labelled_rows import LabelledRows
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.registry import Learner, Prior
 from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
 
@@ -49,19 +49,9 @@ class DiscriminantFit:
         return self.about
 
 
-class Discriminant(Protocol):
-    """A frozen set of choices that makes a Gaussian model."""
-
-    @property
-    def prior(self) -> Prior:
-        """The prior over classes."""
-        ...
-
-
-class _Fitted:
+class _Gaussian(Learner):
     """What all three do, each in its own way."""
 
-    prior: Prior
     takes_missing = False
 
     def fit(self, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None) -> DiscriminantFit:
@@ -87,7 +77,7 @@ class _Fitted:
 
 
 @dataclass(frozen=True)
-class GaussianLearner(_Fitted):
+class GaussianLearner(_Gaussian):
     """Gaussian naive Bayes: numbers independent given the class; see `Gaussian`.
 
     Parameters
@@ -124,7 +114,7 @@ class GaussianLearner(_Fitted):
 
 
 @dataclass(frozen=True)
-class LinearDiscriminantLearner(_Fitted):
+class LinearDiscriminantLearner(_Gaussian):
     """Linear discriminant analysis: Gaussian classes of one covariance; see `Gaussian`.
 
     Of dense rows the covariance is taken apart exactly; of sparse ones, such as texts, the discriminant is
@@ -189,7 +179,7 @@ class LinearDiscriminantLearner(_Fitted):
 
 
 @dataclass(frozen=True)
-class QuadraticDiscriminantLearner(_Fitted):
+class QuadraticDiscriminantLearner(_Gaussian):
     """Quadratic discriminant analysis: Gaussian classes of own covariances.
 
     See `textodds.learn.conditionals.Gaussian`. Of sparse rows, such as texts, each class has its ``rank``

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.errors import InputError, NotConverged
-from textodds.learn import naive_bayes
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.linear import log_prior
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.naive_bayes import CountLearner
+from textodds.learn.registry import Prior
 from textodds.stats.tally import Counts
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ UNIT = 2.0**-30
 
 
 @dataclass(frozen=True)
-class SemiSupervisedLearner:
+class SemiSupervisedLearner(CountLearner):
     r"""Multinomial naive Bayes that also learns from texts without labels.
 
     Model
@@ -98,12 +98,11 @@ class SemiSupervisedLearner:
     temperature: float = 1.0
     max_iterations: int = 50
     tolerance: float = 1e-6
-    is_counted = False  # a model of it rests on guesses, which cannot be taken away again
 
     def __post_init__(self) -> None:
         if not isinstance(self.alpha, (int, float, np.number)) or not self.alpha > 0:
             raise InputError(f"alpha must be one number above 0, got {self.alpha!r}", hint="try 0.01 to 1")
-        naive_bayes.checked(self)
+        super().__post_init__()
         if not 0 <= self.weight <= 1:
             raise InputError(
                 f"the weight of unlabelled texts must be from 0 to 1, got {self.weight!r}",
@@ -156,6 +155,7 @@ def fit_rows(
     A word that no labelled text has learns from the company it keeps:
 
     >>> from scipy import sparse
+    >>> from textodds.learn import naive_bayes
     >>> rows = sparse.csr_array([[1, 0, 0], [0, 1, 0], [2, 0, 3], [0, 2, 0]])
     >>> learner = SemiSupervisedLearner(alpha=1.0)
     >>> fit = fit_rows(learner, rows, np.array([0, 1, -1, -1]), ("ham", "spam"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -11,43 +10,40 @@ from textodds.errors import NoData
 from textodds.learn.conditionals import Bernoulli, Complement, Conditional, Multinomial
 from textodds.learn.conditionals.estimate import Alpha
 from textodds.learn.forms.linear import LinearModel, check_prior, log_prior
+from textodds.learn.registry import Learner, Prior
 from textodds.stats.tally import Counts
 
-Prior = str | dict[str, float]
-"""``data``: as often as in training; ``uniform``; or a probability for each class."""
 
+class CountLearner(Learner):
+    """A prior times a class-conditional of words: a learner from counts.
 
-class Learner(Protocol):
-    """A frozen set of choices that makes a model from counts."""
+    A new one is a frozen dataclass whose fields are its settings and whose `conditional` says how the words
+    of a class come about.
+    """
+
+    alpha: Alpha | None = None
+
+    def __post_init__(self) -> None:  # refuses choices that cannot be, when a learner is made
+        _ = self.conditional
+        check_prior(self.prior)
 
     @property
     def conditional(self) -> Conditional:
         """The class-conditional."""
-        ...
+        raise NotImplementedError
 
     @property
-    def prior(self) -> Prior:
-        """The prior over classes."""
-        ...
+    def is_smoothing_open(self) -> bool:
+        """Whether the smoothing is left to be chosen."""
+        return self.alpha is None
+
+    @property
+    def smoothing(self) -> Alpha:
+        """The smoothing, 1 as long as it is not chosen."""
+        return 1.0 if self.alpha is None else self.alpha
 
 
-def checked(learner: Learner) -> None:
-    """Refuse choices that cannot be, when a learner is made."""
-    _ = learner.conditional
-    check_prior(learner.prior)
-
-
-def usual(alpha: Alpha | None) -> Alpha:
-    """The smoothing, 1 as long as it is not chosen."""
-    return 1.0 if alpha is None else alpha
-
-
-def is_likelihood(learner: Any) -> bool:
-    """Whether a learner models how documents come about, so that they have a probability."""
-    return hasattr(learner, "conditional") and bool(learner.conditional.is_likelihood)
-
-
-def fit(learner: Learner, counts: Counts) -> LinearModel:
+def fit(learner: CountLearner, counts: Counts) -> LinearModel:
     r"""The model of a learner: ``log π_k + log p(x | k)``, Bayes' rule up to a constant.
 
     Examples
@@ -74,7 +70,7 @@ def fit(learner: Learner, counts: Counts) -> LinearModel:
 
 
 @dataclass(frozen=True)
-class MultinomialLearner:
+class MultinomialLearner(CountLearner):
     """Multinomial naive Bayes; see `textodds.learn.conditionals.Multinomial` for the mathematics.
 
     Parameters
@@ -91,17 +87,14 @@ class MultinomialLearner:
     prior: Prior = "data"
     binary: bool = False
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     @property
     def conditional(self) -> Multinomial:
         """The class-conditional."""
-        return Multinomial(usual(self.alpha), self.binary)
+        return Multinomial(self.smoothing, self.binary)
 
 
 @dataclass(frozen=True)
-class BernoulliLearner:
+class BernoulliLearner(CountLearner):
     """Multivariate Bernoulli naive Bayes; see `textodds.learn.conditionals.Bernoulli`.
 
     Parameters
@@ -115,17 +108,14 @@ class BernoulliLearner:
     alpha: Alpha | None = 1.0
     prior: Prior = "data"
 
-    def __post_init__(self) -> None:
-        checked(self)
-
     @property
     def conditional(self) -> Bernoulli:
         """The class-conditional."""
-        return Bernoulli(usual(self.alpha))
+        return Bernoulli(self.smoothing)
 
 
 @dataclass(frozen=True)
-class ComplementLearner:
+class ComplementLearner(CountLearner):
     """Complement naive Bayes; see `textodds.learn.conditionals.Complement`.
 
     Parameters
@@ -141,12 +131,13 @@ class ComplementLearner:
     alpha: Alpha | None = 1.0
     norm: bool = False
     transform: bool = False
-    prior = "data"
 
-    def __post_init__(self) -> None:
-        checked(self)
+    @property
+    def rereads(self) -> bool:
+        """Whether documents are transformed, once their words are counted."""
+        return self.transform
 
     @property
     def conditional(self) -> Complement:
         """The class-conditional."""
-        return Complement(usual(self.alpha), self.norm, self.transform)
+        return Complement(self.smoothing, self.norm, self.transform)

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.learn import naive_bayes
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.registry import (
-    as_dict,
-    is_of_tables,
-    is_softmax,
-    name_of,
-    needs_documents,
-    of_dict,
-    resolved,
-)
+from textodds.learn.registry import Learner, as_dict, names_of, of_dict, resolved
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
-
-if TYPE_CHECKING:
-    from textodds.learn.registry import Learner
 
 UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 
@@ -45,13 +34,12 @@ class Recipe:
                 f"unknown policy `{self.unknown}`{suggestion(self.unknown, UNKNOWN_POLICIES)}",
                 hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
             )
-        if self.unknown != "ignore" and (
-            needs_documents(self.learner) or getattr(self.learner, "transform", False)
-        ):
+        needs_documents = self.learner.entry.needs_documents
+        if self.unknown != "ignore" and (needs_documents or self.learner.rereads):
             raise Unsupported(
                 "weighted documents have no place for unknown words", hint="use unknown='ignore'"
             )
-        if self.weighting is not None and not needs_documents(self.learner):
+        if self.weighting is not None and not needs_documents:
             raise Unsupported(
                 "naive Bayes learns from counts, which a weighting would change",
                 hint="leave the weighting out, or use the learner softmax, nb-softmax, lda or qda",
@@ -97,18 +85,18 @@ def recipe_of(
     ``learner`` may be its name, or an estimator. ``sklearn`` cuts texts as scikit-learn does.
     """
     learner = resolved(learner)
-    if is_of_tables(learner):
+    entry = learner.entry
+    if not entry.is_of_texts:
         raise InputError(
-            f"{name_of(learner)} learns from tables, not from texts",
-            hint="for texts use multinomial, softmax or lda",
+            f"{entry.name} learns from tables, not from texts",
+            hint=f"for texts use one of {', '.join(names_of(texts=True))}",
         )
     if settings is not None and (text_settings or sklearn):
         raise InputError("give settings, or single text settings, not both")
-    usual: dict[str, Any] = {}
+    usual = dict(entry.usual)
     is_open = False
-    if needs_documents(learner):
-        if is_softmax(learner):
-            usual = {"ngrams": (1, 2)}
+    if entry.needs_documents:
+        if entry.is_penalised:
             decided = ("ngrams", "characters", "unit", "hash_bits", "vocabulary")
             is_open = settings is None and not any(name in text_settings for name in decided)
         weighting = weighting or Weighting()
@@ -138,8 +126,8 @@ def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:
         )
     if recipe.unknown != "ignore":
         counts, vocabulary = with_unknown(counts, vocabulary, recipe.unknown)
-    assert not needs_documents(recipe.learner)
-    return vocabulary, naive_bayes.fit(recipe.learner, counts)  # type: ignore[arg-type]
+    assert isinstance(recipe.learner, naive_bayes.CountLearner)
+    return vocabulary, naive_bayes.fit(recipe.learner, counts)
 
 
 def selected(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:

@@ -1,44 +1,285 @@
-"""The learners by name, and as plain data for the model file."""
+"""The learners by name, and what each can do.
+
+The command line, `train`, the choice, `compare`, Spark, the model file and the documentation take from this
+one table what they list and what they refuse. A learner is a frozen dataclass derived from `Learner`, whose
+fields are its settings; it is imported when it is wanted, so that a model opens quickly.
+"""
 
 from __future__ import annotations
 
 import math
 import reprlib
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from textodds.errors import InputError, suggestion
 
 if TYPE_CHECKING:
-    from textodds.learn.discriminant import Discriminant
-    from textodds.learn.naive_bayes import Learner as Generative
-    from textodds.learn.softmax.regression import Discriminative
+    from textodds.learn.conditionals import Conditional
 
-    Learner: TypeAlias = Generative | Discriminative | Discriminant
+Prior = str | dict[str, float]
+"""``data``: as often as in training; ``uniform``; or a probability for each class."""
 
-LEARNERS = {
-    "multinomial": "naive_bayes.MultinomialLearner",
-    "bernoulli": "naive_bayes.BernoulliLearner",
-    "complement": "naive_bayes.ComplementLearner",
-    "semisupervised": "em.SemiSupervisedLearner",
-    "softmax": "softmax.regression.SoftmaxLearner",
-    "nb-softmax": "softmax.regression.NBSoftmaxLearner",
-    "lda": "discriminant.LinearDiscriminantLearner",
-    "qda": "discriminant.QuadraticDiscriminantLearner",
-    "gaussian": "discriminant.GaussianLearner",
-    "categorical": "tables.CategoricalLearner",
-    "mixed": "tables.MixedLearner",
-    "table": "tables.JointTableLearner",
+COUNTS, DOCUMENTS, TABLE = "counts", "documents", "table"
+"""What a learner learns from: counts of words by class; all texts at once; the columns of a table."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A learner's place in the table, and what it can do.
+
+    Attributes
+    ----------
+    name : str
+        By which users call it, and the model file.
+    home : str
+        Module and class, ``package.module:Class``.
+    title : str
+        What it is, in a few words.
+    learns_from : tuple of str
+        `COUNTS`, `DOCUMENTS`, `TABLE`.
+    family : str
+        ``generative``, ``discriminative``, or ``hybrid`` of both.
+    is_density : bool
+        Whether it models how texts or rows come about, so that typical ones are known.
+    features : tuple of str
+        Features with which it takes part in a choice (`textodds.text.features`); none if it does not.
+    choice : dict
+        Settings with which it does: what is chosen together with it is left open.
+    usual : dict
+        Text settings that it has unless others are given.
+    column_kind : str
+        ``number`` or ``category``, if it takes columns of one kind only.
+    on_spark : bool
+        Whether Spark can train it.
+    is_merged : bool
+        Whether its models add, subtract and learn more, being made of counts of documents alone.
+    is_named : bool
+        Whether users name it; `semisupervised` is what unlabelled texts make of `multinomial`.
+    """
+
+    name: str
+    home: str
+    title: str
+    learns_from: tuple[str, ...]
+    family: str = "generative"
+    is_density: bool = False
+    features: tuple[str, ...] = ()
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    column_kind: str | None = None
+    on_spark: bool = False
+    is_merged: bool = False
+    is_named: bool = True
+
+    @property
+    def is_of_texts(self) -> bool:
+        """Whether it learns from texts."""
+        return self.learns_from != (TABLE,)
+
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether it learns from tables."""
+        return TABLE in self.learns_from
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether it needs every document at once, rather than counts."""
+        return COUNTS not in self.learns_from
+
+    @property
+    def is_penalised(self) -> bool:
+        """Whether it is softmax regression, whose weights are held by a penalty."""
+        return self.family != "generative"
+
+    def load(self) -> type[Learner]:
+        """The class of the learner, imported now."""
+        module, _, name = self.home.partition(":")
+        kind: type[Learner] = getattr(import_module(module), name)
+        return kind
+
+
+_OF_COUNTS: dict[str, Any] = {"learns_from": (COUNTS,), "choice": {"alpha": None}, "on_spark": True}
+# What is chosen is solved as finely as it was compared: held-out loss differs by far more between candidates.
+_SOFTMAX: dict[str, Any] = {
+    "learns_from": (DOCUMENTS,),
+    "choice": {"tolerance": 1e-2},
+    "usual": {"ngrams": (1, 2)},
+    "on_spark": True,
 }
-"""Where each learner lives; imported when it is wanted, so that a model opens quickly."""
+_ENTRIES = (
+    Entry(
+        "multinomial",
+        "textodds.learn.naive_bayes:MultinomialLearner",
+        "multinomial naive Bayes",
+        is_density=True,
+        features=("words", "pairs", "letters"),
+        is_merged=True,
+        **_OF_COUNTS,
+    ),
+    Entry(
+        "bernoulli",
+        "textodds.learn.naive_bayes:BernoulliLearner",
+        "Bernoulli naive Bayes",
+        is_density=True,
+        features=("words",),
+        is_merged=True,
+        **_OF_COUNTS,
+    ),
+    Entry(
+        "complement",
+        "textodds.learn.naive_bayes:ComplementLearner",
+        "complement naive Bayes",
+        features=("words", "pairs"),
+        is_merged=True,
+        **_OF_COUNTS,
+    ),
+    Entry(
+        "semisupervised",
+        "textodds.learn.em:SemiSupervisedLearner",
+        "multinomial naive Bayes with unlabelled texts",
+        (COUNTS,),
+        is_density=True,
+        is_named=False,
+    ),
+    Entry(
+        "softmax",
+        "textodds.learn.softmax.regression:SoftmaxLearner",
+        "softmax regression",
+        family="discriminative",
+        features=("words", "pairs", "letters", "characters"),
+        **_SOFTMAX,
+    ),
+    Entry(
+        "nb-softmax",
+        "textodds.learn.softmax.regression:NBSoftmaxLearner",
+        "softmax regression with naive Bayes behind it",
+        family="hybrid",
+        features=("words", "pairs", "triples", "letters", "characters"),
+        **_SOFTMAX,
+    ),
+    Entry(
+        "mixed",
+        "textodds.learn.tables:MixedLearner",
+        "naive Bayes of numbers, categories and texts",
+        (TABLE,),
+        is_density=True,
+    ),
+    Entry(
+        "gaussian",
+        "textodds.learn.discriminant:GaussianLearner",
+        "Gaussian naive Bayes",
+        (TABLE,),
+        is_density=True,
+        column_kind="number",
+    ),
+    Entry(
+        "categorical",
+        "textodds.learn.tables:CategoricalLearner",
+        "categorical naive Bayes",
+        (TABLE,),
+        is_density=True,
+        column_kind="category",
+    ),
+    Entry(
+        "table",
+        "textodds.learn.tables:JointTableLearner",
+        "the full table of few columns",
+        (TABLE,),
+        is_density=True,
+        column_kind="category",
+    ),
+    Entry(
+        "lda",
+        "textodds.learn.discriminant:LinearDiscriminantLearner",
+        "linear discriminant analysis",
+        (DOCUMENTS, TABLE),
+        column_kind="number",
+    ),
+    Entry(
+        "qda",
+        "textodds.learn.discriminant:QuadraticDiscriminantLearner",
+        "quadratic discriminant analysis",
+        (DOCUMENTS, TABLE),
+        column_kind="number",
+    ),
+)
+
+LEARNERS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+"""All learners, in the order in which they are listed; to add one, add its entry."""
+
+AUTO = "auto"
+"""In the place of a learner or of features: the best is chosen."""
 
 
-def _kind(name: str) -> Any:
-    module, _, kind = LEARNERS[name].rpartition(".")
-    return getattr(import_module(f"textodds.learn.{module}"), kind)
+class Learner:
+    """A frozen set of choices that makes a model; what it can do stands in its `entry`."""
+
+    prior: Prior = "data"
+
+    @property
+    def entry(self) -> Entry:
+        """What it can do."""
+        return entry_of(self)
+
+    @property
+    def conditional(self) -> Conditional | None:
+        """The class-conditional of words, if the learner is a prior times one."""
+        return None
+
+    @property
+    def rereads(self) -> bool:
+        """Whether documents must be read again once their words are counted."""
+        return False
+
+    @property
+    def is_smoothing_open(self) -> bool:
+        """Whether the smoothing is left to be chosen."""
+        return False
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that are not as usual, by name."""
+        usual = type(self)()
+        found = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in found.items() if not _same(value, getattr(usual, name))}
+
+
+L = TypeVar("L", bound=Learner)
+
+
+@runtime_checkable
+class Face(Protocol):
+    """An estimator in front of a learner."""
+
+    def learner(self) -> Learner:
+        """The learner of the same choices."""
+        ...
+
+
+def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False) -> tuple[str, ...]:
+    """Names of the learners that users may name: of texts, of tables, of those that take part in a choice.
+
+    >>> names_of(choice=True)
+    ('multinomial', 'bernoulli', 'complement', 'softmax', 'nb-softmax')
+    >>> names_of(tables=True)
+    ('mixed', 'gaussian', 'categorical', 'table', 'lda', 'qda')
+    """
+    return tuple(_names(texts=texts, tables=tables, choice=choice))
+
+
+def _names(*, texts: bool, tables: bool, choice: bool) -> Iterator[str]:
+    for name, entry in LEARNERS.items():
+        if (
+            entry.is_named
+            and (entry.is_of_texts or not texts)
+            and (entry.is_of_tables or not tables)
+            and (entry.features or not choice)
+        ):
+            yield name
 
 
 def learner_named(name: str, **choices: Any) -> Learner:
@@ -47,81 +288,57 @@ def learner_named(name: str, **choices: Any) -> Learner:
         raise InputError(
             f"unknown learner `{name}`{suggestion(name, LEARNERS)}", hint=f"one of {', '.join(LEARNERS)}"
         )
-    kind = _kind(name)
-    known = kind.__dataclass_fields__
+    kind = LEARNERS[name].load()
+    known = settings_of(kind)
     for choice in choices:
         if choice not in known:
-            raise InputError(f"{name} has no {choice}", hint=f"it takes {', '.join(known)}")
-    learner: Learner = kind(**choices)
-    return learner
+            raise InputError(
+                f"{name} has no {choice}{suggestion(choice, known)}", hint=f"it takes {', '.join(known)}"
+            )
+    return kind(**choices)
 
 
-def needs_documents(learner: Learner) -> bool:
-    """Whether a learner needs every document at once, rather than counts."""
-    return not hasattr(learner, "conditional")
+def settings_of(kind: type[Learner]) -> tuple[str, ...]:
+    """The names of a learner's settings."""
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
-AUTO = "auto"
-"""In the place of a learner or of features: the best is chosen."""
-
-TABLES = ("gaussian", "categorical", "mixed", "table")
-"""Learners of tables only; lda and qda learn from tables and from texts."""
-
-
-def name_of(learner: Any) -> str:
-    """The name of a learner."""
-    home = _home(type(learner)).removeprefix("textodds.learn.")
-    for name, place in LEARNERS.items():
-        if place == home:
-            return name
+def entry_of(learner: Learner) -> Entry:
+    """The entry of a learner; refuses what is none."""
+    home = f"{type(learner).__module__}:{type(learner).__qualname__}"
+    for entry in LEARNERS.values():
+        if entry.home == home:
+            return entry
     raise InputError(
-        f"{_told(learner)} is no learner of ours",
+        f"{_described(learner)} is no learner of ours",
         hint=f"give one such as textodds.MultinomialNB(), or a name: one of {', '.join(LEARNERS)}",
     )
 
 
-def _home(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _told(thing: Any) -> str:
-    """What something is: its value where that says it, else its kind."""
-    if isinstance(thing, type):
-        return f"the class {_home(thing)}"
-    kind = type(thing)
-    return reprlib.repr(thing) if kind.__module__ == "builtins" else _home(kind)
+def name_of(learner: Learner) -> str:
+    """The name of a learner."""
+    return entry_of(learner).name
 
 
 def resolved(learner: Any) -> Learner:
     """A learner that may be given by its name, or as an estimator of scikit-learn's kind."""
     if isinstance(learner, str):
         return learner_named(learner)
-    if not isinstance(learner, type) and callable(getattr(learner, "learner", None)):
+    if isinstance(learner, Face) and not isinstance(learner, type):
         learner = learner.learner()
-    name_of(learner)  # refuses what is none
+    entry_of(learner)  # refuses what is none
     found: Learner = learner
     return found
 
 
-def is_of_tables(learner: Any) -> bool:
-    """Whether a learner learns from tables only."""
-    return learner is not None and name_of(learner) in TABLES
-
-
-def is_softmax(learner: Learner) -> bool:
-    """Whether a learner is one of softmax regression."""
-    return hasattr(learner, "class_weight")
-
-
 def as_dict(learner: Learner) -> dict[str, Any]:
     """A learner as plain data, for the model file."""
-    name = name_of(learner)
-    choices = asdict(learner)  # type: ignore[arg-type]
+    choices = asdict(learner)  # type: ignore[call-overload]
     if isinstance(choices.get("alpha"), np.ndarray):
         choices["alpha"] = choices["alpha"].tolist()
     if choices.get("C") == math.inf:
         choices["C"] = "inf"  # JSON has no infinity
-    return {"learner": name, **choices}
+    return {"learner": name_of(learner), **choices}
 
 
 def of_dict(choices: dict[str, Any]) -> Learner:
@@ -134,3 +351,16 @@ def of_dict(choices: dict[str, Any]) -> Learner:
 
         choices["descent"] = Descent(**choices["descent"])
     return learner_named(choices.pop("learner"), **choices)
+
+
+def _same(value: Any, usual: Any) -> bool:
+    return type(value) is type(usual) and bool(np.all(value == usual))
+
+
+def _described(thing: Any) -> str:
+    """What something is: its value where that says it, else its kind."""
+    kind = thing if isinstance(thing, type) else type(thing)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(thing, type):
+        return f"the class {name}"
+    return reprlib.repr(thing) if kind.__module__ == "builtins" else name

@@ -8,11 +8,12 @@ from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.table import FullTable
 from textodds.learn.forms.linear import check_prior
-from textodds.learn.naive_bayes import MultinomialLearner, Prior
+from textodds.learn.naive_bayes import MultinomialLearner
+from textodds.learn.registry import Learner, Prior
 
 
 @dataclass(frozen=True)
-class MixedLearner:
+class MixedLearner(Learner):
     """General naive Bayes: every column has the class-conditional that suits it.
 
     Numbers are Gaussian, or cut into intervals where that makes held-out rows more likely; categories are
@@ -62,7 +63,7 @@ class MixedLearner:
 
 
 @dataclass(frozen=True)
-class CategoricalLearner:
+class CategoricalLearner(Learner):
     """Categorical naive Bayes: every column is one of categories; see `Categorical`.
 
     Parameters
@@ -93,7 +94,7 @@ class CategoricalLearner:
 
 
 @dataclass(frozen=True)
-class JointTableLearner:
+class JointTableLearner(Learner):
     """The full table of few columns of categories; see `textodds.learn.conditionals.FullTable`.
 
     Parameters

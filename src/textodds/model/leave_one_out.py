@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+CONDITIONALS = (Multinomial, Bernoulli, Complement)
+"""Class-conditionals whose counts a kernel can leave a document out of."""
+
 PIECE = 2000
 """Documents that are looked at together."""
 
@@ -58,9 +61,9 @@ class LeaveOneOut:
     recipe: Recipe
 
     def __post_init__(self) -> None:
-        conditional = getattr(self.recipe.learner, "conditional", None)
+        conditional = self.recipe.learner.conditional
         if (
-            conditional is None
+            not isinstance(conditional, CONDITIONALS)
             or getattr(conditional, "norm", False)
             or getattr(conditional, "transform", False)
         ):
@@ -75,7 +78,7 @@ class LeaveOneOut:
 
     @property
     def _conditional(self) -> Any:
-        return self.recipe.learner.conditional  # type: ignore[union-attr]
+        return self.recipe.learner.conditional
 
     @cached_property
     def documents(self) -> Floats:
@@ -154,7 +157,7 @@ class LeaveOneOut:
         """The prior without each document, (N, K), the model's unless given; zero for one that has none."""
         if not self._conditional.is_likelihood:
             return np.zeros((len(codes), len(self.counts.classes)))
-        prior = getattr(self.recipe.learner, "prior", "data") if prior is None else prior
+        prior = self.recipe.learner.prior if prior is None else prior
         classes, mass = self.counts.classes, self.counts.class_documents
         if prior == "data":
             left = np.tile(mass, (len(codes), 1))
@@ -325,9 +328,9 @@ def _of_same_answers(
 
 def supports(recipe: Recipe) -> bool:
     """Whether documents can be left out of what a recipe makes."""
-    conditional = getattr(recipe.learner, "conditional", None)
+    conditional = recipe.learner.conditional
     return (
-        conditional is not None
+        isinstance(conditional, CONDITIONALS)
         and not getattr(conditional, "norm", False)
         and not getattr(conditional, "transform", False)
         and not np.ndim(conditional.alpha)

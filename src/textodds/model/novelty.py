@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from textodds.errors import NoData
 from textodds.judge.novelty import Typical
 from textodds.learn.forms.linear import log
+from textodds.learn.naive_bayes import CountLearner
 from textodds.stats.tally import Tally
 
 if TYPE_CHECKING:
@@ -40,7 +41,12 @@ def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.
 
 def _log_unseen(model: TextModel) -> Floats:
     """Logarithm of the probability of a word of the vocabulary that a class has never shown, (K,)."""
-    alpha = float(np.mean(getattr(model.recipe.learner, "alpha", 0.0)))
+    learner = model.recipe.learner
+    alpha = (
+        float(np.mean(np.asarray(learner.smoothing, dtype=np.float64)))
+        if isinstance(learner, CountLearner)
+        else 0.0
+    )
     counts = model.tally.counts()
     total = counts.by_class(counts.occurrences) + alpha * len(model.vocabulary)
     return log(np.array([alpha])) - log(total)

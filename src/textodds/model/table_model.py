@@ -19,7 +19,7 @@ from textodds.learn.calibration import Calibration
 from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.registry import Prior
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import Prediction, of_labels

@@ -18,9 +18,8 @@ from textodds.judge.evaluation import Evaluation, evaluate
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
-from textodds.learn.naive_bayes import Prior
 from textodds.learn.recipe import Recipe, fitted, selected
-from textodds.learn.registry import is_softmax, needs_documents
+from textodds.learn.registry import Prior
 from textodds.model import text_file
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
 from textodds.model.text_file import FileContents
@@ -360,11 +359,11 @@ class TextModel:
     @property
     def is_drawn(self) -> bool:
         """Whether words are drawn one by one, rather than each there or not."""
-        return isinstance(getattr(self.recipe.learner, "conditional", None), Multinomial)
+        return isinstance(self.recipe.learner.conditional, Multinomial)
 
     def _generative(self) -> LinearModel:
         """The form of a model that is a distribution of texts."""
-        if needs_documents(self.recipe.learner) or not self.form.is_posterior:
+        if self.recipe.learner.entry.needs_documents or not self.form.is_posterior:
             raise Unsupported(
                 "this model tells classes apart, and has no probability of a text",
                 hint="train with the learner multinomial or bernoulli",
@@ -508,7 +507,7 @@ class TextModel:
         from textodds.learn.softmax.regression import parameters_of
         from textodds.learn.solvers import Objective
 
-        if not is_softmax(self.recipe.learner) or "C" not in self.info.get("fit", {}):
+        if not self.recipe.learner.entry.is_penalised or "C" not in self.info.get("fit", {}):
             raise Unsupported(
                 "standard errors are known of softmax regression at its optimum",
                 hint="train with the learner `softmax`; `hyperplane` has the odds ratios of any model",
@@ -615,17 +614,17 @@ class TextModel:
 
     def must_be_counts(self) -> None:
         """Refuse a model that does not rest on counts alone."""
-        if needs_documents(self.recipe.learner):
+        if self.recipe.learner.entry.needs_documents:
             raise Unsupported(
                 "this model rests on all of its documents at once, not on counts",
                 hint="train it again on the data wanted; or train multinomial, which learns and forgets",
             )
-        if self._tally is None and not getattr(self.recipe.learner, "is_counted", True):
+        if self._tally is None and not self.recipe.learner.entry.is_merged:
             raise Unsupported(
                 "this model was learned from unlabelled texts too, whose classes it has guessed",
                 hint="train it again on the data wanted; or train multinomial, which learns and forgets",
             )
-        if getattr(self.recipe.learner, "transform", False):
+        if self.recipe.learner.rereads:
             raise Unsupported(
                 "a complement model of transformed documents depends on all of them at once",
                 hint="train it again on the data wanted, or train with transform=False",
@@ -674,7 +673,7 @@ class TextModel:
             documents = np.array([self.class_documents[label] for label in self.classes_])
         form = self.form.with_prior(log_prior(prior, self.classes_, documents))
         recipe = self.recipe
-        if not is_softmax(recipe.learner):
+        if not recipe.learner.entry.is_penalised:
             recipe = replace(recipe, learner=replace(recipe.learner, prior=prior))  # type: ignore[type-var]
         return TextModel(
             recipe,

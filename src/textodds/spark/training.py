@@ -11,9 +11,9 @@ import numpy as np
 
 from textodds.errors import NoData, Unsupported
 from textodds.learn.held_out import FEWEST
-from textodds.learn.naive_bayes import MultinomialLearner, is_likelihood
+from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import AUTO, is_of_tables, is_softmax, name_of, needs_documents, resolved
+from textodds.learn.registry import AUTO, LEARNERS, resolved
 from textodds.learn.softmax.penalty import as_c
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
@@ -35,7 +35,7 @@ from textodds.training.choose import (
 )
 from textodds.training.choose.race import ENOUGH
 from textodds.training.choose.trial import Trials
-from textodds.training.from_counts import is_open, model_of_counts, must_be_choosable
+from textodds.training.from_counts import model_of_counts, must_be_choosable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -158,11 +158,17 @@ def train_on(
             recipe = usual(pins)
         recipe = replace(recipe, is_open=False)
         _must_be_for_spark(recipe, typical=typical)
-    of_counts = not needs_documents(recipe.learner)
+    of_counts = not recipe.learner.entry.needs_documents
     if of_counts:
         must_be_choosable(recipe)
     seeks = _seeks_penalty(recipe)
-    size = POOL if seeks else SAMPLE if of_counts and (typical or calibrate or is_open(recipe)) else 0
+    size = (
+        POOL
+        if seeks
+        else SAMPLE
+        if of_counts and (typical or calibrate or recipe.learner.is_smoothing_open)
+        else 0
+    )
     counted = _counted(count(rows, recipe.settings, size=size, **reading))
     if counted.tally is None:
         raise NoData("there is nothing to learn from: no document has a weight above zero")
@@ -206,25 +212,20 @@ def _told(model: TextModel, counted: CountResult, choice: Choice | None) -> Text
 def _must_be_for_spark(recipe: Recipe, *, typical: bool) -> None:
     """Refuse a recipe that takes one machine, before there is a pass over the data."""
     learner: Any = resolved(recipe.learner)
-    no_softmax = needs_documents(learner) and not is_softmax(learner)
-    if (
-        no_softmax
-        or getattr(learner, "transform", False)
-        or is_of_tables(learner)
-        or name_of(learner) == "semisupervised"
-    ):
+    if not learner.entry.on_spark or learner.rereads:
+        there = ", ".join(name for name, entry in LEARNERS.items() if entry.on_spark)
         raise Unsupported(
-            f"{name_of(learner)} as it is here learns on one machine only",
-            hint="on Spark: multinomial, bernoulli, complement without transform, softmax and nb-softmax",
+            f"{learner.entry.name} as it is here learns on one machine only",
+            hint=f"on Spark: {there} (complement without transform)",
         )
-    if is_softmax(learner):
+    if learner.entry.is_penalised:
         C = as_c(learner.C, learner.alpha, 1.0)
         if learner.descent is not None or (C is not None and math.isinf(C)):
             raise Unsupported(
                 "on Spark softmax regression has a penalty, and one solver",
                 hint="give C or alpha, or neither for one that is chosen",
             )
-    if typical and not (is_likelihood(learner) and not needs_documents(learner)):
+    if typical and not learner.entry.is_density:
         raise Unsupported(
             "only a model of how texts come about knows typical ones",
             hint="use the learner multinomial or bernoulli, or leave typical out",
@@ -249,7 +250,7 @@ def _pool(counted: CountResult) -> Pool:
 
 def _seeks_penalty(recipe: Recipe) -> bool:
     learner: Any = recipe.learner
-    return needs_documents(learner) and learner.C is None and learner.alpha is None
+    return learner.entry.needs_documents and learner.C is None and learner.alpha is None
 
 
 def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, HeldOutScores | None]:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, Unsupported, suggestion
-from textodds.learn.conditionals import Bernoulli
+from textodds.learn.conditionals import Bernoulli, Multinomial
 from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.naive_bayes import is_likelihood
 from textodds.learn.recipe import selected
 from textodds.model.text_model import TextModel
 
@@ -119,13 +118,13 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
 
 def _must_be_drawn(model: TextModel) -> LinearModel:
     """The form of a model from which texts can be drawn; refuses the others, each for its own reason."""
-    learner: Any = model.recipe.learner
-    if not is_likelihood(learner) or not isinstance(model.form, LinearModel):
+    learner = model.recipe.learner
+    if not learner.entry.is_density or not isinstance(model.form, LinearModel):
         raise Unsupported(
             "this model tells classes apart, and does not say what their texts are like",
             hint="train with the learner multinomial or bernoulli",
         )
-    if getattr(learner, "binary", False):
+    if isinstance(learner.conditional, Multinomial) and learner.conditional.binary:
         raise Unsupported(
             "a binary model counts a word once a text, which is no way to draw one",
             hint="train without binary, or with the learner bernoulli",

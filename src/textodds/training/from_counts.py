@@ -15,14 +15,9 @@ if TYPE_CHECKING:
     from textodds.stats.tally import Tally
 
 
-def is_open(recipe: Recipe) -> bool:
-    """Whether the smoothing of a model of counts is to be chosen."""
-    return getattr(recipe.learner, "alpha", 1.0) is None
-
-
 def must_be_choosable(recipe: Recipe) -> None:
     """Refuse a smoothing that is to be chosen where documents cannot be left out."""
-    if is_open(recipe) and not supports(recipe):
+    if recipe.learner.is_smoothing_open and not supports(recipe):
         raise InputError(
             "the smoothing of this model cannot be chosen by leaving out one text at a time",
             hint="give a number, such as alpha=1.0",
@@ -44,12 +39,12 @@ def model_of_counts(
     ``calibrate``, both by what is said of texts of the sample that are left out.
     """
     model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), info, threads=threads)
-    if not calibrate and not is_open(recipe):
+    if not calibrate and not recipe.learner.is_smoothing_open:
         return model
-    learned = lesson(model, sample, choose=is_open(recipe))
+    learned = lesson(model, sample, choose=recipe.learner.is_smoothing_open)
     if learned is None:
         return model
-    if is_open(recipe):
+    if recipe.learner.is_smoothing_open:
         model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), info, threads=threads)
     if calibrate:
         model.calibration, model.held_out = learned.calibration, learned.held_out
@@ -60,4 +55,4 @@ def model_of_counts(
 def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
     """The recipe with this smoothing, if it was left open."""
     learner: Any = recipe.learner
-    return replace(recipe, learner=replace(learner, alpha=alpha)) if is_open(recipe) else recipe
+    return replace(recipe, learner=replace(learner, alpha=alpha)) if learner.is_smoothing_open else recipe

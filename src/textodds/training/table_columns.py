@@ -160,7 +160,7 @@ def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) 
         return learner.gaussian
     covariance = "shared" if isinstance(learner, LinearDiscriminantLearner) else "full"
     shrinkage = learner.shrinkage  # type: ignore[union-attr]
-    pooling = getattr(learner, "pooling", 0.0)
+    pooling = learner.pooling if isinstance(learner, QuadraticDiscriminantLearner) else 0.0
     rows = np.stack([first.columns[name] for name in names], axis=1)
     there = ~np.isnan(rows).any(axis=1)
     if not there.any():

@@ -105,7 +105,7 @@ def train_table_on(
         blocks, choices = blocks_of(learner, source.schema, first, columns or {}, words or {})
         recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
     sample = Reservoir()
-    calibrate = like is None and getattr(learner, "calibrate", False)
+    calibrate = like is None and isinstance(learner, MixedLearner) and learner.calibrate
     tally = TableTally.count(_sampled(passing, sample), recipe.blocks)
     info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
     model = TableModel(recipe, tally, info)

@@ -17,13 +17,13 @@ from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe, recipe_of, selected
-from textodds.learn.registry import AUTO, is_of_tables, name_of, needs_documents, resolved
+from textodds.learn.registry import AUTO, name_of, names_of, resolved
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import MEMORY, Counts, Tally
 from textodds.stats.threads import checked_threads
 from textodds.text import Vocabulary
-from textodds.training.from_counts import is_open, model_of_counts, must_be_choosable
+from textodds.training.from_counts import model_of_counts, must_be_choosable
 
 if TYPE_CHECKING:
     from textodds.learn.registry import Learner
@@ -162,7 +162,12 @@ def train(
         raise InputError(
             "a model that is like another has its learner and its words", hint="leave out one of the two"
         )
-    if columns or like is not None or is_of_tables(found) or (text is None and _is_table(source, labels)):
+    if (
+        columns
+        or like is not None
+        or (found is not None and not found.entry.is_of_texts)
+        or (text is None and _is_table(source, labels))
+    ):
         if text is not None:
             raise InputError(
                 "`text` is the one column that is read", hint="leave it out; all columns are read"
@@ -188,10 +193,10 @@ def train(
 
 def must_be_of_tables(learner: Any, like: Any) -> None:
     """Refuse a learner that is for texts only, or a model of texts to be like."""
-    if not is_of_tables(learner) and name_of(learner) not in ("lda", "qda"):
+    if not learner.entry.is_of_tables:
         raise InputError(
             f"{name_of(learner)} learns from texts, not from the columns of a table",
-            hint="use mixed, gaussian, categorical, table, lda or qda; or name the column: "
+            hint=f"use one of {', '.join(names_of(tables=True))}; or name the column: "
             "`--text COLUMN` (text='COLUMN')",
         )
     if like is not None and not getattr(like, "is_table", False):
@@ -218,7 +223,7 @@ def _is_table(source: Any, labels: Any) -> bool:
 def may_be_table(error: MissingColumn, learner: Any, data: Source) -> bool:
     """Whether data without a column of texts is a table that a learner, or none in particular, can take."""
     again = data.replayable and data.description != "stdin"  # what it held has been read
-    return error.wanted == "text" and again and (learner is None or name_of(learner) in ("lda", "qda"))
+    return error.wanted == "text" and again and (learner is None or learner.entry.is_of_tables)
 
 
 def train_chosen(
@@ -261,7 +266,7 @@ def train_on(
     progress of an optimiser.
     """
     threads = checked_threads(threads)
-    if typical and (needs_documents(recipe.learner) or not naive_bayes.is_likelihood(recipe.learner)):
+    if typical and (recipe.learner.entry.needs_documents or not recipe.learner.entry.is_density):
         raise Unsupported(
             "only a model of how texts come about knows typical ones",
             hint="use the learner multinomial or bernoulli, or leave typical out",
@@ -275,16 +280,16 @@ def train_on(
         recipe = replace(recipe, is_open=False) if choice is None else choice.recipe
         batches, watch = pooled.batches, _as_they_are
     passed: Iterable[Batch] = data if batches is None else batches
-    rereads = getattr(recipe.learner, "transform", False)
+    rereads = recipe.learner.rereads
     if rereads and not data.replayable:
         passed = list(passed)  # a second pass is needed, and the stream can be read but once
     passing = watch(prefetched(iter(passed)) if data.size is not None else passed)
-    if needs_documents(recipe.learner):
+    if recipe.learner.entry.needs_documents:
         model = _of_documents(data, passing, recipe, threads, fitting, choice, calibrate=calibrate)
         return _told(model, choice)
     sample = None
     must_be_choosable(recipe)
-    if typical or calibrate or is_open(recipe):
+    if typical or calibrate or recipe.learner.is_smoothing_open:
         from textodds.stats.hash_sample import HashSample
 
         sample = HashSample()

@@ -205,7 +205,7 @@ def test_bernoulli_takes_an_alpha_per_column():
 def test_binary_counts_a_word_once_a_row():
     X, y, u = many(3)
     model = MultinomialNB(binary=True).fit(X, y, u)
-    agree(model, naive_bayes.MultinomialLearner().fit(X > 0, y, u), X > 0)
+    agree(model, naive_bayes.MultinomialNB().fit(X > 0, y, u), X > 0)
     np.testing.assert_array_equal(model.predict_proba(X), model.predict_proba(X > 0))
     assert np.abs(model.feature_log_prob_ - MultinomialNB().fit(X, y, u).feature_log_prob_).max() > 0.1
 
@@ -485,7 +485,7 @@ def test_rows_that_are_not_binary_after_all_are_told_about():
     X = [[0, 1], [1, 0], [1, 1]]
     agree(
         BernoulliNB(binarize=None).fit(X, [0, 1, 1]),
-        naive_bayes.BernoulliLearner().fit(X, [0, 1, 1]),
+        naive_bayes.BernoulliNB().fit(X, [0, 1, 1]),
         np.array(X),
     )
     BernoulliNB(binarize=None).fit([[0.5, 0.0], [1.0, 0.2]], [0, 1])

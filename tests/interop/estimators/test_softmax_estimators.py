@@ -182,9 +182,9 @@ def test_the_learner_has_the_same_choices_and_trains_on_texts(kind):
     texts, labels = ["free phone", "see you at six", "free prize", "six of us"] * 5, [1, 0, 1, 0] * 5
     estimator = kind(C=2.0, class_weight={1: 3.0}, tol=1e-7, max_iter=77)
     learner = estimator.learner()
-    assert learner == getattr(regression, kind.__name__)(
-        C=2.0, class_weight={"1": 3.0}, tolerance=1e-7, max_epochs=77
-    )
+    assert learner == getattr(
+        regression, {"SoftmaxRegression": "SoftmaxLearner", "NBSoftmax": "NBSoftmaxLearner"}[kind.__name__]
+    )(C=2.0, class_weight={"1": 3.0}, tolerance=1e-7, max_epochs=77)
     one, other = (textodds.train(texts, labels, learner=each) for each in (estimator, learner))
     assert one.recipe == other.recipe
     np.testing.assert_array_equal(one.score(texts)[0], other.score(texts)[0])

@@ -120,9 +120,9 @@ def test_choices_reach_the_recipe(choices, recipe):
 @pytest.mark.parametrize(
     ("learner", "reference"),
     [
-        ("multinomial", naive_bayes.MultinomialLearner()),
-        ("bernoulli", naive_bayes.BernoulliLearner()),
-        (core.ComplementLearner(alpha=0.3), naive_bayes.ComplementLearner(alpha=0.3)),
+        ("multinomial", naive_bayes.MultinomialNB()),
+        ("bernoulli", naive_bayes.BernoulliNB()),
+        (core.ComplementLearner(alpha=0.3), naive_bayes.ComplementNB(alpha=0.3)),
     ],
     ids=COUNTS,
 )
@@ -141,7 +141,7 @@ def test_the_numbers_are_those_of_the_pipeline_of_scikit_learn(learner, referenc
 @pytest.mark.realdata
 def test_real_texts_have_the_probabilities_of_the_pipeline_of_scikit_learn(real_data):
     (texts, y), (new, truth) = real_data("sms_spam")
-    theirs = make_pipeline(CountVectorizer(), naive_bayes.MultinomialLearner()).fit(texts, y)
+    theirs = make_pipeline(CountVectorizer(), naive_bayes.MultinomialNB()).fit(texts, y)
     ours = TextClassifier(learner="multinomial", sklearn=True, calibrate=False).fit(texts, y)
     np.testing.assert_allclose(ours.predict_proba(new), theirs.predict_proba(new), rtol=0, atol=1e-10)
     np.testing.assert_array_equal(ours.predict(new), theirs.predict(new))
@@ -478,7 +478,7 @@ def test_what_a_learner_is_told_of_truth_values_is_of_the_classes(learner):
     [
         ("multinomal", "did you mean `multinomial`"),
         ("gaussian", "learns from tables"),
-        (naive_bayes.MultinomialLearner(), "no learner of ours"),
+        (naive_bayes.MultinomialNB(), "no learner of ours"),
         (None, "None is no learner"),
         (
             textodds.MultinomialNB,

@@ -5,10 +5,12 @@ import pytest
 import textodds
 from textodds.errors import InputError, TextoddsError
 from textodds.learn.recipe import recipe_of
+from textodds.learn.registry import names_of
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.text import Weighting
 from textodds.training.choose import FEATURES, Pins, candidates, open_candidates, pins_of
-from textodds.training.choose.candidates import LEARNERS
+
+LEARNERS = names_of(choice=True)
 
 
 def names(learners=(), features=(), **recipe):

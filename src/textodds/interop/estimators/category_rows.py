@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from textodds.errors import InputError, NoData
 from textodds.interop.estimators.base import FittedClasses, Generative, LabelledBatch
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.registry import Prior
 from textodds.stats.categories import CategoryTally, CodedColumn
 
 Floats = NDArray[np.float64]

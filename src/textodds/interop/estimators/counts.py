@@ -17,7 +17,7 @@ from textodds.errors import InputError, NegativeCount, NoData, TextoddsWarning
 from textodds.interop.estimators.base import FittedClasses, Generative, LabelledBatch
 from textodds.interop.estimators.labels import name_in
 from textodds.learn.conditionals.estimate import Alpha, checked_alpha
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.registry import Prior
 from textodds.learn.solvers.objective import MANY_CLASSES, product, raw
 
 Floats = NDArray[np.float64]

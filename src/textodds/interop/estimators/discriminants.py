@@ -16,7 +16,7 @@ from textodds.interop.estimators.base import FittedClasses, LabelledBatch, check
 from textodds.interop.estimators.gaussians import NumberRows
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.labelled_rows import LabelledRows, checked_rows
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.registry import Prior
 from textodds.learn.shrinkage_choice import chosen
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds.errors import Unsupported
 from textodds.interop.estimators.base import Generative, LabelledBatch
-from textodds.learn.naive_bayes import Prior
+from textodds.learn.registry import Prior
 from textodds.stats.moments import Moments
 
 Floats = NDArray[np.float64]

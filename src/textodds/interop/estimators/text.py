@@ -23,7 +23,7 @@ from textodds.interop.estimators.labels import declared, distinct, joined, names
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import needs_documents, resolved
+from textodds.learn.registry import resolved
 from textodds.model.file import load_texts
 from textodds.model.text_model import TextModel
 from textodds.training.train import train_on
@@ -55,7 +55,7 @@ def _learns_on(estimator: TextClassifier) -> bool:
         learner = resolved(estimator.learner)
     except InputError:
         return True  # whoever calls is told what is wrong with it
-    if needs_documents(learner) or getattr(learner, "transform", False):
+    if learner.entry.needs_documents or learner.rereads:
         raise Unsupported(
             "this learner needs all texts at once: it neither learns in batches nor forgets",
             hint="use the learner multinomial, bernoulli or complement, which learn counts",

@@ -20,8 +20,7 @@ from textodds.learn.forms.linear import LOG_ZERO
 from textodds.learn.softmax.regression import SoftmaxLearner
 
 if TYPE_CHECKING:
-    from textodds.learn.naive_bayes import Prior
-    from textodds.learn.registry import Learner
+    from textodds.learn.registry import Learner, Prior
 
 Floats = NDArray[np.float64]
 

@@ -17,7 +17,6 @@ from textodds.interop.from_sklearn.terms import terms_of
 from textodds.interop.from_sklearn.transforms import RowTransform, passed, rows_of
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
-from textodds.learn.registry import needs_documents
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.text_model import TextModel
 from textodds.text import Weighting
@@ -102,7 +101,7 @@ def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> 
     scores, rows = scores_of(last, rows)
     vocabulary, columns = terms.vocabulary(rows.kept)
     learner = _learner(scores, rows, columns)
-    weighting = _weighting(rows, columns) if needs_documents(learner) else None
+    weighting = _weighting(rows, columns) if learner.entry.needs_documents else None
     recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting)
     return TextModel(
         recipe,
@@ -116,7 +115,7 @@ def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> 
 
 def _learner(scores: Scores, rows: RowTransform, columns: NDArray[np.int64]) -> Learner:
     """The learner of the recipe: naive Bayes of counts is naive Bayes, of weighted rows a softmax model."""
-    if needs_documents(scores.learner):
+    if scores.learner.entry.needs_documents:
         return scores.learner
     if not rows.is_plain:
         return SoftmaxLearner()

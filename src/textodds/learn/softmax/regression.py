@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from textodds.errors import InputError, NotConverged, Separable, suggestion
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.registry import Learner
 from textodds.learn.softmax import nb_scaling
 from textodds.learn.softmax.odds_ratios import OddsRatio, odds_ratios
 from textodds.learn.softmax.penalty import HeldOutScores, Path, as_c, choose
@@ -120,7 +121,7 @@ class SoftmaxFit:
         return odds_ratios(self.objective, self.outcome.parameters, chosen, names, k, j, level)
 
 
-class _Fitted:
+class _Penalised(Learner):
     """What both learners do, each in its own way (`_fit`)."""
 
     def fit(
@@ -154,7 +155,7 @@ class _Fitted:
 
 
 @dataclass(frozen=True)
-class SoftmaxLearner(_Fitted):
+class SoftmaxLearner(_Penalised):
     r"""Softmax (multinomial logistic) regression.
 
     Model
@@ -226,7 +227,7 @@ class SoftmaxLearner(_Fitted):
 
 
 @dataclass(frozen=True)
-class NBSoftmaxLearner(_Fitted):
+class NBSoftmaxLearner(_Penalised):
     r"""Softmax regression that begins from what naive Bayes knows.
 
     Model

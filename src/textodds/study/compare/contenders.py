@@ -7,22 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textodds.errors import InputError
-from textodds.learn.registry import LEARNERS, TABLES, learner_named, name_of, resolved
-
-OF_TEXTS = ("multinomial", "bernoulli", "complement", "softmax", "nb-softmax", "lda", "qda")
-OF_TABLES = ("mixed", "gaussian", "categorical", "table", "lda", "qda")
-
-FAMILIES = {
-    "softmax": "discriminative",
-    "nb-softmax": "hybrid",
-}
-"""What is not generative: softmax regression, and that with the weights of naive Bayes behind it."""
-
-CHOSEN = ("multinomial", "bernoulli", "complement")
-"""Learners whose smoothing is chosen by leaving out one text at a time, unless it is given."""
-
-FIXED = {"softmax": {"ngrams": (1, 2)}, "nb-softmax": {"ngrams": (1, 2)}}
-"""Features of learners that would choose them: a curve is one of the same features at every size."""
+from textodds.learn.registry import LEARNERS, Learner, learner_named, name_of, names_of, resolved, settings_of
 
 RANGES = ("ngrams", "characters")
 
@@ -43,12 +28,12 @@ class Contender:
     @property
     def family(self) -> str:
         """``generative``, ``discriminative`` or ``hybrid``."""
-        return FAMILIES.get(self.kind, "generative")
+        return LEARNERS[self.kind].family
 
     @property
     def takes_categories(self) -> bool:
         """Whether numbers of a table must be read as categories for it."""
-        return self.kind in ("categorical", "table")
+        return LEARNERS[self.kind].column_kind == "category"
 
 
 def candidates(models: Any, *, of_tables: bool) -> tuple[Contender, ...]:
@@ -61,28 +46,29 @@ def candidates(models: Any, *, of_tables: bool) -> tuple[Contender, ...]:
     ['bernoulli', 'softmax:ngrams=1-2:C=10']
     """
     if models is None:
-        models = OF_TABLES if of_tables else OF_TEXTS
+        models = names_of(tables=True) if of_tables else names_of(texts=True)
     if isinstance(models, str):
         models = [part.strip() for part in models.split(",") if part.strip()]
     if not isinstance(models, Iterable):
         models = [models]
     found = [_candidate(each) for each in models]
     if not found:
-        raise InputError("no model is named", hint=f"name some of {', '.join(OF_TEXTS)}")
+        raise InputError("no model is named", hint=f"name some of {', '.join(names_of(texts=True))}")
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"the model `{name}` is named twice", hint="leave out one of the two")
     for each in found:
-        if of_tables and each.kind not in OF_TABLES:
+        if of_tables and not LEARNERS[each.kind].is_of_tables:
             raise InputError(
                 f"{each.kind} learns from texts, and the data has no column of texts",
-                hint=f"name some of {', '.join(OF_TABLES)}, or the column: `--text COLUMN` (text='COLUMN')",
+                hint=f"name some of {', '.join(names_of(tables=True))}, or the column: "
+                "`--text COLUMN` (text='COLUMN')",
             )
-        if not of_tables and each.kind not in OF_TEXTS:
+        if not of_tables and each.kind not in names_of(texts=True):
             raise InputError(
                 f"{each.kind} does not learn from labelled texts",
-                hint=f"name some of {', '.join(OF_TEXTS)}",
+                hint=f"name some of {', '.join(names_of(texts=True))}",
             )
     return tuple(found)
 
@@ -96,13 +82,13 @@ def are_of_tables(models: Any) -> bool:
     named = [
         each.split(":")[0].strip() if isinstance(each, str) else name_of(resolved(each)) for each in models
     ]
-    return any(name in TABLES for name in named)
+    return any(name in LEARNERS and not LEARNERS[name].is_of_texts for name in named)
 
 
 def _candidate(given: Any) -> Contender:
     if not isinstance(given, str):
         learner = resolved(given)
-        return Contender(_said(learner), learner, FIXED.get(name_of(learner), {}))
+        return Contender(_said(learner), learner, learner.entry.usual)
     name, *settings = (part.strip() for part in given.split(":"))
     choices: dict[str, Any] = {}
     for setting in settings:
@@ -113,14 +99,15 @@ def _candidate(given: Any) -> Contender:
                 hint="write each setting once, after a colon: `softmax:ngrams=1-2:C=10`",
             )
         choices[key.replace("-", "_")] = _value(key, value, given)
-    if name in CHOSEN:
+    entry = learner_named(name).entry
+    known = settings_of(entry.load())
+    if entry.choice.get("alpha", 1) is None:  # smoothing is chosen by leaving out one text at a time
         choices.setdefault("alpha", None)
-    plain = learner_named(name)
-    own = {key: value for key, value in choices.items() if key in getattr(plain, "__dataclass_fields__", {})}
+    own = {key: value for key, value in choices.items() if key in known}
     words = {key: value for key, value in choices.items() if key not in own}
     if not any(key in words for key in ("ngrams", "characters", "unit", "hash_bits", "vocabulary")):
-        words |= FIXED.get(name, {})
-    if name not in TABLES:
+        words |= entry.usual
+    if entry.is_of_texts:
         from textodds.learn.recipe import recipe_of
 
         recipe_of(learner_named(name, **own), **words)  # refuses now what there is not
@@ -154,18 +141,6 @@ def _value(key: str, text: str, given: str) -> Any:
     return text
 
 
-def _said(learner: Any) -> str:
+def _said(learner: Learner) -> str:
     """The name of a learner with the settings that are not as usual."""
-    name = name_of(learner)
-    usual = learner_named(name)
-    settings = [
-        f"{field}={getattr(learner, field)}"
-        for field in getattr(learner, "__dataclass_fields__", {})
-        if not _same(getattr(learner, field), getattr(usual, field))
-    ]
-    assert name in LEARNERS
-    return ":".join([name, *settings])
-
-
-def _same(value: Any, usual: Any) -> bool:
-    return type(value) is type(usual) and bool(value == usual)
+    return ":".join([name_of(learner), *(f"{name}={value}" for name, value in learner.settings().items())])

@@ -203,7 +203,7 @@ def _made(model: Any) -> str:
     if recipe.weighting is not None and recipe.weighting.idf:
         parts.append("tf-idf")
     fit = model.info.get("fit") or {}
-    for name, value in (("α", getattr(recipe.learner, "alpha", None)), ("C", fit.get("C"))):
+    for name, value in (("α", recipe.learner.settings().get("alpha")), ("C", fit.get("C"))):
         if isinstance(value, (int, float)):
             parts.append(f"{name}\u00a0=\u00a0{value:.3g}")
             break

@@ -7,32 +7,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from textodds.errors import InputError, suggestion
+from textodds.learn.conditionals import Complement
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import AUTO, is_of_tables, learner_named, name_of, resolved
+from textodds.learn.registry import AUTO, LEARNERS, learner_named, name_of, names_of, resolved
 from textodds.text import Weighting
 from textodds.text.features import FEATURES
 
 SHAPE = ("settings", "unit", "ngrams", "characters", "hash_bits", "vocabulary", "sklearn")
 """Settings that say what the features are; given, they are not chosen."""
-
-# Where counts of one kind of feature lead nowhere, others of the same kind do not either: every kind has the
-# learners by which it has won before. In order of cost.
-FIELD: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("words", ("multinomial", "bernoulli", "complement", "softmax", "nb-softmax")),
-    ("pairs", ("multinomial", "complement", "softmax", "nb-softmax")),
-    ("triples", ("nb-softmax",)),
-    ("letters", ("multinomial", "softmax", "nb-softmax")),
-    ("characters", ("softmax", "nb-softmax")),
-)
-
-LEARNERS = ("multinomial", "bernoulli", "complement", "softmax", "nb-softmax")
-
-OPEN: dict[str, dict[str, Any]] = {
-    **{name: {"alpha": None} for name in ("multinomial", "bernoulli", "complement")},
-    **{name: {"tolerance": 1e-2} for name in ("softmax", "nb-softmax")},
-}
-"""Smoothing is chosen with all else, as penalties are; and what is chosen is solved as finely as it was
-compared, since held-out loss differs by far more from one candidate to the next."""
 
 WEIGHTINGS = {"binary": Weighting("binary"), "counts": Weighting("count", idf=False)}
 """What occurrences may be worth, beside tf-idf; tried with the features and the learner that won."""
@@ -113,10 +95,10 @@ class Pins:
 
     def __post_init__(self) -> None:
         for learner in self.learners:
-            if is_of_tables(resolved(learner)):
+            if not resolved(learner).entry.is_of_texts:
                 raise InputError(
                     f"{_name(learner)} learns from tables, not from texts",
-                    hint=f"for texts use one of {', '.join(LEARNERS)}",
+                    hint=f"for texts use one of {', '.join(names_of(choice=True))}",
                 )
         if not self.is_settled:
             self._check_learners()
@@ -138,21 +120,21 @@ class Pins:
     @property
     def is_likelihood(self) -> bool:
         """Whether all that may be chosen are models of how texts come about."""
-        return bool(self.learners) and all(
-            _name(learner) in ("multinomial", "bernoulli") for learner in self.learners
-        )
+        return bool(self.learners) and all(LEARNERS[_name(learner)].is_density for learner in self.learners)
 
     def _check_learners(self) -> None:
         names = [_name(learner) for learner in self.learners]
+        among = names_of(choice=True)
         for name, learner in zip(names, self.learners, strict=True):
-            if name not in LEARNERS:
+            if name not in among:
                 raise InputError(
-                    f"{name} does not take part in a choice{suggestion(name, LEARNERS)}",
-                    hint=f"name it alone, without features; a choice is among {', '.join(LEARNERS)}",
+                    f"{name} does not take part in a choice{suggestion(name, among)}",
+                    hint=f"name it alone, without features; a choice is among {', '.join(among)}",
                 )
             if names.count(name) > 1:
                 raise InputError(f"{name} is named twice", hint="name each learner once")
-            if getattr(learner, "transform", False) or getattr(learner, "norm", False):
+            conditional = resolved(learner).conditional
+            if isinstance(conditional, Complement) and (conditional.norm or conditional.transform):
                 raise InputError(f"{name} with transform or norm does not take part in a choice")
         if self.recipe.get("unknown", "ignore") != "ignore":
             raise InputError(
@@ -169,16 +151,18 @@ class Pins:
 def candidates(pins: Pins) -> list[Candidate]:
     """What may be chosen, the cheap ones first."""
     given = dict(pins.recipe)
-    those = LEARNERS if "weighting" not in given else ("softmax", "nb-softmax")  # counts are not weighted
-    learners = {_name(learner): learner for learner in pins.learners or those}
+    all_of_them = names_of(choice=True)
+    if "weighting" in given:  # counts are not weighted
+        all_of_them = tuple(name for name in all_of_them if LEARNERS[name].needs_documents)
+    learners = {_name(learner): learner for learner in pins.learners or all_of_them}
     if pins.has_shape:
         return [_candidate(GIVEN, {}, learner, given) for learner in learners.values()]
     asked = bool(pins.features)  # what somebody asks for is tried, whatever has won elsewhere
     return [
         _candidate(features, FEATURES[features], learners[name], given)
-        for features, others in FIELD
+        for features in FEATURES
         for name in learners
-        if (features in pins.features if asked else name in others) and _agree(features, given)
+        if features in (pins.features if asked else LEARNERS[name].features) and _agree(features, given)
     ]
 
 
@@ -213,6 +197,6 @@ def _name(learner: Any) -> str:
 
 def _candidate(features: str, settings: dict[str, Any], learner: Any, given: dict[str, Any]) -> Candidate:
     if isinstance(learner, str):
-        learner = learner_named(learner, **OPEN.get(learner, {}))
+        learner = learner_named(learner, **LEARNERS[learner].choice)
     recipe = recipe_of(learner, **{**settings, **given})
     return Candidate(features, replace(recipe, is_open=False))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textodds.learn.folds import held_out, tells_classes_apart
-from textodds.learn.registry import needs_documents
 from textodds.training.choose.candidates import Candidate
 from textodds.training.choose.choice import Choice
 from textodds.training.choose.memory import free_memory
@@ -180,7 +179,7 @@ def _groups(running: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def _group(candidate: Candidate) -> Any:
-    return (candidate.features,) if needs_documents(candidate.recipe.learner) else candidate.name
+    return (candidate.features,) if candidate.recipe.learner.entry.needs_documents else candidate.name
 
 
 def _has_room(before: Trial, n: int, pool: Pool) -> bool:
@@ -198,7 +197,7 @@ def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_firs
 
 def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
     """The winner with its penalty sought on all texts, if it was found on fewer, and there is time."""
-    if not needs_documents(winner.recipe.learner) or len(sizes(trials.pool)) == 1:
+    if not winner.recipe.learner.entry.needs_documents or len(sizes(trials.pool)) == 1:
         return None
     if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
         return None
@@ -208,7 +207,7 @@ def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
 
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
     """Whether counts have done so badly with other features that these will not help."""
-    if needs_documents(candidate.recipe.learner):
+    if candidate.recipe.learner.entry.needs_documents:
         return False
     own = [trial.log_loss for trial in ran if trial.candidate.learner == candidate.learner]
     return bool(own) and min(own) > HOPELESS * min(trial.log_loss for trial in ran)
@@ -218,10 +217,10 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
     """Those that are not clearly behind and have time for n texts, best first."""
     kept: list[Candidate] = []
     groups: dict[bool, set[Any]] = {True: set(), False: set()}
-    is_led_by_counts = not needs_documents(ran[0].recipe.learner)
+    is_led_by_counts = not ran[0].recipe.learner.entry.needs_documents
     for trial in ran:
         behind, error = trial.behind(ran[0])
-        reads = needs_documents(trial.recipe.learner)
+        reads = trial.recipe.learner.entry.needs_documents
         more = (pool.total if reads and is_led_by_counts else n) / trial.n
         slack = SLACK * math.log(more, GROWTH) * ran[0].log_loss
         group, others = _group(trial.candidate), groups[reads]
@@ -257,5 +256,5 @@ def _expected(before: Trial, n: int) -> float:
 
 def _finish(trial: Trial, pool: Pool) -> float:
     """Seconds that learning from all texts will take."""
-    share = FINISH if needs_documents(trial.recipe.learner) else 1.0
+    share = FINISH if trial.recipe.learner.entry.needs_documents else 1.0
     return share * _expected(trial, pool.total) / trial.work

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from textodds.data import prefetched
 from textodds.errors import InputError
 from textodds.learn.held_out import FEWEST
-from textodds.learn.registry import needs_documents
 from textodds.stats.tally import MEMORY
 from textodds.training.choose.candidates import candidates, usual
 from textodds.training.choose.pool import Pool
@@ -69,7 +68,7 @@ def settle(
     """The best recipe that is not ruled out; the usual one if there is too little to choose by."""
     field = candidates(pins)
     if pooled.is_endless:  # what has to be read once, and does not fit, can only be counted
-        field = [one for one in field if not needs_documents(one.recipe.learner)] or field[:1]
+        field = [one for one in field if not one.recipe.learner.entry.needs_documents] or field[:1]
     how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "watch": watch}
     choice = chosen(pooled.pool, field, budget=budget, spent=pooled.seconds, **how)
     return SettledRecipe(usual(pins) if choice is None else choice.recipe, choice, pooled.batches)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from textodds.learn.design import DesignMatrix
 from textodds.learn.folds import FOLDS, held_out, tells_classes_apart
 from textodds.learn.forms.linear import LOG_ZERO, log_softmax
-from textodds.learn.registry import name_of, needs_documents
+from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores, Path
 from textodds.learn.softmax.regression import path_of
 from textodds.stats.tally import Tally
@@ -108,7 +108,7 @@ class Trials:
         """Candidates of the same features, at the same time; see `of`."""
         if len(those) < 2 or self.threads < 2:
             return [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
-        if needs_documents(those[0].recipe.learner):
+        if those[0].recipe.learner.entry.needs_documents:
             sample = self.pool.head(n)
             self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
         with ThreadPoolExecutor(self.threads) as workers:
@@ -123,7 +123,7 @@ class Trials:
         sample = self.pool.head(n)
         recipe = self._of_sample(candidate.recipe, sample)
         cells, fixed = 0, 0.0
-        if not needs_documents(recipe.learner):
+        if not recipe.learner.entry.needs_documents:
             held, fixed = self._from_counts(recipe, sample, enough)
         else:
             known = None if at is None else getattr(at.recipe.learner, "C", None)
