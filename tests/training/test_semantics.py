@@ -18,7 +18,7 @@ from textodds.learn.forms import linear as linear_module
 from textodds.learn.forms.linear import log_prior
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import recipe_of
-from textodds.learn.registry import LEARNERS, TABLES, as_dict, learner_named, name_of, of_dict
+from textodds.learn.registry import LEARNERS, as_dict, learner_named, name_of, of_dict
 from textodds.training.train import train_on
 
 TEXTS = ["win a free phone", "see you at six", "free prize inside", "lunch at noon", "free lunch for you"]
@@ -384,7 +384,7 @@ def test_learners_go_by_name_and_come_back_from_plain_data(name):
     assert of_dict(as_dict(learner)) == learner
 
 
-@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in TABLES])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if LEARNERS[name].is_of_texts])
 def test_a_learner_of_texts_may_be_given_by_its_name(name):
     by_name = textodds.train(TEXTS, LABELS, learner=name)
     same = textodds.train(TEXTS, LABELS, learner=learner_named(name))
