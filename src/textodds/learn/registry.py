@@ -12,7 +12,7 @@ import reprlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -248,18 +248,6 @@ class Learner:
         return {name: value for name, value in found.items() if not _same(value, getattr(usual, name))}
 
 
-L = TypeVar("L", bound=Learner)
-
-
-@runtime_checkable
-class Face(Protocol):
-    """An estimator in front of a learner."""
-
-    def learner(self) -> Learner:
-        """The learner of the same choices."""
-        ...
-
-
 def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False) -> tuple[str, ...]:
     """Names of the learners that users may name: of texts, of tables, of those that take part in a choice.
 
@@ -324,7 +312,7 @@ def resolved(learner: Any) -> Learner:
     """A learner that may be given by its name, or as an estimator of scikit-learn's kind."""
     if isinstance(learner, str):
         return learner_named(learner)
-    if isinstance(learner, Face) and not isinstance(learner, type):
+    if callable(getattr(type(learner), "learner", None)):  # an estimator in front of one
         learner = learner.learner()
     entry_of(learner)  # refuses what is none
     found: Learner = learner
