@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.data.batch import Batch, Texts
 from textodds.data.dispatch import read
+from textodds.data.observer import Observer
+from textodds.data.options import READ_OPTIONS, ReadOptions
 from textodds.data.prefetch import prefetched
 from textodds.data.rejects import Rejects
 from textodds.data.source import Source
@@ -25,8 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS",
+    "READ_OPTIONS",
     "Batch",
     "Column",
+    "Observer",
+    "ReadOptions",
     "Rejects",
     "Schema",
     "Source",

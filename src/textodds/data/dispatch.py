@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from textodds.data import database, fileset, formats, frames, objects
+from textodds.data import database, fileset, frames, objects
 from textodds.data.columns import ColumnNames
 from textodds.data.objects import refuse
-from textodds.data.rejects import Rejecting, Rejects
-from textodds.data.source import Source
+from textodds.data.options import ReadOptions
+from textodds.data.rejects import Rejects
+from textodds.data.source import Source, SourceFactory
 from textodds.data.texts import TextFileOptions
 from textodds.errors import InputError
+
+S = TypeVar("S")
 
 
 def read(
@@ -23,16 +24,8 @@ def read(
     labels: Any | None = None,
     weights: Any | None = None,
     *,
-    text: str | None = None,
-    label: str | None = None,
-    weight: str | None = None,
-    format: str | None = None,  # noqa: A002 (the word of the command line)
-    query: str | None = None,
-    quoting: bool = True,
-    header: bool = True,
     labelled: bool = True,
-    bad_rows: str = "stop",
-    rejects_path: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> Source:
     """A `Source` of the labelled texts in ``source``.
 
@@ -75,34 +68,48 @@ def read(
     >>> [(batch.texts, batch.labels) for batch in read(["win a phone", "see you at six"], ["spam", "ham"])]
     [(['win a phone', 'see you at six'], ['spam', 'ham'])]
     """
-    wanted = ColumnNames(text, label, weight, labelled)
-    formats.known(format)
-    reject = rejecting(bad_rows, rejects_path)
+    how = ReadOptions.of(options)
+    wanted = ColumnNames(how.text, how.label, how.weight, labelled)
+    return opened(
+        source,
+        labels,
+        weights,
+        how,
+        make=Source,
+        of_query=lambda file, rejects: database.batches(file, str(how.query), wanted, rejects),
+        of_files=TextFileOptions(how.format, how.quoting, how.header, wanted),
+        of_object=lambda source, first: objects.object_source(
+            source, first, labels, weights, wanted, how.rejecting
+        ),
+    )
+
+
+def opened(
+    source: Any,
+    labels: Any,
+    weights: Any,
+    how: ReadOptions,
+    *,
+    make: SourceFactory[Any, S],
+    of_query: Callable[[Any, Rejects], Any],
+    of_files: Any,
+    of_object: Callable[[Any, object], S],
+) -> S:
+    """The source of texts or of rows that ``source`` is: the answer to a query, files, or an object."""
     source, first = begun(source)
     paths = paths_of(source, first)
-    if query is not None:
-        refuse("a query", labels=labels, weights=weights, quoting=not quoting, header=not header)
-        if format != "database":
-            refuse("a query", format=format)
+    if how.query is not None:
+        given = how.of_files
+        if how.format == "database":
+            given.pop("format")
+        refuse("a query", labels=labels, weights=weights, **given)
         refuse_query_of(source, paths)
-        return fileset.query_source(
-            paths, lambda file, rejects: database.batches(file, query, wanted, rejects), reject, Source
-        )
+        return fileset.query_source(paths, of_query, how.rejecting, make)
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, TextFileOptions(format, quoting, header, wanted), reject, Source)
-    refuse("not a file", format=format, quoting=not quoting, header=not header)
-    return objects.object_source(source, first, labels, weights, wanted, reject)
-
-
-def rejecting(bad_rows: str, path: str | os.PathLike[str] | None) -> Rejecting:
-    """From the name of a source to the place for its bad rows."""
-    if path is not None and bad_rows == "stop":
-        raise InputError(
-            "`rejects_path` is for rows that are skipped, but the first bad row stops the run",
-            hint="add `--bad-rows skip` (bad_rows='skip')",
-        )
-    return partial(Rejects, bad_rows, None if path is None else Path(path))
+        return fileset.file_source(paths, of_files, how.rejecting, make)
+    refuse("not a file", **how.of_files)
+    return of_object(source, first)
 
 
 def refuse_query_of(source: Any, paths: list[str] | None) -> None:

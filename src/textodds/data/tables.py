@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from textodds.data import database, fileset, formats, table_objects
-from textodds.data.dispatch import begun, paths_of, refuse_query_of, rejecting
-from textodds.data.objects import refuse
+from textodds.data import database, table_objects
+from textodds.data.dispatch import opened
+from textodds.data.options import ReadOptions
 from textodds.data.schema import Schema
 from textodds.data.sought import Sought
 from textodds.data.table_files import TableFileOptions
@@ -22,17 +21,10 @@ def read_table(
     labels: Any | None = None,
     weights: Any | None = None,
     *,
-    label: str | None = None,
-    weight: str | None = None,
     kinds: Mapping[str, str] | None = None,
     schema: Schema | None = None,
-    format: str | None = None,  # noqa: A002 (the word of the command line)
-    query: str | None = None,
-    quoting: bool = True,
-    header: bool = True,
     labelled: bool = True,
-    bad_rows: str = "stop",
-    rejects_path: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> TableSource:
     """A `TableSource` of the rows in ``source``.
 
@@ -68,26 +60,26 @@ def read_table(
     >>> [(batch.columns["size"].tolist(), batch.label_list()) for batch in source]
     [([1.5, 2.0, 4.0], ['a', 'b', 'a'])]
     """
-    sought = Sought(label, weight, kinds, schema, labelled=labelled, labels_beside=labels is not None)
-    formats.known(format)
-    if weight is not None and weights is not None:
+    how = ReadOptions.of(options)
+    if how.text is not None:
+        raise InputError(
+            "`text` names the one column of texts, but all columns of a table are read",
+            hint="leave it out, or say what the column is: `--columns NAME=text` (columns={'NAME': 'text'})",
+        )
+    sought = Sought(how.label, how.weight, kinds, schema, labelled=labelled, labels_beside=labels is not None)
+    if how.weight is not None and weights is not None:
         raise InputError(
             "`weight` names a column, but weights are given beside the table", hint="leave out one of the two"
         )
-    reject = rejecting(bad_rows, rejects_path)
-    source, first = begun(source)
-    paths = paths_of(source, first)
-    make = partial(TableSource, sought)
-    if query is not None:
-        refuse("a query", labels=labels, weights=weights, quoting=not quoting, header=not header)
-        if format != "database":
-            refuse("a query", format=format)
-        refuse_query_of(source, paths)
-        return fileset.query_source(
-            paths, lambda file, rejects: database.parts(file, query, sought), reject, make
-        )
-    if paths is not None:
-        refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, TableFileOptions(format, quoting, header, sought), reject, make)
-    refuse("not a file", format=format, quoting=not quoting, header=not header)
-    return table_objects.object_source(source, first, labels, weights, sought, reject)
+    return opened(
+        source,
+        labels,
+        weights,
+        how,
+        make=partial(TableSource, sought),
+        of_query=lambda file, rejects: database.parts(file, str(how.query), sought),
+        of_files=TableFileOptions(how.format, how.quoting, how.header, sought),
+        of_object=lambda source, first: table_objects.object_source(
+            source, first, labels, weights, sought, how.rejecting
+        ),
+    )
