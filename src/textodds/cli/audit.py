@@ -7,11 +7,10 @@ from typing import Any
 from textodds.cli.command import argument, command, option
 from textodds.cli.option_types import Value, above_zero
 from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say
-from textodds.cli.progress import watched
-from textodds.cli.recipe import recipe_from, recipe_options
+from textodds.cli.progress import progress
+from textodds.cli.recipe import learner_option, learners_and_settings
 from textodds.cli.running import running_options
-from textodds.cli.source import opened, reading_options
-from textodds.errors import InputError
+from textodds.cli.source import paths_of, reading_of, reading_options
 from textodds.study.audit import audit as audited
 
 SHOWN = 60  # characters of a text
@@ -20,6 +19,7 @@ SHOWN = 60  # characters of a text
 @command(
     "audit",
     examples=["textodds audit mail.csv", "textodds audit mail.csv --top 500 --json > suspects.jsonl"],
+    section=("Learners, and their settings", learners_and_settings),
 )
 @argument("data", "Labelled data: files, patterns, a folder, or a database.", nargs=-1)
 @option(
@@ -31,7 +31,7 @@ SHOWN = 60  # characters of a text
     help="Rows to show, the most suspicious first.",
 )
 @reading_options(labelled=True, weighted=True)
-@recipe_options()
+@learner_option("multinomial:alpha=auto")
 @running_options(json="One JSON object a line for each suspect: row, label, suggested, p_label, text.")
 def audit(
     data: tuple[str, ...],
@@ -46,17 +46,9 @@ def audit(
     Learns from the data and leaves out each text in turn, exactly: a label that the others do not
     believe is suspicious. Rows are counted from 1, without the header and without skipped ones.
     """
-    for name in ("stream", "columns", "like", "missing", "max_cells"):
-        if options[name]:
-            raise InputError(
-                f"`--{name.replace('_', '-')}` is not for models of counts of words", hint="leave it out"
-            )
-    source = opened(data, options)
-    if options["learner"] is None and options["alpha"] is None:
-        options = {**options, "alpha": "auto"}
-    recipe = recipe_from(options)
-    with watched(source, "looking", quiet=quiet) as watch:
-        found = audited(source, recipe, most=top, threads=threads, watch=watch)
+    with progress(quiet=quiet) as observer:
+        how = {"learner": options["learner"], "most": top, "threads": threads, "observer": observer}
+        found = audited(paths_of(data, options["query"]), **how, **reading_of(options))
     if as_json_:
         for suspect in found.suspects:
             names = ("row", "label", "suggested", "p_label", "p_suggested", "text")
@@ -64,8 +56,9 @@ def audit(
         return
     N = len(found.left_out.truth)
     say(
-        f"{counted(N, 'row')} of {source.description}, each left out: {found.left_out.accuracy:.1%} have the "
-        f"label that the others expect, {found.disagreements:,} have not",
+        f"{counted(N, 'row')} of {observer.source.description}, each left out: "
+        f"{found.left_out.accuracy:.1%} have the label that the others expect, "
+        f"{found.disagreements:,} have not",
         quiet=quiet,
     )
     rows = [[faint(name) for name in ("row", "label", "expected", "p(label)", "text")]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
+Section = tuple[str, Callable[[], Iterable[tuple[str, str]]]]
+"""A title, and what stands under it, made when the help is shown."""
 
 
 class Option(click.Option):
@@ -29,9 +31,11 @@ class Argument(click.Argument):
 class Command(click.Command):
     """A command with examples in its help."""
 
-    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, examples: Sequence[str] = (), section: Section | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.examples = examples
+        self.examples, self.section = examples, section
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What the command does, then how it is called, as it would be typed."""
@@ -54,11 +58,17 @@ class Command(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+        if self.section is not None:
+            title, made = self.section
+            with formatter.section(title):
+                formatter.write_dl(list(made()))
 
 
-def command(name: str, *, examples: Sequence[str]) -> Callable[[Callable[..., Any]], click.Command]:
+def command(
+    name: str, *, examples: Sequence[str], section: Section | None = None
+) -> Callable[[Callable[..., Any]], click.Command]:
     """A decorator that makes a `Command` of a function, with the docstring as its description."""
-    return click.command(name, cls=Command, examples=examples)
+    return click.command(name, cls=Command, examples=examples, section=section)
 
 
 def argument(name: str, about: str, **settings: Any) -> Callable[[F], F]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
-import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,25 +11,19 @@ from typing import TYPE_CHECKING, Any
 from textodds.cli import tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.errors import STOPPED
-from textodds.cli.option_types import Value, above_zero, share
+from textodds.cli.option_types import Value, above_zero, in_seconds, share
 from textodds.cli.output import aligned, as_json, echo, faint, one_line, say, size, strong
-from textodds.cli.progress import watched
+from textodds.cli.progress import progress
 from textodds.cli.running import running_options
-from textodds.cli.source import opened, reading_options
-from textodds.data import files, read_table
-from textodds.errors import InputError, MissingColumn
+from textodds.cli.source import paths_of, reading_of, reading_options
+from textodds.data import files
+from textodds.errors import InputError
 from textodds.learn.registry import names_of
-from textodds.study.compare import prepared
-from textodds.study.compare.contenders import are_of_tables, candidates
-from textodds.study.compare.reading import opened_table, table_rows
-from textodds.study.compare.rows import TableRows, TextRows
+from textodds.study.compare import compare as compared
 from textodds.study.report.comparison_page import duration
-from textodds.training.train import may_be_table
 
 if TYPE_CHECKING:
     from textodds.study.compare import Comparison
-    from textodds.study.compare.laboratory import Tell
-    from textodds.study.compare.rows import Rows
 
 
 def sizes(text: str) -> tuple[int, ...]:
@@ -42,18 +33,6 @@ def sizes(text: str) -> tuple[int, ...]:
     (100, 1000)
     """
     return tuple(above_zero(part) for part in text.split(","))
-
-
-def seconds(text: str) -> float:
-    """A time in seconds.
-
-    >>> seconds("90"), seconds("90s"), seconds("5m"), seconds("1.5h")
-    (90.0, 90.0, 300.0, 5400.0)
-    """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower())
-    if found is None:
-        raise ValueError
-    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 @command(
@@ -121,34 +100,22 @@ def seconds(text: str) -> float:
 @option(
     "Learning curves",
     "--budget",
-    type=Value(seconds, "a time such as 60s or 5m"),
+    type=Value(in_seconds, "a time such as 60s or 5m"),
     metavar="TIME",
     help="Time they may take, such as 90s or 10m; each size comes once before any comes twice.  "
     "[default: twice that of the models of all rows, and 30s at least]",
 )
 @option("Learning curves", "--no-curves", is_flag=True, help="Leave them out.")
 @reading_options(labelled=True)
-@option(
-    "Data",
-    "--columns",
-    type=Value(tables.columns, "`age=number,city=category,id=ignore`"),
-    metavar="NAME=WHAT,…",
-    help="What columns of a table are: number, gaussian, bins (intervals), category, text or ignore.",
-)
+@tables.column_options(like=False)
 @running_options(json="Print all of it as one JSON object on stdout.")
 def compare(
     data: tuple[str, ...],
     html: str | None,
     keep: str | None,
-    models: str | None,
     test: str | None,
     held_out: float | None,
     no_curves: bool,
-    seed: int,
-    repeats: int,
-    sizes: tuple[int, ...] | None = None,
-    budget: float | None = None,
-    threads: int | None = None,
     as_json_: bool = False,
     quiet: bool = False,
     **options: Any,
@@ -161,43 +128,26 @@ def compare(
     """
     if test is not None and held_out is not None:
         raise InputError("`--test` is held out already", hint="leave out `--held-out`")
-    if no_curves and (sizes is not None or budget is not None):
+    if no_curves and (options["sizes"] is not None or options["budget"] is not None):
         raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
     if html is not None:
         _must_be_writable(Path(html), [*data, *([test] if test else [])])
         from textodds.study.report.picture import require_matplotlib
 
         require_matplotlib()
-    if models is not None:
-        candidates(models, of_tables=are_of_tables(models))  # refuses before all is read what there is not
-    rows, source = _read(data, models, options, quiet=quiet)
-    asked, told = None, ""
-    if test is not None:
-        asked, told = _read_like(rows, test, options, quiet=quiet)
-    work = prepared(
-        rows,
-        asked,
-        source=source,
-        test_source=told,
-        models=models,
-        share=0.2 if held_out is None else held_out,
-        sizes=() if no_curves else sizes,
-        repeats=repeats,
-        budget=budget,
-        seed=seed,
-        threads=threads,
-        keep=keep,
-    )
-    stopped = False
-    try:
-        with _progress(quiet=quiet) as tell:
-            work.run(tell)
-    except KeyboardInterrupt:
-        stopped = True
-    found = work.comparison()
-    if stopped and not found.rows:
-        raise KeyboardInterrupt
-    if stopped:
+    names = ("models", "sizes", "repeats", "budget", "seed", "columns", "threads")
+    how = {name: options[name] for name in names} | {"test": test, "keep": keep}
+    if no_curves:
+        how["sizes"] = ()
+    with progress(quiet=quiet) as observer:
+        found = compared(
+            paths_of(data, options["query"]),
+            held_out=0.2 if held_out is None else held_out,
+            observer=observer,
+            **how,
+            **reading_of(options),
+        )
+    if found.is_stopped:
         say("stopped: what follows is what was found so far", quiet=quiet)
     if html is not None:
         found.html(html)
@@ -208,9 +158,9 @@ def compare(
             echo(line)
     if html is not None:
         say(f"wrote {strong(html)}", quiet=quiet)
-    if stopped and keep is not None:
+    if found.is_stopped and keep is not None:
         say(f"the same command goes on from {strong(keep)}", quiet=quiet)
-    return STOPPED if stopped else 0
+    return STOPPED if found.is_stopped else 0
 
 
 def _must_be_writable(path: Path, data: Sequence[str]) -> None:
@@ -224,65 +174,6 @@ def _must_be_writable(path: Path, data: Sequence[str]) -> None:
         for given in data:
             if given != files.STDIN and any(path.samefile(each) for each in files.found(given)):
                 raise InputError(f"the page would replace `{path}`, which is data", hint="name another file")
-
-
-def _read(
-    data: tuple[str, ...], models: str | None, options: dict[str, Any], *, quiet: bool
-) -> tuple[Rows, str]:
-    """The rows of the data, and what it is: texts or, where there is no column of texts, a table."""
-    if not options["columns"] and not are_of_tables(models):
-        source = opened(data, options)
-        try:
-            with watched(source, "reading", quiet=quiet) as watch:
-                return TextRows.of(watch.batches()), source.description
-        except MissingColumn as error:
-            if options["text"] is not None or not may_be_table(error, None, source):
-                if source.description == "stdin" and error.wanted == "text":
-                    models = ",".join(names_of(tables=True))
-                    hint = f"{error.hint}; or say that it is a table: `--models {models}`"
-                    raise InputError(error.problem, hint=hint) from error
-                raise
-    reading = tables.reading_of(options)
-    found = opened_table(tables.paths_of(data, options), None, columns=options["columns"], **reading)
-    with watched(found, "reading", quiet=quiet) as watch:
-        return table_rows(found, options["columns"], watch), found.description
-
-
-def _read_like(rows: Rows, test: str, options: dict[str, Any], *, quiet: bool) -> tuple[Rows, str]:
-    """The rows to measure on, and what they are."""
-    options = {**options, "query": None, "rejects": None}
-    if isinstance(rows, TableRows):
-        found = read_table(tables.paths_of([test], options), schema=rows.schema, **tables.reading_of(options))
-        with watched(found, "reading", quiet=quiet) as watch:
-            return table_rows(found, rows.said, watch), found.description
-    source = opened([test], options)
-    with watched(source, "reading", quiet=quiet) as watch:
-        return TextRows.of(watch.batches()), source.description
-
-
-@contextlib.contextmanager
-def _progress(*, quiet: bool) -> Iterator[Tell]:
-    """What tells on a terminal which model is at work, by a bar that vanishes; elsewhere nothing."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("", total=None)
-
-        def tell(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total, refresh=True)
-
-        yield tell
 
 
 def _lines(found: Comparison) -> Iterator[str]:

@@ -1,159 +1,170 @@
-"""A bar on the terminal while data passes, and how much has passed."""
+"""How far work has come, on a terminal: bars and lines that vanish; and how many rows have passed."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from textodds.cli.output import counted, one_line, say
-from textodds.data import prefetched
-
-if TYPE_CHECKING:
-    from textodds.learn.softmax.regression import Watchers
+from textodds.data import Observer
 
 # Sooner a bar is only a flicker, and loading what draws it costs a tenth of a second.
 DELAY = 0.5  # seconds
 
 REASONS = 3  # why rows were skipped: those that are said; the file has all
 
-Show = Callable[[int, int], None]  # rows and bytes so far
+
+class Progress(Observer):
+    """Draws what it is told on stderr if that is a terminal, and counts the rows of the last pass."""
+
+    def __init__(self, *, quiet: bool, shown: bool) -> None:
+        self.rows_read = self.bytes_read = 0
+        self.sources: list[Any] = []
+        self._quiet, self._shown, self._doing = quiet, shown, ""
+        self._display: Any = None
+        self._began = 0.0
+
+    @property
+    def source(self) -> Any:
+        """The source of the last pass."""
+        return self.sources[-1]
+
+    def begin(self, source: Any, doing: str) -> None:
+        """A bar for the pass, which appears once it takes a while."""
+        self.clear()
+        if all(source is not other for other in self.sources):
+            self.sources.append(source)
+            if source.is_stdin and sys.stdin is not None and sys.stdin.isatty():
+                say("reading what you type, a line at a time; end with Ctrl-D", quiet=self._quiet)
+        self.rows_read = self.bytes_read = 0
+        self._doing, self._began = doing, time.monotonic()
+
+    def rows(self, source: Any, n: int) -> None:
+        """So many more rows have passed."""
+        self.rows_read += n
+        self.bytes_read = source.bytes_read
+        if not self._shown or (self._display is None and time.monotonic() - self._began < DELAY):
+            return
+        if self._display is None:
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+            left = [TimeRemainingColumn(), TextColumn("left")] if source.size else [TimeElapsedColumn()]
+            rate = TextColumn("{task.fields[rows]:,} rows  {task.fields[rate]:,.0f} rows/s")
+            columns = (TextColumn("{task.description}"), BarColumn(), rate, *left)
+            self._draw(*columns, total=source.size or None, rows=0, rate=0.0)
+        rate_now = self.rows_read / max(time.monotonic() - self._began, 1e-9)
+        self._display.update(0, completed=self.bytes_read, rows=self.rows_read, rate=rate_now)
+
+    def end(self, source: Any) -> None:
+        """The bar vanishes."""
+        self.bytes_read = source.bytes_read
+        self.clear()
+
+    def candidate(self, name: str, texts: int, number: int, of: int) -> None:
+        """What is tried, on one line."""
+        self._say(f"trying {number} of {of} on {texts:,} texts: {name}")
+
+    def penalty(self, C: float, log_loss: float) -> None:
+        """The penalty that was tried, on one line."""
+        self._say(f"choosing the penalty: C = {C:.3g}, held-out log-loss {log_loss:.4f}")
+
+    def step(self, number: int, gap: float) -> None:
+        """How far the optimiser is, on one line."""
+        self._say(f"fitting: pass {number}, within {gap:.1e} of the optimum")
+
+    def task(self, name: str, done: int, of: int) -> None:
+        """A bar of tasks."""
+        if not self._shown:
+            return
+        if self._display is None:
+            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+
+            tasks = TextColumn("{task.completed:,} of {task.total:,}")
+            self._draw(BarColumn(20), tasks, TimeElapsedColumn(), TextColumn("{task.description}"), total=of)
+        what = ", ".join(part for part in (self._doing if name.startswith("waiting") else "", name) if part)
+        self._display.update(0, completed=done, total=of, description=what, refresh=True)
+
+    def _say(self, what: str) -> None:
+        """One line, or the words beside the bar that there is."""
+        self._doing = what
+        if not self._shown:
+            return
+        if self._display is None:
+            from rich.progress import SpinnerColumn, TextColumn
+
+            self._draw(SpinnerColumn(), TextColumn("{task.description}"), total=None)
+        self._display.update(0, description=what)
+
+    def _draw(self, *columns: Any, total: int | None, **fields: Any) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        self._display = Bar(*columns, console=Console(stderr=True), transient=True)
+        self._display.start()
+        self._display.add_task(self._doing, total=total, **fields)
+
+    def clear(self) -> None:
+        """Take away what is drawn."""
+        if self._display is not None:
+            self._display.stop()
+            self._display = None
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool, bar: bool = True) -> Iterator[Progress]:
+    """An observer that draws on a terminal, unless ``quiet`` or not ``bar``.
+
+    Says afterwards which rows were skipped. Where the work is interrupted, the file of these rows goes too.
+    """
+    found = Progress(quiet=quiet, shown=bar and not quiet and sys.stderr.isatty())
+    try:
+        yield found
+    except KeyboardInterrupt:
+        for source in found.sources:
+            if source.rejects.path is not None:
+                source.rejects.path.unlink(missing_ok=True)
+        raise
+    finally:
+        found.clear()
+    for source in found.sources:
+        rejects = source.rejects
+        if rejects.count:
+            for reason, rows in rejects.reasons.most_common(REASONS):
+                say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
+        if rejects.count and rejects.path is not None:
+            say(f"{counted(rejects.count, 'skipped row')} in {rejects.path}", quiet=quiet)
 
 
 class Watch:
-    """Looks at batches as they pass, and counts them."""
+    """One pass over a source, its rows counted."""
 
-    def __init__(self, source: Any, show: Show | None = None) -> None:
-        self.rows = self.bytes = 0
-        self._source, self._show = source, show
-        self._passing: Iterable[Any] = ()
+    def __init__(self, observer: Progress, source: Any, doing: str) -> None:
+        self._observer, self._source, self._doing = observer, source, doing
 
     def batches(self) -> Iterator[Any]:
         """The batches of the source, read ahead."""
-        return self(self._source if self._source.size is None else prefetched(self._source))
+        return self(self._source.ahead())
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The same batches."""
-        # A pipe on which nothing comes is waited for in a thread, or Ctrl-C would not be heard.
-        self._passing = batches if self._source.size is not None else prefetched(batches)
-        for batch in self._passing:
-            yield batch
-            self.rows += len(batch)
-            self.bytes = self._source.bytes_read
-            if self._show is not None:
-                self._show(self.rows, self.bytes)
-        self.bytes = self._source.bytes_read
+        return self._observer.watched(self._source, batches, self._doing)
 
-    def stop(self) -> None:
-        """End what reads ahead, so that it writes nothing any more."""
-        if isinstance(self._passing, Generator):
-            self._passing.close()
+    @property
+    def rows(self) -> int:
+        """Rows that have passed."""
+        return self._observer.rows_read
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that were read for them."""
+        return self._observer.bytes_read
 
 
 @contextlib.contextmanager
-def watched(
-    source: Any, doing: str, *, quiet: bool, bar: bool = True, again: bool = False
-) -> Iterator[Watch]:
-    """A `Watch` over one pass; on a terminal it draws a bar, unless ``quiet`` or not ``bar``.
-
-    Says afterwards which rows were skipped, unless they are read ``again``. Where the pass is interrupted,
-    the file of these rows goes too.
-    """
-    if source.description == "stdin" and sys.stdin is not None and sys.stdin.isatty():
-        say("reading what you type, a line at a time; end with Ctrl-D", quiet=quiet)
-    with contextlib.ExitStack() as stack:
-        show = None
-        if bar and not quiet and sys.stderr.isatty():
-            show = _drawn(source, doing, stack)
-        watch = Watch(source, show)
-        stack.callback(watch.stop)
-        try:
-            yield watch
-        except KeyboardInterrupt:
-            watch.stop()
-            if source.rejects.path is not None:
-                source.rejects.path.unlink(missing_ok=True)
-            raise
-    if source.rejects.count and not again:
-        for reason, rows in source.rejects.reasons.most_common(REASONS):
-            say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
-        say(f"{counted(source.rejects.count, 'skipped row')} in {source.rejects.path}", quiet=quiet)
-
-
-@contextlib.contextmanager
-def fitting(*, quiet: bool) -> Iterator[Watchers | None]:
-    """Tells on a terminal how far an optimiser has come, on one line that vanishes; None elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.status import Status
-
-    from textodds.learn.softmax.regression import Watchers
-
-    with Status("fitting", console=Console(stderr=True)) as status:
-
-        def on_path(C: float, loss: float) -> None:
-            status.update(f"choosing the penalty: C = {C:.3g}, held-out log-loss {loss:.4f}")
-
-        def on_step(step: int, gap: float) -> None:
-            status.update(f"fitting: pass {step}, within {gap:.1e} of the optimum")
-
-        yield Watchers(on_path, on_step)
-
-
-@contextlib.contextmanager
-def racing(*, quiet: bool) -> Iterator[Callable[[str, int, int, int], None] | None]:
-    """Tells on a terminal what is tried, on one line that vanishes; None elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.status import Status
-
-    with Status("choosing", console=Console(stderr=True)) as status:
-
-        def on_trial(name: str, n: int, number: int, of: int) -> None:
-            status.update(f"trying {number} of {of} on {n:,} texts: {name}")
-
-        yield on_trial
-
-
-def _drawn(source: Any, doing: str, stack: contextlib.ExitStack) -> Show:
-    """What draws the bar, which appears after `DELAY` and vanishes with ``stack``."""
-    started = time.monotonic()
-    draw: Show | None = None
-
-    def show(rows: int, read: int) -> None:
-        nonlocal draw
-        if draw is None and time.monotonic() - started >= DELAY:
-            draw = _bar(source.size or None, doing, started, stack)
-        if draw is not None:
-            draw(rows, read)
-
-    return show
-
-
-def _bar(total: int | None, doing: str, started: float, stack: contextlib.ExitStack) -> Show:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    bar = stack.enter_context(
-        Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[rows]:,} rows  {task.fields[rate]:,.0f} rows/s"),
-            *([TimeElapsedColumn()] if total is None else [TimeRemainingColumn(), TextColumn("left")]),
-            console=Console(stderr=True),
-            transient=True,
-        )
-    )
-    task = bar.add_task(doing, total=total, rows=0, rate=0.0)
-
-    def draw(rows: int, read: int) -> None:
-        seconds = max(time.monotonic() - started, 1e-9)
-        bar.update(task, completed=read, rows=rows, rate=rows / seconds)
-
-    return draw
+def watched(source: Any, doing: str, *, quiet: bool, bar: bool = True) -> Iterator[Watch]:
+    """A pass over one source, drawn as `progress` does."""
+    with progress(quiet=quiet, bar=bar) as observer:
+        yield Watch(observer, source, doing)

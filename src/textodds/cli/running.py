@@ -18,8 +18,7 @@ def running_options(*, json: str) -> Callable[[F], F]:
             "--threads",
             type=Value(above_zero, "a whole number above 0"),
             metavar="N",
-            help="Threads to use; every number gives the same answer.  "
-            "[default: TEXTODDS_THREADS, or one per core]",
+            help="Threads to use.  [default: TEXTODDS_THREADS, or one per core]",
         ),
         option(SECTION, "--json", "as_json_", is_flag=True, help=json),
         option(SECTION, "--quiet", is_flag=True, help="Say nothing but warnings and errors."),

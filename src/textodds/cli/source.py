@@ -35,74 +35,47 @@ DEFAULTS: dict[str, Any] = {
 
 def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], F]:
     """The options for reading data."""
-    label = option(
-        SECTION, "--label", metavar="COLUMN", help="Column of the labels, found by its name if not given."
-    )
+    bad, formats = OneOf(["stop", "skip"]), OneOf(FORMATS)
+    label = option(SECTION, "--label", metavar="COLUMN", help="Column of the labels.  [default: by its name]")
     weight = option(SECTION, "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     return together(
-        option(
-            SECTION, "--text", metavar="COLUMN", help="Column of the texts, found by its name if not given."
-        ),
+        option(SECTION, "--text", metavar="COLUMN", help="Column of the texts.  [default: by its name]"),
         *([label] if labelled else []),
         *([weight] if weighted else []),
+        option(SECTION, "--format", type=formats, metavar="FORMAT", help=f"{', '.join(FORMATS)}."),
+        option(SECTION, "--query", metavar="SQL", help="Read this query to the database DATA, or to DuckDB."),
+        option(SECTION, "--no-quoting", is_flag=True, help='In CSV and TSV, " is an ordinary character.'),
+        option(SECTION, "--no-header", is_flag=True, help="CSV and TSV have no header; columns are 1, 2, …"),
+        option(SECTION, "--bad-rows", type=bad, default="stop", help="What to do at a bad row."),
         option(
-            SECTION,
-            "--format",
-            type=OneOf(FORMATS),
-            metavar="FORMAT",
-            help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; found by name or content if not given.",
-        ),
-        option(
-            SECTION,
-            "--query",
-            metavar="SQL",
-            help="Read the rows of a query to the database DATA, or to DuckDB.",
-        ),
-        option(
-            SECTION, "--no-quoting", is_flag=True, help='In CSV and TSV, " is a character like any other.'
-        ),
-        option(
-            SECTION,
-            "--no-header",
-            is_flag=True,
-            help="In CSV and TSV, the first line is data; columns are 1, 2, …",
-        ),
-        option(
-            SECTION,
-            "--bad-rows",
-            type=OneOf(["stop", "skip"]),
-            default="stop",
-            help="Stop at the first row that cannot be read, or skip such rows and keep them in a file.",
-        ),
-        option(
-            SECTION,
-            "--rejects",
-            metavar="FILE",
-            help="The file for skipped rows; otherwise DATA.rejected.jsonl in the current folder.",
+            SECTION, "--rejects", metavar="FILE", help="For skipped rows.  [default: DATA.rejected.jsonl]"
         ),
     )
+
+
+def reading_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The options for reading data as the library takes them."""
+    chosen = {**DEFAULTS, **{name: value for name, value in options.items() if name in DEFAULTS}}
+    return {
+        **{name: chosen[name] for name in ("text", "label", "weight", "format", "query", "bad_rows")},
+        "quoting": not chosen["no_quoting"],
+        "header": not chosen["no_header"],
+        "rejects_path": chosen["rejects"],
+    }
+
+
+def paths_of(data: Sequence[str], query: str | None) -> Any:
+    """The files in ``data``, as the library takes them."""
+    if not data and query is None:
+        raise InputError("there is no data", hint="name a file, a pattern, a folder, or `-` for stdin")
+    if not all(data):
+        raise InputError("the name of a file is empty", hint="is a variable of the shell not set?")
+    return None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
 
 
 def opened(data: Sequence[str], options: dict[str, Any], *, labelled: bool = True) -> Source:
     """The source of the files in ``data``, read as the ``options`` say."""
-    chosen = {**DEFAULTS, **{name: value for name, value in options.items() if name in DEFAULTS}}
-    if not data and chosen["query"] is None:
-        raise InputError("there is no data", hint="name a file, a pattern, a folder, or `-` for stdin")
-    if not all(data):
-        raise InputError("the name of a file is empty", hint="is a variable of the shell not set?")
-    return read(
-        None if not data else data[0] if len(data) == 1 else [Path(path) for path in data],
-        text=chosen["text"],
-        label=chosen["label"],
-        weight=chosen["weight"],
-        format=chosen["format"],
-        query=chosen["query"],
-        quoting=not chosen["no_quoting"],
-        header=not chosen["no_header"],
-        labelled=labelled,
-        bad_rows=chosen["bad_rows"],
-        rejects_path=chosen["rejects"],
-    )
+    return read(paths_of(data, options.get("query")), labelled=labelled, **reading_of(options))
 
 
 def source_for(model: Model, data: Sequence[str], options: dict[str, Any], *, labelled: bool) -> Any:

@@ -6,106 +6,41 @@ import contextlib
 import os
 import sys
 import tempfile
-import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.output import counted, one_line, say
+from textodds.cli.output import one_line
 from textodds.data import formats
 from textodds.errors import BadFile, InputError, Unsupported
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from textodds.learn.recipe import Recipe
-    from textodds.learn.softmax.regression import Watchers
     from textodds.model.text_model import TextModel
-    from textodds.training.choose import Pins
-
-REFUSED = ("query", "rejects", "unlabelled", "stream", "columns", "like")
-"""Options that are for one machine."""
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
-POLL = 0.25  # seconds
 
-LOOKS = 20
-"""Looks at a job of which no task runs, after which that is said: the cluster may be busy, or too small."""
-
-
-@dataclass
-class Skipped:
-    """Rows that were left out; there is no file of them."""
-
-    count: int = 0
-    path: None = None
-
-
-@dataclass
-class Frame:
-    """What was read, as the summary wants it."""
-
-    description: str
-    rejects: Skipped = field(default_factory=Skipped)
-    rows: int = 0
-    bytes: int = 0
-
-
-def refuse(options: dict[str, Any], *, is_table: bool, threads: int | None) -> None:
-    """Fail for what Spark has no part in."""
-    given = [name for name in REFUSED if options.get(name)] + (["threads"] if threads is not None else [])
-    if given:
-        raise InputError(
-            f"`--{given[0]}` is for one machine, and this runs on Spark", hint="leave out one of the two"
-        )
-    if is_table:
-        raise InputError("on Spark models of texts are trained, not of tables", hint="leave `--spark` out")
-
-
-def trained(
-    master: str,
-    conf: Sequence[str],
-    data: Sequence[str],
-    options: dict[str, Any],
-    recipe: Recipe | None,
-    pins: Pins | None,
-    *,
-    memory: int,
-    quiet: bool,
-) -> tuple[TextModel, Frame]:
-    """A model trained on Spark, and what it was learned from."""
-    from textodds.training.choose import BUDGET
+def trained(master: str, conf: Sequence[str], data: Sequence[str], how: dict[str, Any]) -> TextModel:
+    """A model trained on Spark; ``how`` are options of `textodds.train`, of which Spark refuses some."""
+    from textodds.spark.training import refuse_one_machine, train
 
     settings = settings_of(conf)
+    refuse_one_machine({**how, "format": None, "quoting": True, "header": True})
     if not data:
         raise InputError("there is no data", hint="name files, patterns or folders that Spark can read")
+    files = {name: how.pop(name) for name in ("format", "quoting", "header")}  # which Spark reads
     with session(master, settings) as spark:
-        from textodds.spark.dataframes import rows_of, run
-        from textodds.spark.training import train_on
+        from textodds.spark.dataframes import run
+        from textodds.spark.progress import tasks_told
 
-        with progress(spark, quiet=quiet) as told:
-            df = run(lambda: read(spark, data, options))  # already a job, where there is a schema to be found
-            rows = rows_of(df, options["text"], options["label"], options["weight"], labelled=True)
-            found = train_on(
-                rows,
-                recipe,
-                pins,
-                budget=BUDGET if options["budget"] is None else options["budget"],
-                typical=options["typical"],
-                calibrate=not options["no_calibrate"],
-                memory=memory,
-                bad_rows=options["bad_rows"],
-                fitting=None if told is None else told.fitting,
-                racing=None if told is None else told.racing,
-            )
-    frame = Frame(_described(data), Skipped(found.aside.rejected), found.aside.rows)
-    found.model.info["source"] = frame.description
-    for reason, n in sorted(found.aside.reasons.items(), key=lambda one: -one[1])[:3]:
-        say(f"skipped {counted(n, 'row')}: {one_line(reason)}", quiet=quiet)
-    return found.model, frame
+        with tasks_told(spark, how["observer"]):  # reading is a job, where there is a schema to be found
+            df = run(lambda: read(spark, data, **files))
+        model = train(df, **how)
+    model.info["source"] = _described(data)
+    return model
 
 
 def settings_of(conf: Sequence[str]) -> dict[str, str]:
@@ -179,9 +114,16 @@ def _stderr_to(file: int) -> Iterator[None]:
         os.close(kept)
 
 
-def read(spark: SparkSession, data: Sequence[str], options: dict[str, Any]) -> DataFrame:
+def read(
+    spark: SparkSession,
+    data: Sequence[str],
+    *,
+    format: str | None,  # noqa: A002 - the word of the command line
+    quoting: bool,
+    header: bool,
+) -> DataFrame:
     """The DataFrame of some files, by their format."""
-    found = {options["format"] or formats.by_name(path.removesuffix(".gz")) or "" for path in data}
+    found = {format or formats.by_name(path.removesuffix(".gz")) or "" for path in data}
     kind = found.pop() if len(found) == 1 else ""
     if kind not in FORMATS:
         raise InputError(
@@ -198,11 +140,11 @@ def read(spark: SparkSession, data: Sequence[str], options: dict[str, Any]) -> D
     if kind == "jsonl":
         return spark.read.json(paths)
     separator = "\t" if kind == "tsv" else ","
-    quote = "\u0000" if options["no_quoting"] else '"'
+    quote = "\u0000" if not quoting else '"'
     how: dict[str, Any] = {"sep": separator, "quote": quote, "escape": quote, "multiLine": True}
     # A field without characters is an empty text, here as elsewhere; Spark has it as null.
-    df = spark.read.csv(paths, header=not options["no_header"], **how).na.fill("")
-    return df.toDF(*(str(i + 1) for i in range(len(df.columns)))) if options["no_header"] else df
+    df = spark.read.csv(paths, header=header, **how).na.fill("")
+    return df.toDF(*(str(i + 1) for i in range(len(df.columns)))) if not header else df
 
 
 def spark_is_here(spark: SparkSession) -> bool:
@@ -215,94 +157,3 @@ def spark_is_here(spark: SparkSession) -> bool:
 
 def _described(data: Sequence[str]) -> str:
     return data[0] if len(data) == 1 else f"{len(data)} files"
-
-
-@dataclass(frozen=True)
-class Told:
-    """Who is told how far a fit or a choice has come."""
-
-    fitting: Watchers
-    racing: Callable[[str, int, int, int], None]
-
-
-@contextlib.contextmanager
-def progress(spark: SparkSession, *, quiet: bool) -> Iterator[Told | None]:
-    """A bar on a terminal: what is done, and how many of the tasks that run have ended; None elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from textodds.learn.softmax.regression import Watchers
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(20),
-        TextColumn("{task.completed:,} of {task.total:,} tasks"),
-    )
-    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bar:
-        doing = "reading on Spark"
-        task = bar.add_task(doing, total=1)
-        idle = 0
-
-        def on_step(step: int, gap: float) -> None:
-            nonlocal doing
-            doing = f"fitting: pass {step}, within {gap:.1e} of the optimum"
-            bar.update(task, description=doing)
-
-        def on_trial(name: str, n: int, number: int, of: int) -> None:
-            nonlocal doing
-            doing = f"trying {number} of {of} on {n:,} texts: {name}"
-            bar.update(task, description=doing)
-
-        def on_tasks(done: int, running: int, total: int) -> None:
-            nonlocal idle
-            idle = 0 if running else idle + 1
-            waits = "" if idle < LOOKS else ", waiting for executors"
-            bar.update(task, completed=done, total=total, description=doing + waits)
-
-        with tasks_of(spark, on_tasks):
-            yield Told(Watchers(None, on_step), on_trial)
-
-
-@contextlib.contextmanager
-def tasks_of(spark: SparkSession, told: Callable[[int, int, int], Any]) -> Iterator[None]:
-    """Tell now and then how many tasks of the present jobs are done, how many run, and how many there are."""
-    if hasattr(spark, "registerProgressHandler") and not hasattr(spark, "_jsparkSession"):
-
-        def handle(stages: Any, inflight_tasks: int, **_: Any) -> None:
-            stages = list(stages or ())
-            done, total = sum(s.num_completed_tasks for s in stages), sum(s.num_tasks for s in stages)
-            told(done, inflight_tasks, total)
-
-        handler: Any = handle
-        spark.registerProgressHandler(handler)
-        try:
-            yield
-        finally:
-            spark.removeProgressHandler(handler)
-        return
-    ended = threading.Event()
-    tracker = spark.sparkContext.statusTracker()
-
-    def watch() -> None:
-        while not ended.wait(POLL):
-            done = running = total = 0
-            for job in tracker.getActiveJobsIds():
-                about = tracker.getJobInfo(job)
-                for number in [] if about is None else about.stageIds:
-                    stage = tracker.getStageInfo(number)
-                    if stage is not None:
-                        done, total = done + stage.numCompletedTasks, total + stage.numTasks
-                        running += stage.numActiveTasks
-            if total:
-                told(done, running, total)
-
-    thread = threading.Thread(target=watch, name="textodds-spark-progress", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join(2.0)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from textodds.cli.command import F, option, together
+from textodds.cli.option_types import Value
 from textodds.cli.output import aligned, faint, one_line
-from textodds.cli.source import DEFAULTS
+from textodds.cli.source import paths_of, reading_of
 from textodds.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,31 +32,18 @@ def columns(text: str) -> dict[str, str]:
     return found
 
 
-def reading_of(options: dict[str, Any]) -> dict[str, Any]:
-    """The options for reading data, as `read_table` takes them."""
-    chosen = {**DEFAULTS, **{name: value for name, value in options.items() if name in DEFAULTS}}
-    if chosen["text"] is not None:
-        raise InputError(
-            "`--text` names the one column of texts, but all columns of a table are read",
-            hint="leave it out, or say what the column is: `--columns NAME=text`",
-        )
-    return {
-        "label": chosen["label"],
-        "weight": chosen["weight"],
-        "format": chosen["format"],
-        "query": chosen["query"],
-        "quoting": not chosen["no_quoting"],
-        "header": not chosen["no_header"],
-        "bad_rows": chosen["bad_rows"],
-        "rejects_path": chosen["rejects"],
-    }
-
-
-def paths_of(data: Sequence[str], options: dict[str, Any]) -> Any:
-    """The files in ``data``, as `read_table` takes them."""
-    if not data and options.get("query") is None:
-        raise InputError("there is no data", hint="name a file, a pattern, a database, or `-` for stdin")
-    return None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
+def column_options(*, like: bool = True) -> Callable[[F], F]:
+    """``--columns`` and, where models are merged, ``--like``."""
+    kinds = "number, gaussian, bins, category, text, ignore"
+    named = option(
+        "Data",
+        "--columns",
+        type=Value(columns, "`age=number,city=category,id=ignore`"),
+        metavar="NAME=WHAT,…",
+        help=f"{kinds}.  [default: by type]",
+    )
+    model = option("Data", "--like", metavar="MODEL", help="Take the columns of a table as this model did.")
+    return together(named, *([model] if like else []))
 
 
 def rows_for(
@@ -64,8 +52,8 @@ def rows_for(
     """The source of rows for a model, its columns read as in training."""
     from textodds.data import read_table
 
-    reading = reading_of(options)
-    return read_table(paths_of(data, options), schema=model.schema, labelled=labelled, **reading)
+    paths = paths_of(data, options.get("query"))
+    return read_table(paths, schema=model.schema, labelled=labelled, **reading_of(options))
 
 
 def said_row(model: TableModel, text: str) -> dict[str, Any]:

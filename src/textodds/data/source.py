@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from textodds.data.batch import Batch
 from textodds.data.position import Progress
+from textodds.data.prefetch import prefetched
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
 
@@ -61,6 +62,18 @@ class Stream(Generic[T]):
         self._is_spent = not self.replayable
         self.rejects.begin()
         self._progress.begin()
+
+    @property
+    def is_stdin(self) -> bool:
+        """Whether it is what is piped in or typed."""
+        return self.description == "stdin"
+
+    def ahead(self) -> Iterable[T]:
+        """The batches, read ahead in a thread if they come from files or from stdin.
+
+        A pipe on which nothing comes is waited for in that thread, or Ctrl-C would not be heard.
+        """
+        return prefetched(iter(self)) if self.size is not None or self.is_stdin else self
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.description}>"

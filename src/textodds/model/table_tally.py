@@ -13,7 +13,7 @@ from textodds.data import TableBatch
 from textodds.errors import InputError, NoData
 from textodds.model.blocks import Block, Statistic, Words
 from textodds.stats.moments import Moments
-from textodds.stats.tally import Tally, TallyBuilder
+from textodds.stats.tally import MEMORY, Tally, TallyBuilder
 
 
 def _sum(total: Any, part: Any) -> Any:
@@ -27,12 +27,19 @@ class TableTally:
     parts: tuple[Statistic, ...]
 
     @classmethod
-    def count(cls, batches: Iterable[TableBatch], blocks: Sequence[Block]) -> TableTally:
+    def count(
+        cls,
+        batches: Iterable[TableBatch],
+        blocks: Sequence[Block],
+        *,
+        threads: int | None = None,
+        memory: int = MEMORY,
+    ) -> TableTally:
         """The tally of a stream of batches, in one pass."""
         sums: list[Statistic | None] = [None] * len(blocks)
         # A vocabulary is merged once, at the end, rather than batch by batch.
         words = {
-            at: TallyBuilder(block.recipe.settings)
+            at: TallyBuilder(block.recipe.settings, threads=threads, memory=memory)
             for at, block in enumerate(blocks)
             if isinstance(block, Words)
         }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data import Observer
 from textodds.errors import InputError, NotConverged
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import selected
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from textodds.learn.recipe import Recipe
-    from textodds.learn.softmax.regression import Watchers
     from textodds.stats.tally import Tally
     from textodds.text import Vocabulary
 
@@ -46,9 +46,7 @@ CUTS = 32
 """Parts in which Spark adds up."""
 
 
-def fit(
-    rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, watch: Watchers | None = None
-) -> TextModel:
+def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observer: Observer) -> TextModel:
     """The softmax model of a DataFrame whose words were counted; the penalty is given."""
     learner: Any = recipe.learner
     assert recipe.weighting is not None
@@ -78,7 +76,7 @@ def fit(
     blocks = rows.mapInArrow(telling(BlockBuilder(name, how, numbers, bad_rows)), BLOCK_SPARK).persist()
     try:
         rest = _Elsewhere(blocks, how, len(classes), scale)
-        problem = SumSolver(rest.at, rest.totals(), 1.0 / C, centre, None if watch is None else watch.step)
+        problem = SumSolver(rest.at, rest.totals(), 1.0 / C, centre, observer.step)
         found = problem.solve(tolerance=learner.tolerance, max_steps=learner.max_epochs)
     finally:
         blocks.unpersist()

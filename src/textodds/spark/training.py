@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.errors import NoData, Unsupported
+from textodds.data import READ_OPTIONS, Observer
+from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.held_out import FEWEST
-from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import AUTO, LEARNERS, resolved
+from textodds.learn.recipe import Recipe
+from textodds.learn.registry import LEARNERS, resolved
 from textodds.learn.softmax.penalty import as_c
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
+from textodds.spark.progress import tasks_told
 from textodds.stats.hash_sample import SAMPLE, TYPICAL
-from textodds.stats.tally import MEMORY
-from textodds.stats.threads import checked_threads
-from textodds.text.features import FEATURES
-from textodds.training.choose import (
-    BUDGET,
-    Candidate,
-    Pins,
-    Pool,
-    candidates,
-    chosen,
-    open_candidates,
-    pins_of,
-    usual,
-)
+from textodds.training.choose import BUDGET, Candidate, Pool, candidates, chosen, open_candidates, usual
 from textodds.training.choose.race import ENOUGH
 from textodds.training.choose.trial import Trials
 from textodds.training.from_counts import model_of_counts, must_be_choosable
+from textodds.training.plan import Plan, must_know_typical, plan_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from textodds.learn.registry import Learner
     from textodds.learn.softmax.penalty import HeldOutScores
-    from textodds.learn.softmax.regression import Watchers
     from textodds.model.text_model import TextModel
-    from textodds.spark.tasks import Aside
     from textodds.training.choose import Choice
-    from textodds.training.choose.race import Watch
+
+OPTIONS = ("budget", "calibrate", "memory")
+"""Options of `textodds.train` that mean the same here, beside those that are named."""
+
+ONE_MACHINE = (
+    *("labels", "weights", "columns", "like", "unlabelled", "stream", "threads"),
+    *(name for name in READ_OPTIONS if name not in ("text", "label", "weight", "bad_rows")),
+)
+"""Options of `textodds.train` that have no part in reading and learning on Spark."""
 
 POOL = 20_000
 """Texts on which the driver chooses features, learners and penalties."""
@@ -60,14 +57,10 @@ def train(
     *,
     learner: Learner | str | Sequence[Learner | str] | None = None,
     features: str | Sequence[str] | None = None,
-    budget: float | None = None,
     typical: bool = False,
-    calibrate: bool = True,
-    memory: int = MEMORY,
     bad_rows: str = "stop",
-    fitting: Watchers | None = None,
-    racing: Watch | None = None,
-    **recipe: Any,
+    observer: Observer | None = None,
+    **options: Any,
 ) -> TextModel:
     """A model trained on the rows of a DataFrame of Spark.
 
@@ -80,95 +73,79 @@ def train(
         Of Spark itself or of Spark Connect.
     text, label, weight : str, optional
         Columns; the first two are found by their names if not given.
-    learner, features, budget, typical, calibrate, **recipe
-        As in `textodds.train`. ``lda``, ``qda``, learners of tables and of unlabelled texts, and complement
-        with ``transform`` are not for Spark. What is to be chosen the driver chooses on a sample of 20,000
-        texts, within the budget.
-    memory : int, default 2 GiB
-        Bytes that words and counts may use on each task, and on the driver, before the rarest words are
-        dropped.
+    learner, features, typical, **options
+        As in `textodds.train`: ``budget``, ``calibrate``, ``memory`` (of each task, and of the driver), and
+        how texts are cut. ``lda``, ``qda``, learners of tables and of unlabelled texts, and complement with
+        ``transform`` are not for Spark, nor are options of how files are read. What is to be chosen the
+        driver chooses on a sample of 20,000 texts, within the budget.
     bad_rows : "stop" or "skip"
         What to do with rows without a text or a label; those that are skipped are counted in
         ``model.info["rejected"]``.
-    fitting, racing
-        Told how far an optimiser or a choice has come.
+    observer : Observer, optional
+        Is told how far it has come; tasks of Spark too.
     """
-    pins = None
-    if features is not None or isinstance(learner, (list, tuple)) or learner == AUTO:
-        pins = pins_of("multinomial" if learner is None else learner, features, recipe)
-        learner = None
-        if pins.is_settled:
-            shape = FEATURES[pins.features[0]] if pins.features else {}
-            learner, recipe, pins = pins.learners[0], {**shape, **recipe}, None
-    chosen_one: Any = learner or MultinomialLearner()
-    found = None if pins is not None else recipe_of(chosen_one, **recipe)
-    trained = train_on(
-        rows_of(df, text, label, weight, labelled=True),
-        found,
-        pins,
-        budget=BUDGET if budget is None else budget,
-        typical=typical,
-        calibrate=calibrate,
-        memory=memory,
-        bad_rows=bad_rows,
-        fitting=fitting,
-        racing=racing,
-    )
-    return trained.model
+    how = {name: options.pop(name) for name in OPTIONS if name in options}
+    refuse_one_machine(options)
+    options = {name: value for name, value in options.items() if name not in ONE_MACHINE}
+    plan = plan_of(learner, features, options, typical=typical, **how)
+    if plan.is_of_tables:
+        raise InputError(
+            "on Spark models of texts are trained, not of tables",
+            hint="leave `--spark` out, or train with textodds.train",
+        )
+    rows = rows_of(df, text, label, weight, labelled=True)
+    if observer is None:
+        return _train_on(rows, plan, bad_rows, Observer())
+    with tasks_told(df.sparkSession, observer):
+        return _train_on(rows, plan, bad_rows, observer)
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingResult:
-    """A model, and what is known of the rows that it was learned from."""
+def refuse_one_machine(options: Mapping[str, Any]) -> None:
+    """Fail for an option that has no part in reading and learning on Spark."""
+    usual = {"quoting": True, "header": True, "stream": False}
+    for name in ONE_MACHINE:
+        if options.get(name, usual.get(name)) != usual.get(name):
+            raise InputError(
+                f"`{name}` is for one machine, and this runs on Spark", hint="leave out one of the two"
+            )
 
-    model: TextModel
-    aside: Aside
+
+@dataclass
+class FrameSource:
+    """What observers are told of a DataFrame that was read."""
+
+    rejects: Any
+    description = "a DataFrame of Spark"
+    is_stdin = False
+    size = None
+    bytes_read = 0
 
 
-def train_on(
-    rows: DataFrame,
-    recipe: Recipe | None,
-    pins: Pins | None,
-    *,
-    budget: float,
-    typical: bool,
-    calibrate: bool,
-    memory: int,
-    bad_rows: str,
-    fitting: Watchers | None = None,
-    racing: Watch | None = None,
-) -> TrainingResult:
-    """A model of a DataFrame with columns ``text``, ``label`` and perhaps ``weight``.
-
-    The recipe is given, or what is not left to choose.
-    """
+def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) -> TextModel:
+    """A model of a DataFrame with columns ``text``, ``label`` and perhaps ``weight``."""
+    recipe = None if plan.pins is not None else plan.recipe()
     if recipe is not None:
-        _must_be_for_spark(recipe, typical=typical)
-    reading: dict[str, Any] = {"memory": memory, "bad_rows": bad_rows}
-    how: dict[str, Any] = {"budget": budget, "threads": checked_threads(None), "calibrate": calibrate}
+        _must_be_for_spark(recipe, typical=plan.typical)
+    reading: dict[str, Any] = {"memory": plan.bytes, "bad_rows": bad_rows}
+    budget = BUDGET if plan.budget is None else plan.budget
+    how: dict[str, Any] = {"budget": budget, "threads": plan.threads, "calibrate": plan.calibrate}
     choice = None
     if recipe is None or recipe.is_open:
         pool = _pool(_counted(count(rows, None, size=POOL, **reading)))
-        field = candidates(pins) if recipe is None and pins is not None else open_candidates(recipe)  # type: ignore[arg-type]
-        choice = chosen(pool, field, watch=racing, **how)
+        field = open_candidates(recipe) if recipe is not None else candidates(plan.pins)  # type: ignore[arg-type]
+        choice = chosen(pool, field, observer=observer, **how)
         if choice is not None:
             recipe = choice.recipe
         elif recipe is None:
-            assert pins is not None
-            recipe = usual(pins)
+            recipe = usual(plan.pins)  # type: ignore[arg-type]
         recipe = replace(recipe, is_open=False)
-        _must_be_for_spark(recipe, typical=typical)
+        _must_be_for_spark(recipe, typical=plan.typical)
     of_counts = not recipe.learner.entry.needs_documents
     if of_counts:
         must_be_choosable(recipe)
     seeks = _seeks_penalty(recipe)
-    size = (
-        POOL
-        if seeks
-        else SAMPLE
-        if of_counts and (typical or calibrate or recipe.learner.is_smoothing_open)
-        else 0
-    )
+    samples = plan.typical or plan.calibrate or recipe.learner.is_smoothing_open
+    size = POOL if seeks else SAMPLE if of_counts and samples else 0
     counted = _counted(count(rows, recipe.settings, size=size, **reading))
     if counted.tally is None:
         raise NoData("there is nothing to learn from: no document has a weight above zero")
@@ -177,21 +154,27 @@ def train_on(
 
         held = None if choice is None else choice.winner.held
         if seeks:
-            recipe, held = _with_penalty(recipe, _pool(counted), how["threads"])
-        model = fit(rows, counted.tally, recipe, bad_rows=bad_rows, watch=fitting)
-        if calibrate and held is not None and (choice is None or choice.winner.classes == model.classes_):
+            recipe, held = _with_penalty(recipe, _pool(counted), plan.threads)
+        model = fit(rows, counted.tally, recipe, bad_rows=bad_rows, observer=observer)
+        fits = choice is None or choice.winner.classes == model.classes_
+        if plan.calibrate and held is not None and fits:
             calibrate_held_out(model, held)
     else:
         sample = counted.aside.drawn.examples()
         info = {"documents": counted.tally.n_documents}
         model = model_of_counts(
-            counted.tally, recipe, sample, info, calibrate=calibrate, threads=how["threads"]
+            counted.tally, recipe, sample, info, calibrate=plan.calibrate, threads=plan.threads
         )
-        if typical:
+        if plan.typical:
             from textodds.model.novelty import typical_texts
 
             model.typical = typical_texts(model, sample[:TYPICAL], seen=True)
-    return TrainingResult(_told(model, counted, choice), counted.aside)
+    skipped = SimpleNamespace(count=counted.aside.rejected, reasons=Counter(counted.aside.reasons), path=None)
+    source = FrameSource(skipped)
+    observer.begin(source, "learning")
+    observer.rows(source, counted.aside.rows)
+    observer.end(source)
+    return _told(model, counted, choice)
 
 
 def _told(model: TextModel, counted: CountResult, choice: Choice | None) -> TextModel:
@@ -225,11 +208,7 @@ def _must_be_for_spark(recipe: Recipe, *, typical: bool) -> None:
                 "on Spark softmax regression has a penalty, and one solver",
                 hint="give C or alpha, or neither for one that is chosen",
             )
-    if typical and not learner.entry.is_density:
-        raise Unsupported(
-            "only a model of how texts come about knows typical ones",
-            hint="use the learner multinomial or bernoulli, or leave typical out",
-        )
+    must_know_typical(learner, typical)
 
 
 def _counted(counted: CountResult) -> CountResult:

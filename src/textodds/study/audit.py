@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from textodds.data import Batch, Source
+from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, read
 from textodds.data.batch import taken
 from textodds.errors import InputError, Unsupported
-from textodds.learn.recipe import Recipe
 from textodds.model.leave_one_out import LeftOut, left_out, supports
 from textodds.model.text_model import TextModel
+from textodds.training.plan import plan_of
 from textodds.training.train import train_on
 
-Watch = Callable[[Iterable[Batch]], Iterable[Batch]]
+USUAL = "multinomial:alpha=auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,38 @@ class Audit:
 
 
 def audit(
-    data: Source,
-    recipe: Recipe,
+    source: Any,
+    labels: Any = None,
+    weights: Any = None,
     *,
+    learner: Any = None,
     most: int = 100,
     threads: int | None = None,
-    watch: Watch = lambda batches: batches,
+    observer: Observer | None = None,
+    **options: Any,
 ) -> Audit:
     """The documents of a source whose labels look wrong, ``most`` of them.
 
     The source is read twice: to learn from it, and to leave out each of its documents. Nothing is held out
     and nothing fitted again: the model without a document is exact.
+
+    Parameters
+    ----------
+    source, labels, weights, **options
+        The data, how it is read, and how texts are cut, as for `textodds.train`.
+    learner : learner or str, default "multinomial:alpha=auto"
+        A naive Bayes of counts; its smoothing is chosen, unless a learner is given.
+    observer : Observer, optional
+        Is told how far it has come.
     """
+    reading = ReadOptions.of({name: options.pop(name) for name in READ_OPTIONS if name in options})
+    plan = plan_of(USUAL if learner is None else learner, None, options, threads=threads)
+    if plan.pins is not None or plan.is_of_tables:
+        raise InputError(
+            "labels are looked at with one learner of texts", hint="name it: `--learner multinomial`"
+        )
+    recipe = plan.recipe()
+    data, observer = read(source, labels, weights, **vars(reading)), observer or Observer()
     if not supports(recipe):
         raise Unsupported(
             "labels are looked at by leaving out one document at a time, which takes counts",
@@ -71,8 +91,8 @@ def audit(
         raise InputError(
             f"{data.description} can be read but once, and is read twice here", hint="put it in a file first"
         )
-    model = train_on(data, recipe, threads=threads, watch=watch)
-    found = left_out(model, watch(data))
+    model = train_on(data, recipe, threads=plan.threads, observer=observer)
+    found = left_out(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]
     texts = _texts_at(data, {int(found.rows[i]) for i in chosen})
     best = found.log_posterior.argmax(axis=1)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
-from textodds.data import Batch, read
+from textodds.data import Batch, Observer, Source, read
 from textodds.errors import InputError, NoData
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.text_model import TextModel
+from textodds.stats.threads import checked_threads
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
 HASH_BITS = 22
@@ -225,3 +227,27 @@ def _part(rows: _kernels.RawRows, first: int, last: int) -> _kernels.RawRows:
     starts, features, values = rows
     cells = slice(int(starts[first]), int(starts[last]))
     return starts[first : last + 1] - starts[first], features[cells], values[cells]
+
+
+def train_stream(
+    data: Source, recipe: Recipe, threads: int | None = None, observer: Observer | None = None
+) -> TextModel:
+    """A softmax model learned in one pass, in memory that does not grow with the data."""
+    if recipe.learner != SoftmaxLearner():
+        raise InputError(
+            "a stream is learned by softmax regression, one step a text",
+            hint="use `--learner softmax`, without a penalty or class weights",
+        )
+    if recipe.selection.max_features is not None or recipe.selection.max_df != 1.0:
+        raise InputError("a stream cannot know beforehand which words are frequent", hint="leave them all in")
+    assert recipe.weighting is not None
+    if not recipe.weighting.unit:
+        raise InputError("a stream has rows of length 1", hint="leave `unit_length=no` out")
+    settings = recipe.settings
+    if settings.hash_bits is None and settings.vocabulary is None:
+        settings = replace(settings, hash_bits=HASH_BITS)
+    stream = SoftmaxStream(settings, frequency=recipe.weighting.frequency)
+    model = stream.learn((observer or Observer()).watched(data, data.ahead(), "learning")).model()
+    model.threads = checked_threads(threads)
+    model.info |= {"source": data.description, "rejected": data.rejects.count}
+    return model

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from textodds.data import TableBatch, TableSource, read_table
+from textodds.data import Observer, TableBatch, TableSource, read_table
 from textodds.data.table_batch import joined_rows
 from textodds.errors import InputError, NoData
 from textodds.learn.registry import name_of
@@ -13,30 +13,21 @@ from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel, TableRecipe
 from textodds.model.table_tally import TableTally
 from textodds.stats.reservoir import Reservoir, offer_rows
-from textodds.training.table_columns import TableLearner, as_read, blocks_of, kinds_of
-
-Watch = Callable[[Iterable[TableBatch]], Iterable[TableBatch]]
+from textodds.training.plan import Plan, plan_of
+from textodds.training.table_columns import as_read, blocks_of, kinds_of
 
 
 def open_table(
-    source: Any,
-    labels: Any = None,
-    weights: Any = None,
-    *,
-    learner: TableLearner,
-    columns: Mapping[str, str] | None = None,
-    like: TableModel | None = None,
-    **reading: Any,
+    source: Any, labels: Any = None, weights: Any = None, *, plan: Plan, **reading: Any
 ) -> TableSource:
-    """The source of a table, its columns read as a learner needs them."""
-    if like is not None:
-        if columns:
-            raise InputError("columns are as in the other model", hint="leave out columns, or like")
-        return read_table(source, labels, weights, schema=like.schema, **reading)
-    kinds = kinds_of(columns or {})
+    """The source of a table, its columns read as a plan needs them."""
+    learner: Any = plan.table_learner()
+    if plan.like is not None:
+        return read_table(source, labels, weights, schema=plan.like.schema, **reading)
+    kinds = kinds_of(plan.columns or {})
     found = read_table(source, labels, weights, kinds=kinds, **reading)
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
-    if needed and (not found.replayable or found.description == "stdin"):
+    if needed and (not found.replayable or found.is_stdin):
         raise InputError(
             f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
@@ -49,20 +40,20 @@ def train_table(
     labels: Any = None,
     weights: Any = None,
     *,
-    learner: TableLearner = MixedLearner(),  # noqa: B008 - frozen
+    learner: Any = None,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
     typical: bool = False,
     words: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> TableModel:
-    """A model trained on any source of labelled rows.
+    """A model trained on any source of labelled rows: `textodds.train` where it is surely a table.
 
     Parameters
     ----------
     source, labels, weights, **reading
         The data; see `textodds.data.read_table`.
-    learner : learner, default MixedLearner()
+    learner : learner, default MixedNB()
         Which class-conditionals the columns have.
     columns : dict, optional
         What columns are, by name: ``number`` (Gaussian or intervals, whichever suits), ``gaussian``,
@@ -82,37 +73,31 @@ def train_table(
     >>> model({"height": 1.85, "hair": "short"}).label
     'm'
     """
-    found = open_table(source, labels, weights, learner=learner, columns=columns, like=like, **reading)
-    return train_table_on(found, learner, columns=columns, like=like, typical=typical, words=words)
+    plan = plan_of(learner, None, words or {}, columns=columns, like=like, typical=typical)
+    return train_table_on(open_table(source, labels, weights, plan=plan, **reading), plan)
 
 
-def train_table_on(
-    source: TableSource,
-    learner: TableLearner,
-    *,
-    columns: Mapping[str, str] | None = None,
-    like: TableModel | None = None,
-    typical: bool = False,
-    words: Mapping[str, Any] | None = None,
-    watch: Watch = lambda batches: batches,
-) -> TableModel:
+def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = None) -> TableModel:
     """A model trained on an opened source of rows."""
-    passing = iter(watch(source))
-    if like is not None:
-        recipe = like.recipe
+    learner: Any = plan.table_learner()
+    passing = iter((observer or Observer()).watched(source, source.ahead(), "learning"))
+    if plan.like is not None:
+        recipe = plan.like.recipe
     else:
         first, passing = _begun(passing, source)
-        blocks, choices = blocks_of(learner, source.schema, first, columns or {}, words or {})
+        blocks, choices = blocks_of(learner, source.schema, first, plan.columns or {}, plan.words)
         recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
     sample = Reservoir()
-    calibrate = like is None and isinstance(learner, MixedLearner) and learner.calibrate
-    tally = TableTally.count(_sampled(passing, sample), recipe.blocks)
+    tally = TableTally.count(
+        _sampled(passing, sample), recipe.blocks, threads=plan.threads, memory=plan.bytes
+    )
     info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
     model = TableModel(recipe, tally, info)
-    if calibrate:
-        model = model.calibrated(sample.kept)
-    model.learn_held_out(sample.kept)
-    if typical:
+    if plan.calibrate:
+        if plan.like is None and isinstance(learner, MixedLearner) and learner.calibrate:
+            model = model.calibrated(sample.kept)
+        model.learn_held_out(sample.kept)
+    if plan.typical:
         model.typical = model.typical_of(sample.kept, seen=True)
     return model
 

@@ -105,6 +105,8 @@ class Comparison:
         What was skipped for want of time, or not done because the work was stopped.
     is_whole : bool
         Whether all models were measured; what only curves lack does not count.
+    is_stopped : bool
+        Whether the work was stopped.
     """
 
     setting: Setting
@@ -115,6 +117,7 @@ class Comparison:
     overtakings: tuple[Crossover, ...]
     missing: tuple[str, ...] = ()
     is_whole: bool = True
+    is_stopped: bool = False
 
     def __getitem__(self, name: str) -> Row:
         for row in self.rows:

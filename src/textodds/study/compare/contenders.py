@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textodds.errors import InputError
-from textodds.learn.registry import LEARNERS, Learner, learner_named, name_of, names_of, resolved, settings_of
-
-RANGES = ("ngrams", "characters")
+from textodds.learn.recipe import recipe_of
+from textodds.learn.registry import LEARNERS, Entry, Learner, names_of, resolved
+from textodds.learn.spelling import SpelledLearner, spelled
+from textodds.training.choose.candidates import SHAPE
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,58 +18,42 @@ class Contender:
     """A learner with its settings; ``words`` are those of how texts are cut and which words are kept."""
 
     name: str
-    learner: Any
+    learner: Learner
     words: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def kind(self) -> str:
-        """The name of the learner, without its settings."""
-        return name_of(self.learner)
-
-    @property
-    def family(self) -> str:
-        """``generative``, ``discriminative`` or ``hybrid``."""
-        return LEARNERS[self.kind].family
-
-    @property
-    def takes_categories(self) -> bool:
-        """Whether numbers of a table must be read as categories for it."""
-        return LEARNERS[self.kind].column_kind == "category"
+    def entry(self) -> Entry:
+        """What the learner can do."""
+        return self.learner.entry
 
 
-def candidates(models: Any, *, of_tables: bool) -> tuple[Contender, ...]:
-    """The candidates that are named, or all that there are for texts or for tables.
+def contenders(models: Any, *, of_tables: bool) -> tuple[Contender, ...]:
+    """The contenders that are named, or all that there are for texts or for tables.
 
     ``models`` are names separated by commas, each perhaps with settings after colons, or a list of such
     names and of learners.
 
-    >>> [found.name for found in candidates("bernoulli, softmax:ngrams=1-2:C=10", of_tables=False)]
+    >>> [found.name for found in contenders("bernoulli, softmax:ngrams=1-2:C=10", of_tables=False)]
     ['bernoulli', 'softmax:ngrams=1-2:C=10']
     """
-    if models is None:
-        models = names_of(tables=True) if of_tables else names_of(texts=True)
-    if isinstance(models, str):
-        models = [part.strip() for part in models.split(",") if part.strip()]
-    if not isinstance(models, Iterable):
-        models = [models]
-    found = [_candidate(each) for each in models]
+    usual = names_of(tables=of_tables, texts=not of_tables)
+    found = [_contender(each) for each in _listed(usual if models is None else models)]
     if not found:
-        raise InputError("no model is named", hint=f"name some of {', '.join(names_of(texts=True))}")
+        raise InputError("no model is named", hint=f"name some of {', '.join(usual)}")
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"the model `{name}` is named twice", hint="leave out one of the two")
     for each in found:
-        if of_tables and not LEARNERS[each.kind].is_of_tables:
+        if of_tables and not each.entry.is_of_tables:
             raise InputError(
-                f"{each.kind} learns from texts, and the data has no column of texts",
-                hint=f"name some of {', '.join(names_of(tables=True))}, or the column: "
-                "`--text COLUMN` (text='COLUMN')",
+                f"{each.entry.name} learns from texts, and the data has no column of texts",
+                hint=f"name some of {', '.join(usual)}, or the column: `--text COLUMN` (text='COLUMN')",
             )
-        if not of_tables and each.kind not in names_of(texts=True):
+        if not of_tables and each.entry.name not in usual:
             raise InputError(
-                f"{each.kind} does not learn from labelled texts",
-                hint=f"name some of {', '.join(names_of(texts=True))}",
+                f"{each.entry.name} does not learn from labelled texts",
+                hint=f"name some of {', '.join(usual)}",
             )
     return tuple(found)
 
@@ -77,70 +62,44 @@ def are_of_tables(models: Any) -> bool:
     """Whether a model is named that learns from tables only."""
     if models is None:
         return False
-    if isinstance(models, str):
-        models = models.split(",")
-    named = [
-        each.split(":")[0].strip() if isinstance(each, str) else name_of(resolved(each)) for each in models
+    return any(not _contender(each).entry.is_of_texts for each in _listed(models))
+
+
+def _listed(models: Any) -> list[Any]:
+    """Every model by itself."""
+    if isinstance(models, str) or not isinstance(models, Iterable):
+        models = [models]
+    return [
+        one
+        for each in models
+        for one in (
+            spelled(each)
+            if isinstance(each, str) and each.strip(", ")
+            else []
+            if isinstance(each, str)
+            else [each]
+        )
     ]
-    return any(name in LEARNERS and not LEARNERS[name].is_of_texts for name in named)
 
 
-def _candidate(given: Any) -> Contender:
-    if not isinstance(given, str):
+def _contender(given: SpelledLearner | Learner | Any) -> Contender:
+    if not isinstance(given, SpelledLearner):
         learner = resolved(given)
-        return Contender(_said(learner), learner, learner.entry.usual)
-    name, *settings = (part.strip() for part in given.split(":"))
-    choices: dict[str, Any] = {}
-    for setting in settings:
-        key, equals, value = (part.strip() for part in setting.partition("="))
-        if not equals or not key or not value or key in choices:
-            raise InputError(
-                f"`{given}` is no model with settings",
-                hint="write each setting once, after a colon: `softmax:ngrams=1-2:C=10`",
-            )
-        choices[key.replace("-", "_")] = _value(key, value, given)
-    entry = learner_named(name).entry
-    known = settings_of(entry.load())
-    if entry.choice.get("alpha", 1) is None:  # smoothing is chosen by leaving out one text at a time
-        choices.setdefault("alpha", None)
-    own = {key: value for key, value in choices.items() if key in known}
-    words = {key: value for key, value in choices.items() if key not in own}
-    if not any(key in words for key in ("ngrams", "characters", "unit", "hash_bits", "vocabulary")):
+        settings = (f"{name}={value}" for name, value in learner.settings().items())
+        return Contender(":".join([learner.entry.name, *settings]), learner, learner.entry.usual)
+    if given.name not in LEARNERS:
+        raise InputError(f"`{given.name}` is not a model that can be compared", hint="name learners")
+    entry = LEARNERS[given.name]
+    # Smoothing is chosen by leaving out one text at a time; features are those of the learner at every size
+    # of a learning curve, rather than chosen.
+    learner = given.learner(**{name: None for name, value in entry.choice.items() if value is None})
+    words = dict(given.words)
+    if not any(key in words for key in SHAPE):
         words |= entry.usual
     if entry.is_of_texts:
-        from textodds.learn.recipe import recipe_of
-
-        recipe_of(learner_named(name, **own), **words)  # refuses now what there is not
-    elif words:
-        raise InputError(f"{name} has no {next(iter(words))}", hint="see `textodds train --help`")
-    return Contender(":".join([name, *settings]), learner_named(name, **own), words)
-
-
-def _value(key: str, text: str, given: str) -> Any:
-    """The value of a setting.
-
-    >>> _value("ngrams", "1-2", ""), _value("alpha", "auto", ""), _value("C", "0.5", "")
-    ((1, 2), None, 0.5)
-    """
-    if key in RANGES:
-        shortest, dash, longest = text.partition("-")
-        try:
-            return int(shortest), int(longest) if dash else int(shortest)
-        except ValueError as error:
-            raise InputError(
-                f"`{key}` cannot be `{text}` in `{given}`", hint="write `1-2` for single words and pairs"
-            ) from error
-    named = {"auto": None, "true": True, "false": False, "yes": True, "no": False}
-    if text.lower() in named:
-        return named[text.lower()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
-
-
-def _said(learner: Learner) -> str:
-    """The name of a learner with the settings that are not as usual."""
-    return ":".join([name_of(learner), *(f"{name}={value}" for name, value in learner.settings().items())])
+        recipe_of(learner, **words)  # refuses now what there is not
+    elif words and entry.name != "mixed":
+        raise InputError(
+            f"{entry.name} has no {next(iter(words))}", hint="it learns from tables, not from texts"
+        )
+    return Contender(given.text, learner, words)

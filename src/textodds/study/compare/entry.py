@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
 from textodds.errors import InputError, NoData
 from textodds.study.compare.comparison import Comparison
-from textodds.study.compare.contenders import are_of_tables, candidates
-from textodds.study.compare.laboratory import REPEATS, Laboratory, Tell
-from textodds.study.compare.reading import rows_like, rows_of
-from textodds.study.compare.rows import Rows, TableRows
+from textodds.study.compare.contenders import are_of_tables, contenders
+from textodds.study.compare.laboratory import REPEATS, Laboratory
+from textodds.study.compare.rows import Rows, TableRows, TextRows
 from textodds.study.compare.splits import codes_of, usual_sizes
 from textodds.study.compare.splits import held_out as held_out_rows
+from textodds.training.plan import Plan, plan_of, texts_or_table
+from textodds.training.table_columns import kinds_of
 
 FEWEST = 10
 """Rows to learn from, and rows to hold out, without which nothing can be compared."""
@@ -32,12 +35,10 @@ def compare(
     budget: float | None = None,
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
-    text: str | None = None,
-    label: str | None = None,
     threads: int | None = None,
     keep: str | os.PathLike[str] | None = None,
-    tell: Tell = lambda *_: None,
-    **reading: Any,
+    observer: Observer | None = None,
+    **options: Any,
 ) -> Comparison:
     """Models side by side on the same rows: how good, how sure, how fast, and how fast they learn.
 
@@ -45,8 +46,9 @@ def compare(
 
     Parameters
     ----------
-    source, labels, text, label, **reading
-        The data, as for `textodds.train`; texts or, where no column is one of texts, a table.
+    source, labels, **options
+        The data and how it is read, as for `textodds.train`; texts or, where no column is one of texts, a
+        table.
     test, test_labels : optional
         Data to measure on. Otherwise a share of every class, ``held_out``, is taken from ``source``.
     models : str or list, optional
@@ -67,8 +69,13 @@ def compare(
     keep : path, optional
         A file in which every measurement is kept as it comes. A later call with the same data goes on from
         there.
-    tell : callable, optional
-        Is called with what is being done, how many steps are done, and how many there are.
+    observer : Observer, optional
+        Is told how far it has come.
+
+    Returns
+    -------
+    Comparison
+        Stopped with Ctrl-C once a model is measured, it is of what was found so far, and not whole.
 
     Examples
     --------
@@ -79,13 +86,14 @@ def compare(
     >>> print(found.verdicts()[0])
     multinomial and softmax cannot be told apart on these 16 texts (difference -10.9 to 10.9 points)
     """
-    reading |= {"text": text, "label": label}
-    of_tables = bool(columns) or are_of_tables(models)
-    rows, about = rows_of(source, labels, columns=columns, of_tables=of_tables, **reading)
+    reading, observer = ReadOptions.of(options), observer or Observer()
+    plan = plan_of("mixed" if are_of_tables(models) else None, None, {}, columns=columns)
+    if models is not None:  # refuses before all is read what there is not
+        contenders(models, of_tables=plan.is_of_tables)
+    rows, about = _rows_of(source, labels, reading, plan, observer)
     test_rows, test_about = None, ""
     if test is not None:
-        reading |= dict.fromkeys({"query", "rejects_path"} & set(reading))  # which were about the first
-        test_rows, test_about = rows_like(rows, test, test_labels, **reading)
+        test_rows, test_about = _rows_like(rows, test, test_labels, reading.of_other_data(), observer)
     work = prepared(
         rows,
         test_rows,
@@ -100,8 +108,45 @@ def compare(
         threads=threads,
         keep=keep,
     )
-    work.run(tell)
+    try:
+        work.run(observer.task)
+    except KeyboardInterrupt:
+        found = work.comparison()
+        if not found.rows:
+            raise
+        return replace(found, is_stopped=True)
     return work.comparison()
+
+
+def _rows_of(
+    source: Any, labels: Any, reading: ReadOptions, plan: Plan, observer: Observer
+) -> tuple[Rows, str]:
+    """The rows of a source, and what it is: texts or, where there is no column of texts, those of a table."""
+
+    def of_texts(data: Source) -> tuple[Rows, str]:
+        return TextRows.of(observer.watched(data, data.ahead(), "reading")), data.description
+
+    def of_rows() -> tuple[Rows, str]:
+        kinds = kinds_of(plan.columns or {})
+        found = read_table(source, labels, kinds=kinds, **vars(reading))
+        return _table_rows(found, plan.columns or {}, observer), found.description
+
+    return texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
+
+
+def _rows_like(
+    rows: Rows, source: Any, labels: Any, reading: ReadOptions, observer: Observer
+) -> tuple[Rows, str]:
+    """The rows of another source, read in the same way, and what it is."""
+    if isinstance(rows, TextRows):
+        data = read(source, labels, **vars(reading))
+        return TextRows.of(observer.watched(data, data.ahead(), "reading")), data.description
+    found = read_table(source, labels, schema=rows.schema, **vars(reading))
+    return _table_rows(found, rows.said, observer), found.description
+
+
+def _table_rows(source: TableSource, columns: Mapping[str, str], observer: Observer) -> TableRows:
+    return TableRows.of(list(observer.watched(source, source.ahead(), "reading")), source.schema, columns)
 
 
 def prepared(
@@ -117,7 +162,7 @@ def prepared(
     **choices: Any,
 ) -> Laboratory:
     """The laboratory of rows in memory, of which a share is held out if there are no others to ask about."""
-    chosen = candidates(models, of_tables=isinstance(rows, TableRows))
+    chosen = contenders(models, of_tables=isinstance(rows, TableRows))
     told = test_source
     if test is None:
         if not 0 < share < 1:

@@ -215,7 +215,7 @@ class Laboratory:
         for candidate in self.candidates:
             if (each := made.get(candidate.name)) is None or each.evaluation is None:
                 continue
-            about = (candidate.name, candidate.kind, candidate.family, each.made, each.evaluation)
+            about = (candidate.name, candidate.entry.name, candidate.entry.family, each.made, each.evaluation)
             rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
         return tuple(sorted(rows, key=lambda row: (-row.evaluation.accuracy, row.evaluation.log_loss)))
 
@@ -232,7 +232,7 @@ class Laboratory:
         return found
 
     def _overtakings(self, by_size: dict[str, dict[int, list[Answers]]]) -> Iterator[Crossover]:
-        kinds = {each.name: each.kind for each in self.candidates if each.name in by_size}
+        kinds = {each.name: each.entry.name for each in self.candidates if each.name in by_size}
         for first_kind, second_kind in PAIRS[self.setting.noun]:
             for first in (name for name, kind in kinds.items() if kind == first_kind):
                 for second in (name for name, kind in kinds.items() if kind == second_kind):

@@ -19,7 +19,8 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.study.compare.rows import Rows
 
 if TYPE_CHECKING:
-    from textodds.study.compare.contenders import Contender
+    from textodds.learn.registry import as_dict
+from textodds.study.compare.contenders import Contender
 
 SHORT = 0.2
 """Seconds of work below which it is done again, up to `TIMES`, and the least counts: clocks are coarse."""
@@ -203,7 +204,7 @@ def _made(model: Any) -> str:
     if recipe.weighting is not None and recipe.weighting.idf:
         parts.append("tf-idf")
     fit = model.info.get("fit") or {}
-    for name, value in (("α", recipe.learner.settings().get("alpha")), ("C", fit.get("C"))):
+    for name, value in (("α", as_dict(recipe.learner).get("alpha")), ("C", fit.get("C"))):
         if isinstance(value, (int, float)):
             parts.append(f"{name}\u00a0=\u00a0{value:.3g}")
             break

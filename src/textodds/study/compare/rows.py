@@ -137,7 +137,7 @@ class TableRows:
         from textodds.training.tables import train_table
 
         columns = self.kinds
-        if candidate.takes_categories:
+        if candidate.entry.column_kind == "category":
             columns |= {name: "category" for name, kind in columns.items() if kind == "number"}
         columns |= {name: choice for name, choice in self.said.items() if choice != "ignore"}
         return train_table(

@@ -7,7 +7,7 @@ from textodds.training.choose.candidates import Candidate, Pins, candidates, ope
 from textodds.training.choose.choice import Choice
 from textodds.training.choose.pool import Pool
 from textodds.training.choose.race import BUDGET, race
-from textodds.training.choose.settle import PooledSource, SettledRecipe, Watching, chosen, pool_of, settle
+from textodds.training.choose.settle import PooledSource, SettledRecipe, chosen, pool_of, settle
 from textodds.training.choose.trial import Trial
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "PooledSource",
     "SettledRecipe",
     "Trial",
-    "Watching",
     "candidates",
     "chosen",
     "open_candidates",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from textodds.data import Observer
 from textodds.learn.folds import held_out, tells_classes_apart
 from textodds.training.choose.candidates import Candidate
 from textodds.training.choose.choice import Choice
@@ -55,9 +56,6 @@ BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
 CELL, TRIAL = 32, 1.5
 """Bytes that a word of a text takes, and how often a trial has them."""
 
-Watch = Callable[[str, int, int, int], Any]
-"""Told the candidate, the texts, its number in the lap and how many there are."""
-
 
 @dataclass
 class _Board:
@@ -82,7 +80,7 @@ def race(
     threads: int,
     calibrate: bool = True,
     spent: float = 0.0,
-    watch: Watch | None = None,
+    observer: Observer | None = None,
 ) -> Choice:
     """The candidate of least held-out log-loss that the budget allows.
 
@@ -100,14 +98,14 @@ def race(
     ran: list[Trial] = []
     laps = sizes(pool)
     for n, next_n in zip(laps, [*laps[1:], laps[-1]], strict=True):
-        if not (now := _lap(board, trials, running, n, watch)):
+        if not (now := _lap(board, trials, running, n, observer)):
             break
         ran = now
         running = _still_in(board, ran, next_n, pool)
     winner = _best(board, ran, pool)
     if winner.n == len(pool):
         others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
-        ran = [winner, *_lap(board, trials, others, winner.n, watch, like=winner)]
+        ran = [winner, *_lap(board, trials, others, winner.n, observer, like=winner)]
         winner = _best(board, ran, pool)
         if (finer := _refined(board, trials, winner)) is not None:
             winner = board.last[winner.candidate.name] = finer
@@ -137,7 +135,7 @@ def _lap(
     trials: Trials,
     running: Sequence[Candidate],
     n: int,
-    watch: Watch | None,
+    observer: Observer | None,
     like: Trial | None = None,
 ) -> list[Trial]:
     """The trials of one lap, best first, of those for which there is time.
@@ -159,8 +157,8 @@ def _lap(
                 board.fate[candidate.name] = NO_TIME
             else:
                 those.append(candidate)
-                if watch is not None:
-                    watch(candidate.name, n, number, len(running))
+                if observer is not None:
+                    observer.candidate(candidate.name, n, number, len(running))
         known = [board.last.get(candidate.name, like) for candidate in those]
         enough = ENOUGH if n == len(trials.pool) else ENOUGH_FIRST
         for trial in trials.together(those, n, enough, known):

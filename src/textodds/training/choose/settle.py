@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from textodds.data import prefetched
+from textodds.data import Observer
 from textodds.errors import InputError
 from textodds.learn.held_out import FEWEST
 from textodds.stats.tally import MEMORY
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
     from textodds.training.choose.candidates import Candidate, Pins
     from textodds.training.choose.choice import Choice
-    from textodds.training.choose.race import Watch
-
-
-Watching = Callable[["Iterable[Batch]"], "Iterable[Batch]"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,29 +59,25 @@ def settle(
     budget: float = BUDGET,
     threads: int,
     calibrate: bool = True,
-    watch: Watch | None = None,
+    observer: Observer | None = None,
 ) -> SettledRecipe:
     """The best recipe that is not ruled out; the usual one if there is too little to choose by."""
     field = candidates(pins)
     if pooled.is_endless:  # what has to be read once, and does not fit, can only be counted
         field = [one for one in field if not one.recipe.learner.entry.needs_documents] or field[:1]
-    how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "watch": watch}
+    how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "observer": observer}
     choice = chosen(pooled.pool, field, budget=budget, spent=pooled.seconds, **how)
     return SettledRecipe(usual(pins) if choice is None else choice.recipe, choice, pooled.batches)
 
 
-def pool_of(
-    data: Source,
-    *,
-    memory: int = MEMORY,
-    watch: Watching = lambda batches: batches,
-) -> PooledSource:
+def pool_of(data: Source, observer: Observer | None = None, *, memory: int = MEMORY) -> PooledSource:
     """The pool of a source, read once; of a stream as much as memory holds, and that is kept."""
     began = time.perf_counter()
+    batches = (observer or Observer()).watched(data, data.ahead(), "reading")
     if data.replayable:
-        pool = Pool.of(watch(prefetched(iter(data)) if data.size is not None else data))
+        pool = Pool.of(batches)
         return PooledSource(pool, None, False, time.perf_counter() - began)
-    stream, size = iter(watch(data)), 0
+    stream, size = iter(batches), 0
     kept: list[Batch] = []
     for batch in stream:
         kept.append(batch)
@@ -93,8 +85,8 @@ def pool_of(
         if size > memory:
             break
     is_endless = size > memory
-    batches = itertools.chain(kept, stream) if is_endless else kept
-    return PooledSource(Pool.of(kept), batches, is_endless, time.perf_counter() - began)
+    left = itertools.chain(kept, stream) if is_endless else kept
+    return PooledSource(Pool.of(kept), left, is_endless, time.perf_counter() - began)
 
 
 def chosen(
@@ -105,7 +97,7 @@ def chosen(
     threads: int,
     calibrate: bool = True,
     spent: float = 0.0,
-    watch: Watch | None = None,
+    observer: Observer | None = None,
 ) -> Choice | None:
     """The best candidate; None if there is none to choose from, or too little to choose by."""
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget >= 0:
@@ -115,7 +107,7 @@ def chosen(
         field = [one for one in field if one.learner != "complement" or "multinomial" not in named]
     if len(field) < 2 or len(pool) < FEWEST or not can_tell(pool):
         return None
-    how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "spent": spent, "watch": watch}
+    how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "spent": spent, "observer": observer}
     return race(pool, field, budget=budget, **how)
 
 

@@ -1,0 +1,261 @@
+"""What is asked of a training: which learner, what is left to choose, texts or a table.
+
+It is decided here, once, before any data is read, for `textodds.train`, for Spark and for `compare`. An
+option that would not act is refused with what does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textodds.data import ReadOptions, Source, read
+from textodds.data.columns import TEXT_NAMES
+from textodds.errors import InputError, MissingColumn, Unsupported
+from textodds.learn.recipe import Recipe, recipe_of
+from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
+from textodds.learn.spelling import spelled
+from textodds.stats.tally import MEMORY
+from textodds.stats.threads import checked_threads
+from textodds.text.features import FEATURES
+from textodds.training.choose.candidates import Pins, pins_of
+
+if TYPE_CHECKING:
+    from textodds.model.table_model import TableModel
+
+T = TypeVar("T")
+
+USUAL, USUAL_OF_TABLES, OF_UNLABELLED, OF_STREAMS = "multinomial", "mixed", "semisupervised", "softmax"
+"""Learners where none is named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is asked of a training, checked.
+
+    Attributes
+    ----------
+    learner : Learner or None
+        The one that is settled; None where it is chosen, or where it is the usual one.
+    pins : Pins or None
+        What is not left to choose, where something is.
+    words : dict
+        How texts are cut and which words are kept, as `recipe_of` takes it.
+    columns, like
+        What the columns of a table are, or the model that says it.
+    typical, calibrate, budget, threads, memory
+        As in `textodds.train`; ``memory`` is None where it is not given.
+    """
+
+    learner: Learner | None
+    pins: Pins | None
+    words: Mapping[str, Any]
+    columns: Mapping[str, str] | None = None
+    like: TableModel | None = None
+    typical: bool = False
+    calibrate: bool = True
+    budget: float | None = None
+    threads: int = 1
+    memory: int | None = None
+
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether it is for a table, whatever the data."""
+        named = self.learner is not None and not self.learner.entry.is_of_texts
+        return named or bool(self.columns) or self.like is not None
+
+    @property
+    def may_be_of_tables(self) -> bool:
+        """Whether it will do for data without a column of texts."""
+        if self.pins is not None and (self.pins.learners or self.pins.features):
+            return False
+        return self.learner is None or self.learner.entry.is_of_tables
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that words and counts may use."""
+        return MEMORY if self.memory is None else self.memory
+
+    def recipe(self) -> Recipe:
+        """The recipe of texts, where nothing is left to choose."""
+        recipe = recipe_of(self.learner or USUAL, **self.words)
+        must_know_typical(recipe.learner, self.typical)
+        if self.budget is not None and not recipe.is_open:
+            raise InputError("`budget` is for choosing, and nothing is left to choose", hint="leave it out")
+        return recipe
+
+    def table_learner(self) -> Learner:
+        """The learner of a table; refuses what is about texts."""
+        learner = self.learner or learner_named(USUAL_OF_TABLES)
+        if self.pins is not None and (self.pins.learners or self.pins.features):
+            raise InputError(
+                "features and several learners are for texts, and this is a table",
+                hint="leave them out, or name the column of texts: `--text COLUMN` (text='COLUMN')",
+            )
+        if self.budget is not None:
+            raise InputError(
+                "`budget` is for choosing, and a table has nothing to choose", hint="leave it out"
+            )
+        if not learner.entry.is_of_tables:
+            raise InputError(
+                f"{learner.entry.name} learns from texts, not from the columns of a table",
+                hint=f"use one of {', '.join(names_of(tables=True))}; or name the column: "
+                "`--text COLUMN` (text='COLUMN')",
+            )
+        if self.like is not None and not self.like.is_table:
+            raise InputError("the model to be like is one of texts, not of tables")
+        return learner
+
+
+def plan_of(
+    learner: Any,
+    features: Any,
+    words: Mapping[str, Any],
+    *,
+    unlabelled: bool = False,
+    stream: bool = False,
+    columns: Mapping[str, str] | None = None,
+    like: TableModel | None = None,
+    typical: bool = False,
+    threads: int | None = None,
+    **how: Any,
+) -> Plan:
+    """The plan of what `textodds.train` was asked."""
+    columns = columns or getattr(type(learner) is not type and learner, "columns", None)
+    if like is not None and (learner is not None or words or columns):
+        raise InputError(
+            "a model that is like another has its learner, its columns and its words",
+            hint="leave out one of the two",
+        )
+    named, words = _named(learner, words)
+    if unlabelled or stream:
+        which = "unlabelled" if unlabelled else "stream"
+        usual = OF_UNLABELLED if unlabelled else OF_STREAMS
+        _refuse(which, typical=typical, stream=stream and unlabelled, features=features, columns=columns)
+        _refuse(which, like=like, budget=how.get("budget"), memory=how.get("memory"))
+        if len(named) > 1 or named[:1] == (AUTO,):
+            raise InputError(f"`{which}` is for one learner, not for a choice", hint=f"name {usual}")
+        one = _of_unlabelled(named) if unlabelled else resolved(named[0] if named else usual)
+        return Plan(one, None, words, threads=checked_threads(threads), **how)
+    settled, pins = None, None
+    if features is not None or len(named) > 1 or named[:1] == (AUTO,):
+        pins = pins_of(AUTO if named[:1] == (AUTO,) else named or USUAL, features, words)
+        if pins.is_settled:
+            shape = FEATURES[pins.features[0]] if pins.features else {}
+            settled, words, pins = resolved(pins.learners[0]), {**shape, **words}, None
+        elif typical and not pins.is_likelihood:
+            raise InputError(
+                "`typical` is for one learner of words, not for a choice",
+                hint="name the learner, such as multinomial",
+            )
+    elif named:
+        settled = resolved(named[0])
+    if settled is not None and settled.entry.name == OF_UNLABELLED:
+        raise InputError(
+            "semisupervised learns from unlabelled texts, and there are none",
+            hint="give them: `--unlabelled DATA` (unlabelled=)",
+        )
+    given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, **how}
+    return Plan(settled, pins, words, threads=checked_threads(threads), **given)
+
+
+def _named(learner: Any, words: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The learners that are named, by name where nothing is said of their settings; and the text settings."""
+    if learner is None:
+        return (), words
+    found: list[Any] = []
+    texts: list[dict[str, Any]] = []
+    for each in learner if isinstance(learner, (list, tuple)) else (learner,):
+        if not isinstance(each, str):
+            found.append(resolved(each))
+            continue
+        for one in spelled(each):
+            found.append(one.learner() if one.settings else one.name)
+            texts.append(one.words)
+    if any(each != texts[0] for each in texts[1:]):
+        raise InputError(
+            "learners of one choice have the same texts, cut in the same way",
+            hint="write text settings with every learner, or compare them: `textodds compare --models …`",
+        )
+    own = texts[0] if texts else {}
+    twice = [name for name in own if name in words]
+    if twice:
+        raise InputError(f"`{twice[0]}` is given twice", hint="leave out one of the two")
+    return tuple(found), {**own, **words}
+
+
+def _of_unlabelled(named: tuple[Any, ...]) -> Learner:
+    """The learner for labelled and unlabelled texts: that of EM, or multinomial with the same settings."""
+    learner = resolved(named[0] if named else OF_UNLABELLED)
+    if learner.entry.name == USUAL:
+        return learner_named(OF_UNLABELLED, **learner.settings())
+    if learner.entry.name != OF_UNLABELLED:
+        raise InputError(
+            f"{learner.entry.name} does not learn from unlabelled texts",
+            hint="leave the learner out, or give SemiSupervisedNB() (`--learner semisupervised`)",
+        )
+    return learner
+
+
+def _refuse(which: str, **given: Any) -> None:
+    """Fail for an option that has no part in learning from unlabelled texts, or from a stream."""
+    for name, value in given.items():
+        if value:
+            raise InputError(
+                f"`{name}` has no part where there is `{which}`", hint="leave out one of the two"
+            )
+
+
+def must_know_typical(learner: Learner, typical: bool) -> None:
+    """Refuse to keep typical texts where the learner is no density of texts."""
+    if typical and not learner.entry.is_density:
+        densities = [name for name in names_of(texts=True) if LEARNERS[name].is_density]
+        raise Unsupported(
+            "only a model of how texts come about knows typical ones",
+            hint=f"use the learner {' or '.join(densities)}, or leave typical out",
+        )
+
+
+def texts_or_table(
+    source: Any,
+    labels: Any,
+    weights: Any,
+    reading: ReadOptions,
+    plan: Plan,
+    *,
+    of_texts: Callable[[Source], T],
+    of_rows: Callable[[], T],
+) -> T:
+    """What is made of a source that holds texts or, where no column is one of texts, the rows of a table."""
+    if plan.is_of_tables or (reading.text is None and is_table(source, labels)):
+        return of_rows()
+    data = read(source, labels, weights, **vars(reading))
+    try:
+        return of_texts(data)
+    except MissingColumn as error:
+        if error.wanted != "text" or reading.text is not None or not plan.may_be_of_tables:
+            raise
+        if data.is_stdin:
+            hint = f"{error.hint}; or say that it is a table: `--learner mixed` (learner='mixed')"
+            raise InputError(error.problem, hint=hint) from error
+        if not data.replayable:
+            raise
+    return of_rows()
+
+
+def is_table(source: Any, labels: Any) -> bool:
+    """Whether what is in memory is columns, none of which is called as texts usually are."""
+    if isinstance(source, Mapping):
+        names = [str(name) for name in source]
+    elif getattr(source, "ndim", 0) == 2 and not hasattr(source, "columns"):
+        return True
+    elif labels is not None and hasattr(source, "columns") and getattr(source, "ndim", 2) == 2:
+        names = [str(name) for name in getattr(source, "column_names", source.columns)]
+    elif (
+        labels is not None and isinstance(source, list) and source and isinstance(source[0], (Mapping, tuple))
+    ):
+        names = [str(name) for name in source[0]] if isinstance(source[0], Mapping) else []
+    else:
+        return False
+    return not any(name.strip().casefold() in TEXT_NAMES for name in names)
