@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textodds import errors
-    from textodds.data import read
+    from textodds.data import Observer, read
     from textodds.interop.estimators import (
         BernoulliNB,
         CategoricalNB,
@@ -74,6 +74,7 @@ __all__ = [
     "Moments",
     "MultinomialNB",
     "NBSoftmax",
+    "Observer",
     "Prediction",
     "QuadraticDiscriminantAnalysis",
     "Rule",
@@ -120,6 +121,7 @@ _HOME = {
     "Moments": "stats.moments",
     "MultinomialNB": "interop.estimators",
     "NBSoftmax": "interop.estimators",
+    "Observer": "data",
     "Prediction": "model.text_model",
     "QuadraticDiscriminantAnalysis": "interop.estimators",
     "Rule": "judge.decisions",

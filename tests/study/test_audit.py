@@ -10,7 +10,6 @@ from textodds.data import Batch, Source, read
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, Unsupported
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
-from textodds.learn.recipe import recipe_of
 from textodds.study.audit import audit
 
 
@@ -49,7 +48,7 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_labels_made_wrong_come_first_with_what_they_were(learner):
     texts, labels = drawn()
-    found = audit(read(texts, planted(labels, WRONG)), recipe_of(learner), most=20)
+    found = audit(read(texts, planted(labels, WRONG)), learner=learner, most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
     for suspect in found.suspects:
         assert suspect.suggested == labels[suspect.row - 1]
@@ -63,7 +62,7 @@ def test_labels_made_wrong_come_first_with_what_they_were(learner):
 def test_suspects_are_in_the_order_of_their_probability_which_is_that_of_leaving_out():
     texts, labels = drawn()
     made = planted(labels, WRONG)
-    found = audit(read(texts, made), recipe_of(MultinomialLearner()), most=600)
+    found = audit(read(texts, made), learner=MultinomialLearner(), most=600)
     p = [suspect.p_label for suspect in found.suspects]
     assert p == sorted(p)
     assert sorted(suspect.row for suspect in found.suspects) == list(range(1, 601))
@@ -84,10 +83,10 @@ def test_rows_are_numbered_across_batches(cuts):
         return (Batch(texts[a:b], made[a:b], None) for a, b in itertools.pairwise(edges))
 
     source = Source("some batches", batches, Rejects("stop", None, "some batches"))
-    found = audit(source, recipe_of(MultinomialLearner()), most=20)
+    found = audit(source, learner=MultinomialLearner(), most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
     assert all(suspect.text == texts[suspect.row - 1] for suspect in found.suspects)
-    whole = audit(read(texts, made), recipe_of(MultinomialLearner()), most=20)
+    whole = audit(read(texts, made), learner=MultinomialLearner(), most=20)
     assert found.suspects == whole.suspects
 
 
@@ -98,7 +97,7 @@ def test_rows_of_several_files_are_numbered_through(tmp_path):
         rows = zip(texts[200 * part : 200 * part + 200], made[200 * part : 200 * part + 200], strict=True)
         lines = "".join(f"{text},{label}\n" for text, label in rows)
         (tmp_path / f"{part}.csv").write_text("text,label\n" + lines)
-    found = audit(read(str(tmp_path / "*.csv")), recipe_of(MultinomialLearner()), most=20)
+    found = audit(read(str(tmp_path / "*.csv")), learner=MultinomialLearner(), most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
     assert all(suspect.text == texts[suspect.row - 1] for suspect in found.suspects)
 
@@ -109,7 +108,7 @@ def test_rows_are_counted_without_those_that_were_skipped(tmp_path):
     lines.insert(0, "a bad row,with three,fields")
     (tmp_path / "mail.csv").write_text("text,label\n" + "\n".join(lines) + "\n")
     source = read(tmp_path / "mail.csv", bad_rows="skip", rejects_path=tmp_path / "rejected.jsonl")
-    found = audit(source, recipe_of(MultinomialLearner()), most=20)
+    found = audit(source, learner=MultinomialLearner(), most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
 
 
@@ -117,38 +116,36 @@ def test_a_heavy_row_does_not_stand_up_for_its_own_label():
     texts, labels = drawn()
     made = planted(labels, WRONG)
     weights = [5.0 if row in WRONG else 1.0 for row in range(1, 601)]
-    found = audit(read(texts, made, weights), recipe_of(MultinomialLearner()), most=20)
+    found = audit(read(texts, made, weights), learner=MultinomialLearner(), most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
 
 
 def test_a_row_without_weight_does_not_end_an_audit():
     texts, labels = drawn()
     source = read([*texts, "a1"], [*labels, "other"], [1.0] * 600 + [0.0])
-    assert len(audit(source, recipe_of(MultinomialLearner()), most=5).suspects) == 5
+    assert len(audit(source, learner=MultinomialLearner(), most=5).suspects) == 5
 
 
 def test_more_suspects_than_rows_are_all_rows():
     source = read(["a", "b", "a b"], ["x", "y", "x"])
-    assert len(audit(source, recipe_of(MultinomialLearner()), most=100).suspects) == 3
+    assert len(audit(source, learner=MultinomialLearner(), most=100).suspects) == 3
 
 
 def test_threads_do_not_matter():
     texts, labels = drawn()
-    one, two = (
-        audit(read(texts, labels), recipe_of(MultinomialLearner(alpha=None)), threads=n) for n in (1, 2)
-    )
+    one, two = (audit(read(texts, labels), learner=MultinomialLearner(alpha=None), threads=n) for n in (1, 2))
     assert one.suspects == two.suspects
 
 
 @pytest.mark.parametrize(
     "recipe",
     [
-        recipe_of(textodds.SoftmaxRegression().learner()),
-        recipe_of(textodds.LinearDiscriminantAnalysis().learner()),
-        recipe_of(ComplementLearner(norm=True)),
-        recipe_of(ComplementLearner(transform=True)),
-        recipe_of(MultinomialLearner(), unknown="smooth"),
-        recipe_of(MultinomialLearner(alpha=np.ones(3))),
+        {"learner": textodds.SoftmaxRegression()},
+        {"learner": textodds.LinearDiscriminantAnalysis()},
+        {"learner": ComplementLearner(norm=True)},
+        {"learner": "complement:transform"},
+        {"learner": "multinomial", "unknown": "smooth"},
+        {"learner": MultinomialLearner(alpha=np.ones(3))},
     ],
     ids=["softmax", "lda", "norm", "transform", "unknown", "alpha by word"],
 )
@@ -158,12 +155,12 @@ def test_models_that_do_not_rest_on_counts_alone_are_refused_before_anything_is_
 
     source = Source("some batches", batches, Rejects("stop", None, "some batches"))
     with pytest.raises(Unsupported, match="takes counts"):
-        audit(source, recipe)
+        audit(source, **recipe)
 
 
 def test_what_can_be_read_but_once_is_refused_before_it_is_read():
     texts, labels = drawn()
     rows = zip(texts, labels, strict=True)
     with pytest.raises(InputError, match="read but once"):
-        audit(read(rows), recipe_of(MultinomialLearner()))
+        audit(read(rows), learner=MultinomialLearner())
     assert next(rows) in [(texts[i], labels[i]) for i in (0, 1)]  # the first says what they are

@@ -14,12 +14,15 @@ from textodds.learn import naive_bayes
 from textodds.learn.em import SemiSupervisedLearner, fit_rows
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.registry import as_dict, of_dict
-from textodds.training.semisupervised import train_semisupervised
 
 CLASSES = ("a", "b", "c")
 TEXTS = ["free phone now", "see you at six", "free prize", "lunch at noon"]
 LABELS = ["spam", "ham", "spam", "ham"]
 UNLABELLED = ["claim a prize", "claim your phone", "noon or six", "are you there", "prize claim claim"]
+
+
+def train_semisupervised(labelled, unlabelled, learner=None, *, labels=None, weights=None, **options):
+    return textodds.train(labelled, labels, weights, unlabelled=unlabelled, learner=learner, **options)
 
 
 def data(seed, n=40, V=12, labelled=9):
@@ -204,6 +207,22 @@ def test_files_are_read_and_labels_of_unlabelled_ones_are_not_looked_at(tmp_path
     np.testing.assert_array_equal(read.score(TEXTS)[0], given.score(TEXTS)[0])
 
 
+def test_multinomial_with_unlabelled_texts_is_that_of_em_with_its_settings():
+    one = train_semisupervised(TEXTS, UNLABELLED, MultinomialLearner(alpha=0.5, binary=True), labels=LABELS)
+    assert one.recipe.learner == SemiSupervisedLearner(alpha=0.5, binary=True)
+    assert train_semisupervised(TEXTS, UNLABELLED, "multinomial", labels=LABELS).recipe.learner.alpha == 0.01
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"typical": True}, {"stream": True}, {"features": "words"}, {"budget": 1.0}, {"memory": 1 << 20}],
+    ids=str,
+)
+def test_what_has_no_part_in_it_is_refused(given):
+    with pytest.raises(InputError, match="has no part where there is `unlabelled`"):
+        train_semisupervised(TEXTS, UNLABELLED, labels=LABELS, **given)
+
+
 def test_too_few_steps_are_said():
     with pytest.warns(NotConverged, match="EM took 2 steps and had not settled"):
         train_semisupervised(
@@ -230,8 +249,8 @@ def test_choices_that_cannot_be_are_refused_when_made(choices, problem):
 
 
 def test_other_learners_and_policies_are_refused():
-    with pytest.raises(InputError, match="MultinomialLearner does not learn from unlabelled texts"):
-        train_semisupervised(TEXTS, UNLABELLED, MultinomialLearner(), labels=LABELS)
+    with pytest.raises(InputError, match="bernoulli does not learn from unlabelled texts"):
+        train_semisupervised(TEXTS, UNLABELLED, "bernoulli", labels=LABELS)
     with pytest.raises(Unsupported, match="leave no word unknown"):
         train_semisupervised(TEXTS, UNLABELLED, labels=LABELS, unknown="smooth")
 

@@ -31,7 +31,7 @@ def read(
 
     Parameters
     ----------
-    source : path, table, column, iterable or None
+    source : path, table, column, iterable, Source or None
         A path (``str`` or ``os.PathLike``), or a list of ``os.PathLike``: a file, plain or gzipped; a
         glob such as ``logs/*.csv``; a folder with a sub-folder per class, in which every file is a
         document; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
@@ -69,6 +69,8 @@ def read(
     [(['win a phone', 'see you at six'], ['spam', 'ham'])]
     """
     how = ReadOptions.of(options)
+    if isinstance(source, Source) and labels is None and weights is None and how == ReadOptions():
+        return source
     wanted = ColumnNames(how.text, how.label, how.weight, labelled)
     return opened(
         source,

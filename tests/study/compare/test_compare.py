@@ -6,8 +6,7 @@ import pytest
 
 import textodds
 from textodds.errors import InputError, NoData
-from textodds.study.compare import Comparison, prepared
-from textodds.study.compare.reading import rows_of
+from textodds.study.compare import Comparison
 
 
 def without_curves(data, **choices):
@@ -217,15 +216,17 @@ def test_a_file_of_something_else_is_not_written_to(mail, tmp_path):
 def test_work_that_is_stopped_is_told_as_far_as_it_came(mail):
     """An interrupt at the third model: two are there, and the others are named."""
 
-    def stop(what, done, total):
-        if done == 2:
-            raise KeyboardInterrupt
+    class Stop(textodds.Observer):
+        def task(self, name, done, of):
+            if done == stop:
+                raise KeyboardInterrupt
 
-    rows, source = rows_of(*mail, text=None, label=None, columns=None, of_tables=False)
-    work = prepared(rows, None, source=source, sizes=[50])
-    with pytest.raises(KeyboardInterrupt):
-        work.run(stop)
-    found = work.comparison()
+    stop = 0
+    with pytest.raises(KeyboardInterrupt):  # nothing is there to be told
+        textodds.compare(*mail, sizes=[50], observer=Stop())
+    stop = 2
+    found = textodds.compare(*mail, sizes=[50], observer=Stop())
+    assert found.is_stopped
     assert {row.name for row in found.rows} == {"multinomial", "bernoulli"}
     assert len(found.tests) == 2
     assert not found.is_whole

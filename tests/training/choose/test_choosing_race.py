@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textodds.data import Observer
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.training.choose import Choice, Pins, Pool, candidates, race
 from textodds.training.choose.choice import sureness
@@ -40,8 +41,9 @@ def large(pooled):
     """Some candidates on more texts than all are tried on, and what was said while they ran."""
     pool, told = pooled(*drawn(2 * FIRST + 200, doubt=0.5)), []
     field = candidates(Pins(("multinomial", "bernoulli", "softmax", "nb-softmax"), ("words", "letters")))
-    watch = lambda *about: told.append(about)  # noqa: E731
-    return pool, field, race(pool, field, budget=GENEROUS, threads=2, watch=watch), told
+    observer = Observer()
+    observer.candidate = lambda *about: told.append(about)
+    return pool, field, race(pool, field, budget=GENEROUS, threads=2, observer=observer), told
 
 
 def paired(choice, name):

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from textodds.errors import TextoddsError, TextoddsWarning
 from textodds.judge.evaluation import Evaluation, evaluate
 from textodds.learn.forms.linear import log_softmax
+from textodds.learn.registry import as_dict
 from textodds.study.compare.rows import Rows
 
 if TYPE_CHECKING:
-    from textodds.learn.registry import as_dict
-from textodds.study.compare.contenders import Contender
+    from textodds.study.compare.contenders import Contender
 
 SHORT = 0.2
 """Seconds of work below which it is done again, up to `TIMES`, and the least counts: clocks are coarse."""
