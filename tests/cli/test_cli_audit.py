@@ -5,10 +5,7 @@ import pytest
 
 import textodds
 from textodds.cli import main
-from textodds.data import read
 from textodds.learn import naive_bayes
-from textodds.learn.recipe import recipe_of
-from textodds.study.audit import audit
 
 HAM = "see you at home for lunch"
 SPAM = "claim your free prize now"
@@ -25,8 +22,7 @@ def letters():
 
 
 def suspects(most, learner=None, **options):
-    recipe = recipe_of(learner or naive_bayes.MultinomialLearner(alpha=None), **options)
-    return audit(read("letters.csv"), recipe, most=most).suspects
+    return textodds.audit("letters.csv", learner=learner, most=most, **options).suspects
 
 
 def test_audit_shows_the_least_believed_first(capsys):
@@ -84,7 +80,12 @@ def test_learners_can_be_chosen(capsys):
 
 
 def test_the_recipe_is_that_of_the_options(capsys):
-    assert main(["audit", "letters.csv", "--alpha", "0.5", "--ngrams", "1-2", "--top", "4", "--json"]) == 0
+    assert (
+        main(
+            ["audit", "letters.csv", "--learner", "multinomial:alpha=0.5:ngrams=1-2", "--top", "4", "--json"]
+        )
+        == 0
+    )
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     expected = suspects(4, naive_bayes.MultinomialLearner(alpha=0.5), ngrams=(1, 2))
     assert [each["p_label"] for each in told] == [each.p_label for each in expected]
@@ -94,7 +95,7 @@ def test_the_smoothing_is_chosen_unless_given(capsys):
     rows = Path("letters.csv").read_text().splitlines()
     Path("letters.csv").write_text("\n".join([rows[0], *rows[1:] * 4]) + "\n")  # enough to choose by
     answers = []
-    for options in ([], ["--alpha", "auto"], ["--alpha", "1"]):
+    for options in ([], ["--learner", "multinomial:alpha=auto"], ["--learner", "multinomial:alpha=1"]):
         assert main(["audit", "letters.csv", "--json", *options]) == 0
         answers.append(capsys.readouterr().out)
     assert answers[0] == answers[1] != answers[2]
@@ -114,14 +115,14 @@ def test_the_smoothing_is_chosen_unless_given(capsys):
             "hint: use the learner multinomial, bernoulli or complement\n",
         ),
         (
-            ["--learner", "lda", "--alpha", "auto"],
-            "error: the smoothing of lda is not chosen\n\n"
-            "hint: give a number, or use multinomial or bernoulli\n",
+            ["--learner", "multinomial,bernoulli"],
+            "error: labels are looked at with one learner of texts\n\n"
+            "hint: name it: `--learner multinomial`\n",
         ),
         (["--top", "0"], "error: `--top` cannot be `0`\n\nhint: write a whole number above 0\n"),
         (
-            ["--alpha", "automatic"],
-            "error: `--alpha` cannot be `automatic`\n\nhint: write a number such as 0.1, or auto\n",
+            ["--learner", "multinomial:alpha=automatic"],
+            "error: `alpha` cannot be `automatic` in `multinomial:alpha=automatic`\n\nhint: write a number\n",
         ),
     ],
     ids=str,
@@ -142,7 +143,7 @@ def test_options_of_other_models_are_refused_rather_than_ignored(capsys, options
 def test_train_tells_what_texts_left_out_said(capsys):
     rows = Path("letters.csv").read_text().splitlines()
     Path("many.csv").write_text("\n".join([rows[0], *rows[1:] * 4]) + "\n")
-    assert main(["train", "many.csv", "--alpha", "auto"]) == 0
+    assert main(["train", "many.csv", "--learner", "multinomial:alpha=auto"]) == 0
     model = textodds.load("many.textodds")
     told = model.info["left_out"]
     line = (

@@ -100,7 +100,7 @@ def test_what_cannot_be_learned_is_said(model, capsys, args, problem):
 
 
 def test_a_transformed_model_says_why_before_the_data_is_read(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet", "--learner", "complement", "--transform"]) == 0
+    assert main(["train", "mail.csv", "--quiet", "--learner", "complement:transform"]) == 0
     assert main(["learn", "mail.textodds", "missing.csv"]) == 2
     assert "error: a complement model of transformed documents" in capsys.readouterr().err
 

@@ -151,20 +151,20 @@ def test_any_part_can_be_pinned(options, learners, features):
 
 
 @pytest.mark.parametrize(
-    ("options", "recipe"),
+    ("setting", "recipe"),
     [
-        (["--min-df", "3"], {"min_df": 3}),
-        (["--ngrams", "1-2"], {"ngrams": (1, 2)}),
-        (["--hash-bits", "12"], {"hash_bits": 12}),
-        (["--sklearn"], {"sklearn": True}),
-        (["--stop-words", "english"], {"stop_words": "english"}),
-        (["--no-lower"], {"lower": False}),
-        (["--frequency", "binary"], {"weighting": textodds.Weighting("binary")}),
+        ("min_df=3", {"min_df": 3}),
+        ("ngrams=1-2", {"ngrams": (1, 2)}),
+        ("hash_bits=12", {"hash_bits": 12}),
+        ("sklearn", {"sklearn": True}),
+        ("stop_words=english", {"stop_words": "english"}),
+        ("lower=no", {"lower": False}),
+        ("frequency=binary", {"weighting": textodds.Weighting("binary")}),
     ],
 )
-def test_options_of_texts_go_with_a_choice(options, recipe):
+def test_settings_of_texts_go_with_a_choice(setting, recipe):
     learners = ["softmax", "nb-softmax"] if "weighting" in recipe else ["bernoulli", "softmax"]
-    model = trained("--learner", ",".join(learners), *options)
+    model = trained("--learner", ",".join(f"{name}:{setting}" for name in learners))
     expected = textodds.train("d.csv", learner=learners, **recipe)
     assert "chosen" in model.info
     assert model.recipe == expected.recipe
@@ -222,18 +222,18 @@ def test_softmax_that_chooses_its_features_keeps_to_the_budget():
     "options",
     [
         ["--learner", "multinomial", "--budget", "5"],
-        ["--learner", "softmax", "--ngrams", "1-2", "--budget", "5"],
-        ["--alpha", "0.1", "--budget", "5"],
+        ["--learner", "softmax:ngrams=1-2", "--budget", "5"],
+        ["--learner", "multinomial:alpha=0.1", "--budget", "5"],
     ],
     ids=lambda options: " ".join(options),
 )
 def test_a_budget_where_there_is_nothing_to_choose_is_refused(options, capsys):
-    assert "`--budget`" in refused(capsys, *options)
+    assert "`budget`" in refused(capsys, *options)
 
 
 def test_an_option_that_only_some_learners_take_leaves_nothing_to_choose():
     """As before there was a choice."""
-    model = trained("--alpha", "0.1")
+    model = trained("--learner", "multinomial:alpha=0.1")
     assert "chosen" not in model.info
     assert model.recipe == textodds.train("d.csv", learner=textodds.MultinomialNB(alpha=0.1)).recipe
 
@@ -241,19 +241,23 @@ def test_an_option_that_only_some_learners_take_leaves_nothing_to_choose():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--learner", "auto", "--alpha", "0.1"], "`--alpha` is for some learners only, and none is settled"),
-        (["--learner", "multinomial,softmax", "--C", "3"], "`--C` is for some learners only"),
-        (["--features", "pairs", "--class-weight", "balanced"], "`--class-weight` is for some learners"),
-        (["--learner", "auto", "--typical"], "`--typical` is for some learners only"),
-        (["--learner", "auto", "--unknown", "smooth"], "`--unknown` is for some learners only"),
-        (["--learner", "auto", "--stream"], "`--stream` is for some learners only"),
-        (["--learner", "multinomial,softmx"], "`--learner` cannot be `softmx`; did you mean `softmax`?"),
-        (["--learner", "auto,softmax"], "`--learner` cannot be `auto,softmax`"),
-        (["--learner", "softmax,softmax"], "`--learner` cannot be `softmax,softmax`"),
+        (["--learner", "auto:alpha=0.1"], "auto has no alpha"),
+        (["--learner", "multinomial:ngrams=1-2,softmax"], "the same texts, cut in the same way"),
+        (["--features", "pairs", "--learner", "auto:class_weight=balanced"], "auto has no class_weight"),
+        (["--learner", "auto", "--typical"], "`typical` is for one learner of words, not for a choice"),
+        (["--learner", "auto:unknown=smooth"], "unknown words is for one learner of words, not for a choice"),
+        (["--learner", "auto", "--stream"], "`stream` is for one learner, not for a choice"),
+        (["--learner", "multinomial,softmx"], "unknown learner `softmx`; did you mean `softmax`?"),
+        (["--learner", "auto,softmax"], "auto is any of the learners"),
+        (["--learner", "softmax,softmax"], "`softmax` is named twice"),
+        (["--learner", "softmax:C=1,softmax:C=2"], "softmax is named twice"),
         (["--features", "word"], "`--features` cannot be `word`; did you mean `words`?"),
         (["--features", "words,,pairs"], "`--features` cannot be ``"),
-        (["--features", "pairs", "--ngrams", "1-2"], "features and `ngrams` say the same thing twice"),
-        (["--learner", "multinomial,softmax", "--no-idf"], "naive Bayes learns from counts"),
+        (
+            ["--features", "pairs", "--learner", "auto:ngrams=1-2"],
+            "features and `ngrams` say the same thing twice",
+        ),
+        (["--learner", "multinomial:idf=no,softmax:idf=no"], "naive Bayes learns from counts"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -269,7 +273,7 @@ def test_learners_that_are_not_chosen_among_are_refused_beside_others(learners, 
 
 def test_features_that_are_chosen_do_not_undo_other_ways_of_learning(capsys):
     options = ["--learner", "multinomial", "--features", "words,pairs", "--unlabelled", "d.csv"]
-    assert "--unlabelled" in refused(capsys, *options)
+    assert "`unlabelled`" in refused(capsys, *options)
 
 
 def test_a_stream_has_the_features_that_are_named():

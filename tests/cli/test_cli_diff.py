@@ -62,7 +62,20 @@ def test_data_may_have_no_labels(models, capsys):
 
 def test_what_was_made_differently_is_told(mail, capsys):
     for alpha in ("1", "0.5"):
-        assert main(["train", "mail.csv", "--alpha", alpha, "-o", f"{alpha}.textodds", "--quiet"]) == 0
+        assert (
+            main(
+                [
+                    "train",
+                    "mail.csv",
+                    "--learner",
+                    f"multinomial:alpha={alpha}",
+                    "-o",
+                    f"{alpha}.textodds",
+                    "--quiet",
+                ]
+            )
+            == 0
+        )
     assert main(["diff", "1.textodds", "0.5.textodds"]) == 0
     assert "  learner.alpha   1.0      0.5\n" in capsys.readouterr().out
 

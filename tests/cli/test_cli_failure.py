@@ -45,9 +45,9 @@ def test_evaluate_reports_a_missing_model(capsys):
         ),
         (
             ["train", "--learner", "multinomal", "x"],
-            "error: `--learner` cannot be `multinomal`; did you mean `multinomial`?\n\n"
-            "hint: write one of auto, multinomial, bernoulli, complement, softmax, nb-softmax, lda, qda, "
-            "gaussian, categorical, mixed, table\n",
+            "error: unknown learner `multinomal`; did you mean `multinomial`?\n\n"
+            "hint: one of multinomial, bernoulli, complement, semisupervised, softmax, nb-softmax, mixed, "
+            "gaussian, categorical, table, lda, qda\n",
         ),
         (
             ["train", "--format", "exel", "x"],

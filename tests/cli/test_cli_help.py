@@ -7,6 +7,8 @@ import pytest
 import textodds
 from textodds.cli import main
 from textodds.cli.commands import COMMANDS, commands
+from textodds.learn.registry import LEARNERS, names_of, settings_of
+from textodds.learn.spelling import OF_TEXTS
 
 
 def of_name(name):
@@ -53,9 +55,24 @@ def test_the_examples_in_the_help_use_options_that_there_are(name):
 def test_defaults_are_shown(capsys):
     assert main(["train", "--help"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "[default: auto, the best for these texts; mixed where no column is one of texts]" in out
-    for default in ("2GiB", "stop", "1.0", "NFC", "words", "ignore", "log"):
+    for default in ("auto, or mixed for tables", "2GiB", "stop"):
         assert f"[default: {default}]" in out
+    settings = ("multinomial naive Bayes: alpha=1.0 prior=data binary=no", "normal_form=NFC", "unit=words")
+    for setting in (*settings, "unknown=ignore", "frequency=log", "max_df=1.0", "lower=yes", "ngrams=1-1"):
+        assert setting in out
+
+
+def test_the_help_of_train_names_every_learner_and_every_setting(capsys):
+    assert main(["train", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) < 100  # a screen and a half
+    for name in names_of():
+        (line,) = [line for line in out.splitlines() if line.split()[:1] == [name]]
+        assert LEARNERS[name].title.split()[0] in line
+        for setting in settings_of(LEARNERS[name].load()):
+            assert f"{setting}=" in out or setting in ("descent", "calibrate")
+    for setting in OF_TEXTS:
+        assert f"{setting}=" in out
 
 
 def test_the_group_lists_its_commands(capsys):

@@ -9,7 +9,7 @@ from textodds.cli import main
 
 
 def test_inspect_shows_recipe_file_and_words(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet", "--test", "mail.csv", "--min-df", "2"]) == 0
+    assert main(["train", "mail.csv", "--quiet", "--test", "mail.csv", "--learner", "auto:min_df=2"]) == 0
     assert main(["inspect", "mail.textodds", "--top", "2"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
@@ -57,7 +57,7 @@ def test_a_word_is_shown_class_by_class(model, capsys):
 
 
 def test_a_hashed_word_is_found_by_its_name(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet", "--hash-bits", "18"]) == 0
+    assert main(["train", "mail.csv", "--quiet", "--learner", "auto:hash_bits=18"]) == 0
     assert main(["inspect", "mail.textodds", "--word", "free", "--json"]) == 0
     (word,) = json.loads(capsys.readouterr().out)["asked"]
     assert word["word"].startswith("#")

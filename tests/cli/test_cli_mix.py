@@ -83,7 +83,7 @@ def test_the_share_in_training_is_that_of_the_data_whatever_the_prior(mail, monk
     give(monkeypatch, None)
     with Path("mail.csv").open("a") as file:
         file.write("home at six,ham\nhome at noon,ham\n")
-    assert main(["train", "mail.csv", "--quiet", "--prior", "uniform"]) == 0
+    assert main(["train", "mail.csv", "--quiet", "--learner", "multinomial:prior=uniform"]) == 0
     Path("new.txt").write_text("free prize\nsee you\n")
     assert main(["mix", "mail.textodds", "new.txt", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["classes"]

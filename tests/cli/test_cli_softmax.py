@@ -14,14 +14,14 @@ def trained(tmp_path_factory):
     """A model of the example messages, and what the command said of it."""
     path = tmp_path_factory.mktemp("softmax") / "m.textodds"
     source = textodds.__path__[0] + "/cli/demo_data/messages.csv"
-    assert main(["train", source, "--learner", "softmax", "--ngrams", "1-2", "-o", str(path), "--quiet"]) == 0
+    assert main(["train", source, "--learner", "softmax:ngrams=1-2", "-o", str(path), "--quiet"]) == 0
     return source, path
 
 
 def test_train_says_what_it_chose_and_how_near_the_optimum_it_is(trained, tmp_path, capsys):
     source, _ = trained
     out = tmp_path / "m"
-    assert main(["train", source, "--learner", "nb-softmax", "--C", "2", "-o", str(out)]) == 0
+    assert main(["train", source, "--learner", "nb-softmax:C=2", "-o", str(out)]) == 0
     told = capsys.readouterr().err
     assert "C = 2; within " in told
     assert " of the optimum after " in told
@@ -29,7 +29,7 @@ def test_train_says_what_it_chose_and_how_near_the_optimum_it_is(trained, tmp_pa
 
 def test_json_has_the_fit(trained, tmp_path, capsys):
     source, _ = trained
-    options = ["--learner", "softmax", "--ngrams", "1-2", "--json", "-o", str(tmp_path / "m")]
+    options = ["--learner", "softmax:ngrams=1-2", "--json", "-o", str(tmp_path / "m")]
     assert main(["train", source, *options]) == 0
     fit = json.loads(capsys.readouterr().out)["fit"]
     assert fit["gap"] <= 1e-4
@@ -46,19 +46,19 @@ def test_the_command_trains_what_python_trains(trained):
 
 
 @pytest.mark.parametrize(
-    ("options", "settings"),
+    ("written", "settings"),
     [
-        (["--characters", "2-3", "--ngrams", "1-1"], {"characters": (2, 3), "ngrams": (1, 1)}),
-        (["--frequency", "binary", "--no-idf"], {"weighting": textodds.Weighting("binary", idf=False)}),
-        (["--class-weight", "balanced"], {"class_weight": "balanced"}),
-        (["--sklearn", "--min-df", "1"], {"sklearn": True, "min_df": 1}),
+        ("characters=2-3:ngrams=1-1", {"characters": (2, 3), "ngrams": (1, 1)}),
+        ("frequency=binary:idf=no", {"weighting": textodds.Weighting("binary", idf=False)}),
+        ("class_weight=balanced", {"class_weight": "balanced"}),
+        ("sklearn:min_df=1", {"sklearn": True, "min_df": 1}),
     ],
 )
-def test_options_reach_the_recipe(trained, tmp_path, options, settings):
+def test_settings_reach_the_recipe(trained, tmp_path, written, settings):
     source, _ = trained
     path = tmp_path / "m"
-    given = ["--learner", "softmax", "--C", "3", "-o", str(path), "--quiet"]
-    assert main(["train", source, *given, *options]) == 0
+    given = ["--learner", f"softmax:C=3:{written}", "-o", str(path), "--quiet"]
+    assert main(["train", source, *given]) == 0
     learner = textodds.SoftmaxRegression(C=3.0, class_weight=settings.pop("class_weight", None))
     expected = textodds.train(source, learner=learner, **settings)
     loaded = textodds.load(path)
@@ -91,7 +91,7 @@ def test_inspect_says_how_the_model_was_fitted(trained, capsys):
 def test_a_stream_is_learned_in_one_pass(trained, tmp_path, capsys):
     source, _ = trained
     path = tmp_path / "s"
-    given = ["--learner", "softmax", "--hash-bits", "14", "--stream", "-o", str(path)]
+    given = ["--learner", "softmax:hash_bits=14", "--stream", "-o", str(path)]
     assert main(["train", source, *given]) == 0
     assert "one pass, mean log-loss of texts before they were learned" in capsys.readouterr().err
     model = textodds.load(path)
@@ -102,14 +102,14 @@ def test_a_stream_is_learned_in_one_pass(trained, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--learner", "softmax", "--C", "-1"], "C must be zero or more"),
-        (["--learner", "softmax", "--prior", "uniform"], "softmax has no prior"),
-        (["--learner", "multinomial", "--C", "1"], "multinomial has no C"),
-        (["--learner", "multinomial", "--no-idf"], "naive Bayes learns from counts"),
-        (["--learner", "softmax", "--unknown", "smooth"], "no place for unknown words"),
+        (["--learner", "softmax:C=-1"], "C must be zero or more"),
+        (["--learner", "softmax:prior=uniform"], "softmax has no prior"),
+        (["--learner", "multinomial:C=1"], "multinomial has no C"),
+        (["--learner", "multinomial:idf=no"], "naive Bayes learns from counts"),
+        (["--learner", "softmax:unknown=smooth"], "no place for unknown words"),
         (["--learner", "nb-softmax", "--stream"], "a stream is learned by softmax regression"),
-        (["--learner", "softmax", "--characters", "2-5", "--unit", "whitespace"], "beside words"),
-        (["--learner", "softmax", "--C", "inf", "--ngrams", "1-2"], "separable"),
+        (["--learner", "softmax:characters=2-5:unit=whitespace"], "beside words"),
+        (["--learner", "softmax:C=inf:ngrams=1-2"], "separable"),
     ],
 )
 def test_what_does_not_go_together_is_refused(trained, tmp_path, capsys, options, words):

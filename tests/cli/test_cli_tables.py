@@ -117,12 +117,12 @@ def test_train_tells_the_same_as_json(people, capsys):
         ("mixed", [], "Gaussian"),
         ("gaussian", ["--columns", "town=ignore,id=ignore"], "Gaussian"),
         ("lda", ["--columns", "town=ignore,id=ignore"], "Gaussian, one covariance"),
-        ("lda", ["--columns", "town=ignore,id=ignore", "--shrinkage", "0.3"], "Gaussian, one covariance"),
+        ("lda:shrinkage=0.3", ["--columns", "town=ignore,id=ignore"], "Gaussian, one covariance"),
         ("qda", ["--columns", "town=ignore,id=ignore"], "Gaussian, own covariance"),
-        ("categorical", ["--alpha", "0.1"], "categorical"),
-        ("categorical", ["--missing", "category"], "categorical"),
-        ("table", ["--prior", "uniform"], "full table"),
-        ("table", ["--max-cells", "2000"], "full table"),
+        ("categorical:alpha=0.1", [], "categorical"),
+        ("categorical:missing=category", [], "categorical"),
+        ("table:prior=uniform", [], "full table"),
+        ("table:max_cells=2000", [], "full table"),
     ],
 )
 def test_every_learner_of_tables_can_be_named(people, capsys, learner, more, means):
@@ -130,11 +130,11 @@ def test_every_learner_of_tables_can_be_named(people, capsys, learner, more, mea
     err = capsys.readouterr().err
     assert re.search(rf"income +{means} ", err)
     model = textodds.load("people.textodds")
-    assert model.recipe.learner == learner
+    assert model.recipe.learner == learner.split(":")[0]
     assert main(["evaluate", "people.textodds", "test.csv", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["accuracy"] == model.evaluate("test.csv").accuracy
-    if learner not in ("categorical", "table"):  # to which new incomes tell nothing
+    if learner.split(":")[0] not in ("categorical", "table"):  # to which new incomes tell nothing
         assert told["accuracy"] > 0.8
 
 
@@ -278,9 +278,9 @@ def test_rows_unlike_any_are_told(people, capsys):
 @pytest.mark.parametrize(
     ("args", "problem", "hint"),
     [
-        (["--text", "town", "--learner", "mixed"], "`--text` names the one column of texts", "NAME=text"),
-        (["--text", "town", "--columns", "visits=bins"], "`--text` names the one column", "NAME=text"),
-        (["--ngrams", "1-2"], "`ngrams` is about texts, and no column is one of texts", "NAME=text"),
+        (["--text", "town", "--learner", "mixed"], "`text` names the one column of texts", "NAME=text"),
+        (["--text", "town", "--columns", "visits=bins"], "`text` names the one column", "NAME=text"),
+        (["--learner", "mixed:ngrams=1-2"], "`ngrams` is about texts, and no column is one of", "NAME=text"),
         (["--learner", "multinomial"], "people.csv has no text column", "--text"),
         (["--learner", "multinomial", "--columns", "visits=bins"], "multinomial learns from texts", "mixed"),
         (["--learner", "softmax", "--columns", "visits=bins"], "softmax learns from texts", "mixed"),
@@ -293,20 +293,20 @@ def test_rows_unlike_any_are_told(people, capsys):
         (["--columns", "town=number"], "people.csv, line 2: `town` is `Ulm`, not a number", "row"),
         (["--learner", "lda"], "column `town` is one of categories (3 different values)", "town=ignore"),
         (["--learner", "gaussian"], "column `town` is one of categories (3 different values)", "town=ignore"),
-        (["--learner", "table", "--max-cells", "9"], "the full table needs 720 cells", "fewer columns"),
+        (["--learner", "table:max_cells=9"], "the full table needs 720 cells", "fewer columns"),
         (["--like", "mail.textodds"], "`mail.textodds` is a model of texts, not of tables", None),
         (["--like", "people.csv"], "`people.csv` is damaged or no model of ours", "train it again"),
-        (["--like", "cut.textodds", "--columns", "town=ignore"], "columns are as in the other", "leave out"),
-        (["--binary"], "mixed has no binary", "it takes"),
-        (["--learner", "mixed", "--stream"], "`--stream` is for softmax", "one pass"),
-        (["--learner", "gaussian", "--alpha", "1"], "gaussian has no alpha", "it takes"),
+        (["--like", "cut.textodds", "--columns", "town=ignore"], "a model that is like another", "leave out"),
+        (["--learner", "mixed:binary"], "mixed has no binary", "goes with multinomial"),
+        (["--learner", "mixed", "--stream"], "a stream is learned by softmax", "softmax"),
+        (["--learner", "gaussian:alpha=1"], "gaussian has no alpha", "goes with"),
         # these fail: they are left aside without a word
         (["--no-counts"], "", None),
         (["--no-counts", "--learner", "categorical"], "", None),
         (["--like", "cut.textodds", "--learner", "qda"], "", None),
-        (["--like", "cut.textodds", "--alpha", "0.1"], "", None),
-        (["--like", "cut.textodds", "--prior", "uniform"], "", None),
-        (["--like", "cut.textodds", "--ngrams", "1-2"], "", None),
+        (["--like", "cut.textodds", "--learner", "multinomial:alpha=0.1"], "", None),
+        (["--like", "cut.textodds", "--learner", "multinomial:prior=uniform"], "", None),
+        (["--like", "cut.textodds", "--learner", "auto:ngrams=1-2"], "", None),
         (["--learner", "qda", "--columns", "town=ignore,visits=bins"], "column `visits`", "mixed"),
     ],
 )  # fmt: skip
@@ -333,13 +333,14 @@ def test_what_cannot_be_learned_is_said(people, mail, capsys, args, problem, hin
     assert not Path("x.textodds").exists()
 
 
-@pytest.mark.parametrize("option", [["--missing", "ignore"], ["--alpha", "0.3"], ["--prior", "uniform"]])
-def test_choices_of_tables_need_no_learner_to_be_named(people, capsys, option):
-    assert main(["train", "people.csv", "--label", "kind", "--quiet", *option]) == 0
-    named = ["train", "people.csv", "--label", "kind", "--quiet", "--learner", "mixed", "-o", "x.textodds"]
-    assert main([*named, *option]) == 0
-    recipes = [textodds.load(path).recipe.as_dict() for path in ("people.textodds", "x.textodds")]
-    assert recipes[0] == recipes[1]
+@pytest.mark.parametrize("setting", ["missing=ignore", "alpha=0.3", "prior=uniform"])
+def test_settings_of_tables_are_those_of_python(people, capsys, setting):
+    learner = f"mixed:{setting}"
+    assert main(["train", "people.csv", "--label", "kind", "--quiet", "--learner", learner]) == 0
+    expected = textodds.train("people.csv", label="kind", learner=learner)
+    usual = textodds.train("people.csv", label="kind")
+    assert textodds.load("people.textodds").recipe.as_dict() == expected.recipe.as_dict()
+    assert expected.recipe.as_dict() != usual.recipe.as_dict()
 
 
 def test_a_table_on_stdin_is_learned_where_its_learner_is_named(people):
@@ -363,7 +364,7 @@ def test_a_table_on_stdin_that_would_be_read_twice_is_refused_with_the_way_out(p
     [
         (["wrong.csv"], "wrong.csv has no column `town`", "cannot do without"),
         (["bad.csv"], "bad.csv, line 3: `income` is `much`, not a number", "--bad-rows skip"),
-        (["test.csv", "--text", "town"], "`--text` names the one column of texts", "leave it out"),
+        (["test.csv", "--text", "town"], "`text` names the one column of texts", "leave it out"),
         (["--say", "win a phone"], "`win a phone` is no row of a table", '--say \'{"income": …}\''),
         (["--say", "[1, 2]"], "`[1, 2]` is no row of a table", "JSON object"),
         (["--say", '{"incom": 3}'], "there is no column `incom`; did you mean `income`?", None),
@@ -443,7 +444,7 @@ def test_a_row_without_a_number_is_counted_from_one_as_elsewhere(people, capsys)
 
 
 def test_hints_on_the_command_line_name_what_can_be_typed(people, capsys):
-    assert main(["train", "people.csv", "--label", "kind", "--learner", "table", "--max-cells", "9"]) == 2
+    assert main(["train", "people.csv", "--label", "kind", "--learner", "table:max_cells=9"]) == 2
     assert "--learner categorical" in capsys.readouterr().err
 
 

@@ -60,9 +60,8 @@ def test_json_is_one_object_on_stdout_and_nothing_on_stderr(mail, capsys):
 
 
 def test_the_command_line_trains_what_the_library_trains(mail, capsys):
-    options = ["--learner", "bernoulli", "--alpha", "0.5", "--prior", "spam=0.2,ham=0.8", "--ngrams", "1-2"]
-    more = ["--min-df", "2", "--max-df", "0.9", "--unit", "whitespace", "--strip-accents", "--threads", "2"]
-    assert main(["train", "mail.csv", "--quiet", *options, *more]) == 0
+    settings = "alpha=0.5:prior=spam=0.2/ham=0.8:ngrams=1-2:min_df=2:max_df=0.9:unit=whitespace:strip_accents"
+    assert main(["train", "mail.csv", "--quiet", "--learner", f"bernoulli:{settings}", "--threads", "2"]) == 0
     learner = naive_bayes.BernoulliLearner(alpha=0.5, prior={"spam": 0.2, "ham": 0.8})
     settings = {"ngrams": (1, 2), "unit": "whitespace", "strip_accents": True}
     expected = textodds.train("mail.csv", learner=learner, min_df=2, max_df=0.9, **settings)
@@ -75,26 +74,26 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
 @pytest.mark.parametrize(
     ("options", "changes"),
     [
-        (["--no-lower"], {"lower": False}),
-        (["--normal-form", "none"], {"normal_form": None}),
-        (["--normal-form", "NFKC"], {"normal_form": "NFKC"}),
-        (["--ngrams", "2"], {"ngrams": (2, 2)}),
-        (["--stop-words", "english"], {"stop_words": "english"}),
-        (["--stop-words", "words.txt"], {"stop_words": ["free", "prize"]}),
-        (["--vocabulary", "words.txt"], {"vocabulary": ["free", "prize"]}),
+        (["--learner", "auto:lower=no"], {"lower": False}),
+        (["--learner", "auto:normal_form=none"], {"normal_form": None}),
+        (["--learner", "auto:normal_form=NFKC"], {"normal_form": "NFKC"}),
+        (["--learner", "auto:ngrams=2"], {"ngrams": (2, 2)}),
+        (["--learner", "auto:stop_words=english"], {"stop_words": "english"}),
+        (["--learner", "auto:stop_words=words.txt"], {"stop_words": ["free", "prize"]}),
+        (["--learner", "auto:vocabulary=words.txt"], {"vocabulary": ["free", "prize"]}),
         (
-            ["--vocabulary", "words.txt", "--unknown", "count"],
+            ["--learner", "multinomial:vocabulary=words.txt:unknown=count"],
             {"vocabulary": ["free", "prize"], "unknown": "count"},
         ),
-        (["--hash-bits", "18", "--hash-seed", "7"], {"hash_bits": 18, "hash_seed": 7}),
-        (["--max-features", "3"], {"max_features": 3}),
-        (["--unknown", "first"], {"unknown": "first"}),
-        (["--sklearn"], {"unit": "sklearn", "normal_form": None}),
-        (["--sklearn", "--ngrams", "1-2"], {"unit": "sklearn", "normal_form": None, "ngrams": (1, 2)}),
-        (["--binary"], {"learner": textodds.MultinomialNB(binary=True)}),
-        (["--prior", "uniform"], {"learner": naive_bayes.MultinomialLearner(prior="uniform")}),
+        (["--learner", "auto:hash_bits=18:hash_seed=7"], {"hash_bits": 18, "hash_seed": 7}),
+        (["--learner", "auto:max_features=3"], {"max_features": 3}),
+        (["--learner", "multinomial:unknown=first"], {"unknown": "first"}),
+        (["--learner", "auto:sklearn"], {"unit": "sklearn", "normal_form": None}),
+        (["--learner", "auto:sklearn:ngrams=1-2"], {"sklearn": True, "ngrams": (1, 2)}),
+        (["--learner", "multinomial:binary"], {"learner": textodds.MultinomialNB(binary=True)}),
+        (["--learner", "multinomial:prior=uniform"], {"learner": "multinomial:prior=uniform"}),
         (
-            ["--learner", "complement", "--norm", "--transform"],
+            ["--learner", "complement:norm:transform"],
             {"learner": naive_bayes.ComplementLearner(norm=True, transform=True)},
         ),
     ],
@@ -108,24 +107,29 @@ def test_every_choice_arrives_in_the_recipe(mail, options, changes):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--norm"], "multinomial has no norm"),
-        (["--learner", "bernoulli", "--binary"], "bernoulli has no binary"),
-        (["--learner", "complement", "--prior", "uniform"], "complement has no prior"),
-        (["--hash-seed", "3"], "`--hash-seed` is the seed of a hash, but words are not hashed"),
-        (["--unknown", "count"], "unknown='count' needs a vocabulary fixed in advance"),
+        (["--learner", "auto:norm"], "auto has no norm\n\nhint: `norm` goes with complement"),
+        (["--learner", "bernoulli:binary"], "bernoulli has no binary"),
+        (["--learner", "complement:prior=uniform"], "complement has no prior"),
+        (["--learner", "auto:hash_seed=3"], "`hash_seed` is the seed of a hash, but words are not hashed"),
+        (["--learner", "multinomial:unknown=count"], "unknown='count' needs a vocabulary fixed in advance"),
         (["--rejects", "bad.jsonl"], "`rejects_path` is for rows that are skipped"),
-        (["--ngrams", "one"], "`--ngrams` cannot be `one`"),
-        (["--ngrams", "2-"], "`--ngrams` cannot be `2-`"),
-        (["--min-df", "few"], "`--min-df` cannot be `few`"),
+        (["--learner", "auto:ngrams=one"], "`ngrams` cannot be `one`"),
+        (["--learner", "auto:ngrams=2-"], "`ngrams` cannot be `2-`"),
+        (["--learner", "auto:min_df=few"], "`min_df` cannot be `few`"),
         (["--memory", "lots"], "`--memory` cannot be `lots`"),
         (["--memory", "0GB"], "`--memory` cannot be `0GB`"),
-        (["--prior", "spam"], "`--prior` cannot be `spam`"),
-        (["--prior", "spam=1,spam=0"], "`--prior` cannot be `spam=1,spam=0`"),
-        (["--prior", "spam=0.5,eggs=0.5"], "the prior names eggs, spam; the classes are ham, spam"),
+        (["--learner", "multinomial:prior=spam"], "`prior` cannot be `spam` in `multinomial:prior=spam`"),
+        (["--learner", "multinomial:prior=spam=1/spam=0"], "`prior` cannot be `spam=1/spam=0`"),
+        (["--learner", "multinomial:prior=spam=0.5/eggs=0.5"], "the prior names eggs, spam; the classes are"),
+        (["--learner", "multinomial:alhpa=1"], "multinomial has no alhpa; did you mean `alpha`?"),
+        (["--learner", "multinomial:alpha"], "`alpha` needs a value"),
+        (["--learner", "multinomial:alpha=much"], "`alpha` cannot be `much` in `multinomial:alpha=much`"),
+        (["--alpha", "1"], "there is no option `--alpha`\n\nhint: it is a setting: `--learner m"),
+        (["--ngrams", "1-2"], "there is no option `--ngrams`\n\nhint: it is a setting: `--learner"),
         (["--threads", "0"], "`--threads` cannot be `0`"),
-        (["--unit", "word"], "`--unit` cannot be `word`; did you mean `words`?"),
-        (["--stop-words", "german"], "no file at `german`"),
-        (["--vocabulary", "latin1.txt"], "`latin1.txt` is not UTF-8: "),
+        (["--learner", "auto:unit=word"], "unknown unit `word`; did you mean `words`?"),
+        (["--learner", "auto:stop_words=german"], "no file at `german`"),
+        (["--learner", "auto:vocabulary=latin1.txt"], "`latin1.txt` is not UTF-8: "),
         (["--test", "missing.csv"], "no file at `missing.csv`"),
         (["-o", "missing/mail.textodds"], "cannot write `missing/mail.textodds`: there is no folder"),
         (["-o", "."], "cannot write `.`: it is a folder"),
@@ -144,7 +148,9 @@ def test_a_choice_that_cannot_be_had_is_an_error_and_leaves_nothing_behind(mail,
 
 def test_a_prior_may_be_json_for_labels_with_commas(capsys):
     Path("mail.csv").write_text('text,label\na,"x,y"\nb,z\n')
-    assert main(["train", "mail.csv", "--quiet", "--prior", '{"x,y": 0.25, "z": 0.75}']) == 0
+    assert (
+        main(["train", "mail.csv", "--quiet", "--learner", 'multinomial:prior={"x,y": 0.25, "z": 0.75}']) == 0
+    )
     assert textodds.load("mail.textodds").recipe.learner.prior == {"x,y": 0.25, "z": 0.75}
 
 

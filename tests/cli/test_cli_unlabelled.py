@@ -7,7 +7,6 @@ import pytest
 import textodds
 from textodds.cli import main
 from textodds.learn.em import SemiSupervisedLearner
-from textodds.training.semisupervised import train_semisupervised
 
 UNLABELLED = "text\nfree eggs and a prize\neggs inside\nsee you at lunch\n"
 
@@ -18,19 +17,21 @@ def more(mail):
 
 
 def test_unlabelled_texts_are_learned_from(more, capsys):
-    assert main(["train", "mail.csv", "--unlabelled", "more.csv", "--alpha", "0.1"]) == 0
+    assert (
+        main(["train", "mail.csv", "--unlabelled", "more.csv", "--learner", "semisupervised:alpha=0.1"]) == 0
+    )
     err = capsys.readouterr().err
     assert "learned 6 rows of mail.csv" in err
     assert "3 unlabelled texts of more.csv count by the labels guessed for them: EM settled after" in err
     model = textodds.load("mail.textodds")
-    same = train_semisupervised("mail.csv", "more.csv", SemiSupervisedLearner(alpha=0.1))
+    same = textodds.train("mail.csv", unlabelled="more.csv", learner=SemiSupervisedLearner(alpha=0.1))
     np.testing.assert_array_equal(model.score(["eggs"])[0], same.score(["eggs"])[0])
     assert model("eggs").label == "spam"  # a word of no labelled text
     assert textodds.train("mail.csv", unlabelled="more.csv")("eggs").label == "spam"
 
 
 def test_their_weight_and_temperature_may_be_given(more, capsys):
-    args = ["--unlabelled-weight", "0.5", "--temperature", "2", "--json"]
+    args = ["--learner", "semisupervised:weight=0.5:temperature=2", "--json"]
     assert main(["train", "mail.csv", "--unlabelled", "more.csv", *args]) == 0
     assert sum(json.loads(capsys.readouterr().out)["classes"].values()) == pytest.approx(6 + 0.5 * 3)
     assert textodds.load("mail.textodds").recipe.learner == SemiSupervisedLearner(weight=0.5, temperature=2.0)
@@ -46,10 +47,13 @@ def test_such_a_model_says_why_it_cannot_learn(more, capsys):
     ("args", "problem"),
     [
         (["--learner", "softmax"], "softmax does not learn from unlabelled texts"),
-        (["--typical"], "`--typical` needs labelled texts only"),
-        (["--unlabelled-weight", "2"], "`--unlabelled-weight` cannot be `2`"),
-        (["--temperature", "0"], "temperature must be above 0"),
-        (["--alpha", "0"], "alpha must be one number above 0"),
+        (["--typical"], "`typical` has no part where there is `unlabelled`"),
+        (
+            ["--learner", "semisupervised:weight=2"],
+            "the weight of unlabelled texts must be from 0 to 1, got 2",
+        ),
+        (["--learner", "semisupervised:temperature=0"], "temperature must be above 0"),
+        (["--learner", "multinomial:alpha=0"], "alpha must be one number above 0"),
     ],
 )
 def test_what_cannot_be_is_said(more, capsys, args, problem):
@@ -57,7 +61,6 @@ def test_what_cannot_be_is_said(more, capsys, args, problem):
     assert capsys.readouterr().err.startswith(f"error: {problem}")
 
 
-@pytest.mark.parametrize("option", ["--unlabelled-weight", "--temperature"])
-def test_options_about_unlabelled_texts_are_refused_where_there_are_none(mail, capsys, option):
-    assert main(["train", "mail.csv", option, "1"]) == 2
-    assert capsys.readouterr().err.startswith(f"error: `{option}` is about unlabelled texts")
+def test_the_learner_of_unlabelled_texts_is_refused_where_there_are_none(mail, capsys):
+    assert main(["train", "mail.csv", "--learner", "semisupervised:weight=0.5"]) == 2
+    assert capsys.readouterr().err.startswith("error: semisupervised learns from unlabelled texts")

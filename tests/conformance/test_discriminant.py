@@ -419,7 +419,7 @@ def test_the_command_trains_what_python_trains(trained, learner):
 
 @both
 def test_shrinkage_reaches_the_model(learner, capsys):
-    options = ["--learner", learner, "--shrinkage", "0.6", "-o", "m", "--json"]
+    options = ["--learner", f"{learner}:shrinkage=0.6", "-o", "m", "--json"]
     assert main(["train", MESSAGES, *options]) == 0
     fit = json.loads(capsys.readouterr().out)["fit"]
     assert fit["shrinkage"] == 0.6
@@ -441,12 +441,12 @@ def test_train_says_what_it_chose(learner, capsys):
 @both
 @pytest.mark.parametrize("shrinkage", ["1.5", "-0.1", "nan"])
 def test_a_shrinkage_that_is_none_is_refused(learner, shrinkage, capsys):
-    assert main(["train", MESSAGES, "--learner", learner, f"--shrinkage={shrinkage}", "-o", "m"]) == 2
+    assert main(["train", MESSAGES, "--learner", f"{learner}:shrinkage={shrinkage}", "-o", "m"]) == 2
     assert "unknown shrinkage" in capsys.readouterr().err
 
 
 def test_learners_without_shrinkage_refuse_it(capsys):
-    assert main(["train", MESSAGES, "--learner", "softmax", "--shrinkage", "0.5", "-o", "m"]) == 2
+    assert main(["train", MESSAGES, "--learner", "softmax:shrinkage=0.5", "-o", "m"]) == 2
     assert "softmax has no shrinkage" in capsys.readouterr().err
 
 

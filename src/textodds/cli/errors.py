@@ -70,6 +70,10 @@ def _misused(error: click.UsageError) -> int:
         known = (
             [] if context is None else [name for p in context.command.get_params(context) for name in p.opts]
         )
+        if "--learner" in known and (learner := _with_setting(error.option_name)):
+            return _undone(
+                f"there is no option `{error.option_name}`", f"it is a setting: `--learner {learner}=…`"
+            )
         return _undone(
             f"there is no option `{error.option_name}`{suggestion(error.option_name, known)}", hint
         )
@@ -78,6 +82,17 @@ def _misused(error: click.UsageError) -> int:
     if isinstance(error, click.BadParameter) and error.param is not None:
         return _undone(f"{_named(error.param)}: {_as_clause(error.message)}", hint)
     return _undone(_as_clause(error.format_message()), hint)
+
+
+def _with_setting(option: str) -> str | None:
+    """A learner with the setting of this name, if there is one."""
+    from textodds.learn.registry import AUTO, LEARNERS, names_of, settings_of
+    from textodds.learn.spelling import OF_TEXTS
+
+    name = option.lstrip("-").removeprefix("no-").replace("-", "_")
+    if name in OF_TEXTS:
+        return f"{AUTO}:{name}"
+    return next((f"{each}:{name}" for each in names_of() if name in settings_of(LEARNERS[each].load())), None)
 
 
 def _named(parameter: click.Parameter) -> str:

@@ -71,7 +71,7 @@ def spelled(text: str) -> tuple[SpelledLearner, ...]:
 
     >>> one, two = spelled("softmax:C=10:ngrams=1-2, multinomial:binary:alpha=auto")
     >>> one.name, one.settings, one.words
-    ('softmax', {'C': 10}, {'ngrams': (1, 2)})
+    ('softmax', {'C': 10.0}, {'ngrams': (1, 2)})
     >>> two.learner()
     MultinomialLearner(alpha=None, prior='data', binary=True)
     """
@@ -92,7 +92,8 @@ def _one(text: str) -> SpelledLearner:
     name, *written = (part.strip() for part in _parts(text, ":"))
     if name != AUTO and name not in LEARNERS:
         learner_named(name)  # refuses it
-    own = () if name == AUTO else settings_of(LEARNERS[name].load())
+    # The settings of the learner, and their types.
+    own = {} if name == AUTO else {each.name: str(each.type) for each in fields(LEARNERS[name].load())}  # type: ignore[arg-type]
     found = SpelledLearner(text, name)
     seen: set[str] = set()
     for setting in written:
@@ -105,11 +106,13 @@ def _one(text: str) -> SpelledLearner:
             )
         seen.add(key)
         if key not in own and key not in OF_TEXTS:
-            raise _unknown(name, key, own)
+            raise _unknown(name, key, tuple(own))
         if not equals and key not in (*FLAGS, *_flags_of(name)):
             raise InputError(f"`{key}` needs a value in `{text}`", hint=f"write `{key}=…`")
         place = found.settings if key in own else found.words
         place[key] = _value(key, value, text) if equals else True
+        if key in own and type(place[key]) is int and "int" not in own[key]:
+            place[key] = float(place[key])
     _join_weighting(found.words)
     if "stop_words" in found.words and found.words["stop_words"] != "english":
         found.words["stop_words"] = words_in(found.words["stop_words"])
@@ -212,7 +215,22 @@ def _prior(text: str) -> Any:
     return given
 
 
+def _documents(text: str) -> int | float:
+    """A number of documents or, with a decimal point, a share of them."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _number(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
+_DOCUMENTS = (_documents, "a number of texts such as 5, or a share of them such as 0.5")
 _READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    **dict.fromkeys(("min_df", "max_df"), _DOCUMENTS),
+    **dict.fromkeys(("max_features", "hash_bits", "hash_seed"), (_number, "a whole number")),
     "ngrams": (_range, "`1-2` for single words and pairs, `2` for pairs only"),
     "characters": (_range, "`2-5` for runs of two to five characters"),
     "prior": (_prior, "`data`, `uniform`, or every class once: `prior=spam=0.02/ham=0.98`"),

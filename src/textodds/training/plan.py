@@ -132,13 +132,21 @@ def plan_of(
     if unlabelled or stream:
         which = "unlabelled" if unlabelled else "stream"
         usual = OF_UNLABELLED if unlabelled else OF_STREAMS
-        _refuse(which, typical=typical, stream=stream and unlabelled, features=features, columns=columns)
-        _refuse(which, like=like, budget=how.get("budget"), memory=how.get("memory"))
+        _refuse(which, typical=typical, stream=stream and unlabelled, columns=columns, like=like)
+        _refuse(which, budget=how.get("budget"), memory=how.get("memory"), features=unlabelled and features)
         if len(named) > 1 or named[:1] == (AUTO,):
             raise InputError(f"`{which}` is for one learner, not for a choice", hint=f"name {usual}")
-        one = _of_unlabelled(named) if unlabelled else resolved(named[0] if named else usual)
+        one = _of_unlabelled(named) if unlabelled else _of_stream(named)
+        if features is not None:
+            named_features = pins_of(one, features, words)
+            if not named_features.is_settled:
+                raise InputError(
+                    f"`{which}` is for features that are named", hint="name one kind of features"
+                )
+            words = {**FEATURES[named_features.features[0]], **words}
         return Plan(one, None, words, threads=checked_threads(threads), **how)
-    settled, pins = None, None
+    settled: Learner | None = None
+    pins: Pins | None = None
     if features is not None or len(named) > 1 or named[:1] == (AUTO,):
         pins = pins_of(AUTO if named[:1] == (AUTO,) else named or USUAL, features, words)
         if pins.is_settled:
@@ -198,6 +206,16 @@ def _of_unlabelled(named: tuple[Any, ...]) -> Learner:
     return learner
 
 
+def _of_stream(named: tuple[Any, ...]) -> Learner:
+    """The learner of a stream."""
+    learner = resolved(named[0] if named else OF_STREAMS)
+    if learner.entry.name != OF_STREAMS:
+        raise InputError(
+            "a stream is learned by softmax regression, one step a text", hint="use `--learner softmax`"
+        )
+    return learner
+
+
 def _refuse(which: str, **given: Any) -> None:
     """Fail for an option that has no part in learning from unlabelled texts, or from a stream."""
     for name, value in given.items():
@@ -237,7 +255,7 @@ def texts_or_table(
         if error.wanted != "text" or reading.text is not None or not plan.may_be_of_tables:
             raise
         if data.is_stdin:
-            hint = f"{error.hint}; or say that it is a table: `--learner mixed` (learner='mixed')"
+            hint = f"{error.hint}; or name a learner of tables: `--learner mixed`, `--models mixed`"
             raise InputError(error.problem, hint=hint) from error
         if not data.replayable:
             raise

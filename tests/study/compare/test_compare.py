@@ -13,16 +13,16 @@ def without_curves(data, **choices):
     return textodds.compare(*data, sizes=(), **choices)
 
 
-class Told(list):
+class Told(textodds.Observer):
     """What was told to be done."""
 
-    def __call__(self, what, done, total):
-        assert 0 <= done <= total
-        self.append(what)
+    def __init__(self):
+        self.trained = []
 
-    @property
-    def trained(self):
-        return [what for what in self if what != "done"]
+    def task(self, name, done, of):
+        assert 0 <= done <= of
+        if name != "done":
+            self.trained.append(name)
 
 
 def test_models_are_measured_as_evaluate_measures_them(mail):
@@ -166,8 +166,8 @@ def test_labels_that_are_never_shown_are_always_wrong(mail):
 def test_what_was_kept_is_not_done_again(mail, tmp_path):
     told, again = Told(), Told()
     choices = {"models": "multinomial, softmax", "sizes": [50], "repeats": 2, "keep": tmp_path / "kept"}
-    first = textodds.compare(*mail, **choices, tell=told)
-    second = textodds.compare(*mail, **choices, tell=again)
+    first = textodds.compare(*mail, **choices, observer=told)
+    second = textodds.compare(*mail, **choices, observer=again)
     assert len(told.trained) == 6
     assert again.trained == []
     assert second.as_dict() == first.as_dict()
@@ -176,7 +176,7 @@ def test_what_was_kept_is_not_done_again(mail, tmp_path):
 def test_more_models_are_added_to_what_was_kept(mail, tmp_path):
     told = Told()
     without_curves(mail, models="multinomial", keep=tmp_path / "kept")
-    found = without_curves(mail, models="multinomial, lda", keep=tmp_path / "kept", tell=told)
+    found = without_curves(mail, models="multinomial, lda", keep=tmp_path / "kept", observer=told)
     assert told.trained == ["lda on 480 texts"]
     assert len(found.rows) == 2
 
@@ -188,10 +188,10 @@ def test_a_line_that_was_cut_short_is_passed_over(mail, tmp_path, ending):
     lines = kept.read_text().splitlines(keepends=True)
     kept.write_text("".join(lines[:2]) + ending)
     choices = {"models": "multinomial, bernoulli", "keep": kept}
-    assert len(without_curves(mail, **choices, tell=told).rows) == 2
+    assert len(without_curves(mail, **choices, observer=told).rows) == 2
     assert told.trained == ["bernoulli on 480 texts"]
     again = Told()
-    without_curves(mail, **choices, tell=again)
+    without_curves(mail, **choices, observer=again)
     assert again.trained == []
 
 
@@ -246,10 +246,10 @@ def test_warnings_of_a_model_are_notes_beside_it(mail):
     ("choices", "problem"),
     [
         ({"models": "multinomal"}, "unknown learner `multinomal`; did you mean `multinomial`"),
-        ({"models": "lda, lda"}, "the model `lda` is named twice"),
-        ({"models": "softmax:"}, "`softmax:` is no model with settings"),
+        ({"models": "lda, lda"}, "`lda` is named twice"),
+        ({"models": "softmax:"}, "`softmax:` is not a learner with settings"),
         ({"models": "softmax:ngrams=x"}, "`ngrams` cannot be `x`"),
-        ({"models": "softmax:colour=red"}, "there is no option `colour`"),
+        ({"models": "softmax:colour=red"}, "softmax has no colour"),
         ({"models": "semisupervised"}, "does not learn from labelled texts"),
         ({"models": " , "}, "no model is named"),
         ({"held_out": 1.0}, "the share to hold out cannot be 1"),
