@@ -37,7 +37,7 @@ def guarded(run: Callable[[], int]) -> int:
     except MemoryError:
         return _undone(
             "there is not enough memory",
-            "for `train`: bound the words with `--memory 500MB` or hash them with `--hash-bits 22`",
+            "for `train`: bound the words with `--memory 500MB` or hash them: `--learner auto:hash_bits=22`",
         )
     except OSError as error:
         status = _undone(*_of_system(error))

@@ -27,7 +27,7 @@ def weights_and_bias(model: TextModel) -> tuple[NDArray[np.float64], NDArray[np.
     if V * K > MOST_CELLS:
         raise Unsupported(
             f"{V:,} words and {K:,} classes need a matrix of {V * K * 8 / 1e9:.1f} GB, too large to export",
-            hint="train with fewer words: `--max-features` (max_features), `--min-df` (min_df)",
+            hint="train with fewer words: max_features, or a larger min_df",
         )
     weights, intercept = linear.weights.rows(np.arange(V)), linear.intercept
     if model.calibration is not None:

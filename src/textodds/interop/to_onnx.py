@@ -63,7 +63,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     if needed > LARGEST:
         raise Unsupported(
             f"an ONNX file holds up to 2 GB; {V:,} words and {K:,} classes need {needed / 1e9:.1f}",
-            hint="train with fewer words: `--max-features` (max_features), `--min-df` (min_df)",
+            hint="train with fewer words: max_features, or a larger min_df",
         )
     constants = {"weights": weights, "bias": bias, "classes": np.array(model.classes_, dtype=object)}
     if model.linear.presence:

@@ -132,12 +132,8 @@ def _one(text: str) -> SpelledLearner:
 
 def _unknown(name: str, key: str, own: tuple[str, ...]) -> InputError:
     """The error for a setting that a learner does not have, with what does."""
-    others = [
-        other
-        for other, entry in LEARNERS.items()
-        if other != name and entry.is_named and key in settings_of(entry.load())
-    ]
-    if others:
+    having = [other for other, entry in LEARNERS.items() if key in settings_of(entry.load())]
+    if others := [other for other in having if LEARNERS[other].is_named] or having:
         value = "" if key in _flags_of(others[0]) else "=…"
         return InputError(
             f"{name} has no {key}", hint=f"`{key}` goes with {', '.join(others)}: `{others[0]}:{key}{value}`"

@@ -144,7 +144,7 @@ class FullTable:
 the 300 columns has 2 categories
         <BLANKLINE>
         hint: use fewer columns, or CategoricalNB (--learner categorical), which takes each column by \
-itself and needs 600 cells; or allow more (--max-cells, max_cells=)
+itself and needs 600 cells; or allow more (`table:max_cells=…`)
         """
         singles = tally.marginals() if isinstance(tally, CellTally) else tally
         sizes = self._margins.cells(singles)
@@ -154,7 +154,7 @@ itself and needs 600 cells; or allow more (--max-cells, max_cells=)
                 f"the full table needs {_power(sizes, cells)} cells, and {self.max_cells:,} are allowed: "
                 + _largest(singles.columns, sizes),
                 hint="use fewer columns, or CategoricalNB (--learner categorical), which takes each column "
-                f"by itself and needs {sum(sizes):,} cells; or allow more (--max-cells, max_cells=)",
+                f"by itself and needs {sum(sizes):,} cells; or allow more (`table:max_cells=…`)",
             )
         return cells
 
