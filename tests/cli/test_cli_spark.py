@@ -54,7 +54,7 @@ def test_the_model_is_that_of_one_machine_and_nothing_of_spark_is_heard(parts):
 
 @pytest.mark.spark
 def test_a_terminal_sees_the_tasks_and_the_passes(parts):
-    how = "--format parquet --learner softmax --C 1 --ngrams 1 --spark local[2] -o s.textodds".split()
+    how = "--format parquet --learner softmax:C=1:ngrams=1 --spark local[2] -o s.textodds".split()
     shuffles = ["--conf", "spark.sql.shuffle.partitions=2"]
     seen = on_a_terminal([*COMMAND, "train", "parts", *NAMED[:4], *how, *shuffles])
     assert " tasks" in seen

@@ -107,7 +107,7 @@ def trained(folder, file, notes=None):
 
 def regressed(folder, file, notes):
     """Train softmax regression, and save the model."""
-    from textodds.learn.softmax.regression import Watchers
+    from textodds.data import Observer
     from textodds.spark import train
 
     def step(number, gap):
@@ -117,7 +117,9 @@ def regressed(folder, file, notes):
 
     Path(notes, GO).touch()
     df = noted(read(folder), notes)
-    train(df, **SOFTMAX, fitting=Watchers(step=step)).save(file)
+    observer = Observer()
+    observer.step = step
+    train(df, **SOFTMAX, observer=observer).save(file)
 
 
 def noted(df, notes):

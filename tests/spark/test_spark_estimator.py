@@ -162,7 +162,7 @@ def test_choices_that_are_none_are_refused(df):
         TextClassifier(**columns, learner="lda").fit(df)
     with pytest.raises(MissingColumn, match="no words column"):
         TextClassifier(textCol="words", labelCol="kind").fit(df)
-    with pytest.raises(InputError, match="there is no option `labels`"):
+    with pytest.raises(InputError, match="`labels` is for one machine"):
         TextClassifier(**columns, labels="kind").fit(df)
 
 

@@ -174,7 +174,6 @@ def test_data_of_other_kinds_is_sent_to_the_other_train(mail):
 UNSUPPORTED = {
     "lda": {"learner": "lda"},
     "qda": {"learner": "qda"},
-    "semisupervised": {"learner": "semisupervised"},
     "complement with transform": {"learner": ComplementLearner(transform=True)},
 }
 

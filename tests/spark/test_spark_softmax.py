@@ -12,7 +12,6 @@ from textodds.errors import NotConverged
 from textodds.learn.softmax.regression import (
     NBSoftmaxLearner,
     SoftmaxLearner,
-    Watchers,
     class_factors,
     parameters_of,
 )
@@ -134,8 +133,9 @@ def test_partitions_and_who_adds_up_make_no_difference(spark, table, monkeypatch
         "text string, label string",
     )
     learner, steps = SoftmaxLearner(C=0.01), []
-    watch = Watchers(step=lambda step, gap: steps.append((step, gap)))
-    found = on_spark.train(df, learner=learner, ngrams=(1, 1), fitting=watch)
+    observer = textodds.Observer()
+    observer.step = lambda step, gap: steps.append((step, gap))
+    found = on_spark.train(df, learner=learner, ngrams=(1, 1), observer=observer)
     alike(found, textodds.train(table, learner=learner, ngrams=(1, 1)), table)
     assert [step for step, _ in steps] == list(range(1, found.info["fit"]["steps"] + 1))
     assert steps[-1][1] == found.info["fit"]["gap"]
@@ -157,7 +157,9 @@ def test_a_penalty_that_is_not_given_is_chosen_on_held_out_texts(frames, two):
 def test_features_that_are_left_open_are_chosen(frames, two):
     seen = []
     choices = {"learner": ["nb-softmax"], "features": ["words", "pairs"]}
-    found = on_spark.train(frames[2], **choices, racing=lambda name, *rest: seen.append(name))
+    observer = textodds.Observer()
+    observer.candidate = lambda name, *rest: seen.append(name)
+    found = on_spark.train(frames[2], **choices, observer=observer)
     assert len(set(seen)) >= 2
     assert {trial["name"] for trial in found.info["chosen"]["tried"]} >= set(seen)
     assert found.info["fit"]["converged"]

@@ -60,7 +60,7 @@ class Progress(Observer):
 
     def end(self, source: Any) -> None:
         """The bar vanishes."""
-        self.bytes_read = source.bytes_read
+        self.bytes_read, self._doing = source.bytes_read, ""
         self.clear()
 
     def candidate(self, name: str, texts: int, number: int, of: int) -> None:
@@ -84,7 +84,7 @@ class Progress(Observer):
 
             tasks = TextColumn("{task.completed:,} of {task.total:,}")
             self._draw(BarColumn(20), tasks, TimeElapsedColumn(), TextColumn("{task.description}"), total=of)
-        what = ", ".join(part for part in (self._doing if name.startswith("waiting") else "", name) if part)
+        what = ", ".join(part for part in (self._doing, name) if part)
         self._display.update(0, completed=done, total=of, description=what, refresh=True)
 
     def _say(self, what: str) -> None:

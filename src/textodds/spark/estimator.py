@@ -202,7 +202,7 @@ class _Reader(MLReader[TextClassifierModel]):
         super().__init__()
         self.kind = kind
 
-    def load_texts(self, path: str) -> TextClassifierModel:
+    def load(self, path: str) -> TextClassifierModel:
         """What `_Writer` saved."""
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         rows = self.sparkSession.read.parquet(f"{path}/model").orderBy("number").collect()

@@ -89,10 +89,7 @@ def train(
     options = {name: value for name, value in options.items() if name not in ONE_MACHINE}
     plan = plan_of(learner, features, options, typical=typical, **how)
     if plan.is_of_tables:
-        raise InputError(
-            "on Spark models of texts are trained, not of tables",
-            hint="leave `--spark` out, or train with textodds.train",
-        )
+        plan.recipe()  # refuses it
     rows = rows_of(df, text, label, weight, labelled=True)
     if observer is None:
         return _train_on(rows, plan, bad_rows, Observer())
