@@ -12,8 +12,12 @@ Where only the logarithm of the posterior is wanted, `textodds.learn.forms.linea
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+
+from textodds.errors import InputError
 
 Floats = NDArray[np.float64]
 
@@ -37,3 +41,38 @@ def normalise(joint: Floats) -> tuple[Floats, Floats]:
     total = share.sum(axis=1, keepdims=True)
     share /= total
     return share, (most + np.log(total))[:, 0]  # (2)
+
+
+def refuse_overflow(joint: Floats) -> Floats:
+    """``log p(x, k)``, (N, K), unless no class has a finite one for some row."""
+    if np.isfinite(joint).all():
+        return joint
+    bad = np.flatnonzero(~np.isfinite(joint.max(axis=1)))  # some classes may be impossible, all cannot
+    if len(bad):
+        raise InputError(
+            f"row {bad[0]} has numbers so large that no class has a density there",
+            hint="numbers must be below 1e100: drop the row, or scale the column",
+        )
+    return joint
+
+
+def checked_shares(priors: Any, K: int) -> Floats:
+    """Probabilities of K classes, (K,), if ``priors`` are such."""
+    values = np.asarray(priors, dtype=np.float64)
+    if values.shape != (K,):
+        raise InputError(
+            f"Number of priors must match number of classes: there are {values.size} priors for {K} classes",
+            hint="give one for each of `classes_`, in that order",
+        )
+    bad = np.flatnonzero(~(values >= 0))
+    if len(bad):
+        raise InputError(
+            f"Priors must be non-negative: number {bad[0]} is {values[bad[0]]:g}",
+            hint="priors must be non-negative shares, 1 in all",
+        )
+    if abs(float(values.sum()) - 1) > 1e-6:
+        raise InputError(
+            f"The sum of the priors should be 1: these sum to {values.sum():g}",
+            hint="give each class a share of zero or more, 1 in all",
+        )
+    return np.asarray(values / values.sum())

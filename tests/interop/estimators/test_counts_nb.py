@@ -25,8 +25,8 @@ from sklearn.pipeline import make_pipeline
 import textodds
 from textodds.errors import BadWeight, InputError, NegativeCount, NoData, TextoddsWarning, Unsupported
 from textodds.interop.estimators import BernoulliNB, ComplementNB, MultinomialNB
-from textodds.interop.estimators.bernoulli import NotBinary
-from textodds.interop.estimators.labels import distinct
+from textodds.interop.estimators.word_counts import NotBinary
+from textodds.interop.labels import distinct
 from textodds.learn import naive_bayes as ours
 from textodds.stats.tally import Counts
 
@@ -67,7 +67,8 @@ def backwards(X):
 def theirs(model):
     """scikit-learn's estimator with the same choices."""
     choices = model.get_params()
-    choices.pop("binary", None)
+    for ours in ("binary", "transform"):
+        choices.pop(ours, None)
     return getattr(naive_bayes, type(model).__name__)(**choices)
 
 

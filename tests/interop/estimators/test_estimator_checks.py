@@ -44,7 +44,7 @@ def unavoidable(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
-@pytest.mark.filterwarnings("ignore::textodds.interop.estimators.bernoulli.NotBinary")
+@pytest.mark.filterwarnings("ignore::textodds.interop.estimators.word_counts.NotBinary")
 @parametrize_with_checks(
     [
         GaussianNB(),

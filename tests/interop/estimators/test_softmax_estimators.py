@@ -31,7 +31,7 @@ FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_matrix,
 @pytest.fixture(autouse=True)
 def sparse_rows_stay_sparse(monkeypatch):
     """Or what these tests have would be few enough to be made dense."""
-    monkeypatch.setattr("textodds.interop.estimators.softmax.FEW_CELLS", 0)
+    monkeypatch.setattr("textodds.interop.estimators.softmax_regression.FEW_CELLS", 0)
 
 
 def words(n=400, V=40, K=3):

@@ -1,9 +1,10 @@
-"""Softmax regression as a scikit-learn estimator, alone and with naive Bayes behind it."""
+"""Softmax regression, alone and with naive Bayes behind it."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +15,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import errors
-from textodds.errors import InputError
-from textodds.interop.estimators.base import LabelledBatch
-from textodds.interop.estimators.discriminants import labelled_rows
-from textodds.interop.estimators.labels import distinct, name_in, names
+from textodds.errors import InputError, Unsupported, suggestion
+from textodds.interop.estimators.generative import LabelledBatch
+from textodds.interop.labels import distinct, name_in, names
+from textodds.learn.bayes import normalise
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.learn.labelled_rows import LabelledRows, checked_weights
 from textodds.learn.softmax import regression
+from textodds.learn.softmax.odds_ratios import OddsRatio
+from textodds.learn.solvers import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
-from textodds.learn.solvers.outcome import Outcome
+from textodds.learn.solvers.outcome import Curve
 
 Floats = NDArray[np.float64]
 ClassWeight = dict[Any, float] | str | None
@@ -38,11 +41,11 @@ class _NotConverged(errors.NotConverged, ConvergenceWarning):  # type: ignore[mi
 class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: rows and labels in, weights by class out."""
 
-    C: float | None
-    alpha: float | None
-    class_weight: ClassWeight
-    tol: float
-    max_iter: int
+    C: Any
+    alpha: Any
+    class_weight: Any
+    tol: Any
+    max_iter: Any
 
     classes_: NDArray[Any]
     coef_: Floats
@@ -51,6 +54,8 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     C_: float
     gap_: float | None
+    loss_curve_: Curve
+    _fit: regression.SoftmaxFit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -69,15 +74,17 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
         if sparse.issparse(X) and X.shape[0] * X.shape[1] <= FEW_CELLS:
             X = X.toarray()
-        data = labelled_rows(LabelledBatch(X, labels, codes, weights))
+        data = LabelledBatch(X, labels, codes, weights).labelled_rows().with_two_classes()
         learner = replace(learner, class_weight=self._factors_of(data, labels))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotConverged)  # said below, in the words of this class
             fit = learner.fit_design(regression.Plain(data.rows), data, start=self._start(data))
         if not fit.outcome.converged:
-            self._warn(fit.outcome)
+            message = regression.shortfall(learner, fit.outcome, "max_iter or tol")
+            warnings.warn(message, _NotConverged, stacklevel=2)
         self.coef_, self.intercept_ = _shaped(fit, data.classes, names(labels))
         self.classes_, self.C_, self.gap_ = labels, fit.C, fit.outcome.gap
+        self.loss_curve_, self._fit = fit.outcome.curve, fit
         self.n_iter_ = np.array([max(fit.outcome.steps, 1)], dtype=np.int32)  # where the start was the end
         return self
 
@@ -108,10 +115,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 np.divide(1.0, 1.0 + odds, out=out[:, 0])  # not 1 - p, which would lose the digits of a
                 np.divide(1.0, 1.0 + 1.0 / odds, out=out[:, 1])  # small probability
             return out
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return scores
+        return normalise(scores)[0]
 
     def predict_log_proba(self, X: Any) -> Floats:
         """``log p(k | x)``, (N, K)."""
@@ -119,6 +123,47 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if scores.ndim == 1:
             return -np.logaddexp(0.0, np.stack([scores, -scores], axis=1))
         return log_softmax(scores)
+
+    def odds_ratios(
+        self, label: Any, rival: Any, features: Sequence[int | str] | None = None, level: float = 0.95
+    ) -> tuple[OddsRatio, ...]:
+        """Odds ratios, with standard errors, of ``label`` against ``rival`` for some columns, or all.
+
+        Columns are given by number, or by name where X has names; see
+        `textodds.learn.softmax.regression.SoftmaxFit`. They take the rows of the last `fit`, which the
+        estimator keeps in memory for this, and does not pickle.
+        """
+        check_is_fitted(self)
+        if "_fit" not in self.__dict__:
+            raise Unsupported(
+                "standard errors take the rows that the estimator was fitted on, which are not pickled",
+                hint="fit it again",
+            )
+        known: list[Any] = getattr(self, "feature_names_in_", np.array([])).tolist()
+        numbers = None
+        if features is not None:
+            numbers = [self._column(known, column) for column in features]
+        asked, other = (name_in("odds_ratios", each) for each in (label, rival))
+        ratios = self._fit.odds_ratios(asked, other, numbers, level)
+        if not known:
+            return ratios
+        at = range(len(known)) if numbers is None else numbers
+        return tuple(replace(ratio, feature=known[v]) for ratio, v in zip(ratios, at, strict=True))
+
+    def _column(self, known: list[Any], column: int | str) -> int:
+        if column in known:
+            return known.index(column)
+        if isinstance(column, str) or not 0 <= column < self.n_features_in_:
+            raise InputError(
+                f"there is no column {column!r}{suggestion(str(column), known)}",
+                hint=f"columns are numbers from 0 to {self.n_features_in_ - 1}, or names that X has",
+            )
+        return int(column)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_fit", None)
+        return state
 
     def _choices(self) -> dict[str, Any]:
         """What both learners of the core are told."""
@@ -136,13 +181,11 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _factors(self, labels: NDArray[Any]) -> regression.ClassWeight:
         """The class weights, of labels of any type, by the names that the core has for the classes."""
-        if not isinstance(self.class_weight, dict):
-            return self.class_weight
+        given: ClassWeight = self.class_weight
+        if not isinstance(given, dict):
+            return given
         known = dict(zip(labels.tolist(), names(labels), strict=True))  # 1, 1.0 and np.int8(1) are one key
-        return {
-            known.get(label) or name_in("class_weight", label): factor
-            for label, factor in self.class_weight.items()
-        }
+        return {known.get(label) or name_in("class_weight", label): factor for label, factor in given.items()}
 
     def _factors_of(self, data: LabelledRows, labels: NDArray[Any]) -> regression.ClassWeight:
         """The class weights without those of labels whose rows all weigh nothing."""
@@ -155,20 +198,8 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A model to begin from."""
         return None
 
-    def _warn(self, found: Outcome) -> None:
-        where = (
-            f"a relative gap of {found.gap:.2g} is proven, {self.tol:g} was asked"
-            if found.gap is not None
-            else f"the gradient still has length {found.gradient_norm:.2g}"
-        )
-        warnings.warn(
-            f"not converged after {found.steps} steps: {where}; this is the best point found; "
-            "raise max_iter or tol, lower C, or scale the features to similar lengths",
-            _NotConverged,
-            stacklevel=3,
-        )
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class SoftmaxRegression(Softmax):
     r"""Softmax (multinomial logistic) regression, to a proven optimum.
 
@@ -190,6 +221,9 @@ class SoftmaxRegression(Softmax):
         Passes over the rows before giving up with a warning.
     warm_start : bool, default False
         Whether `fit` begins where the last one ended, which must have had the same classes and columns.
+    descent : textodds.Descent, default None
+        One of the published methods of descent in the place of the solver, for teaching; C or alpha must then
+        be given.
 
     Attributes
     ----------
@@ -203,6 +237,8 @@ class SoftmaxRegression(Softmax):
     gap_ : float or None
         By how much the objective may be above its least value, as a share of it: proven. None where there
         is no penalty.
+    loss_curve_ : tuple of (int, float)
+        The objective by step; of a descent, after each epoch.
 
     Differs
     -------
@@ -223,26 +259,17 @@ class SoftmaxRegression(Softmax):
     (array(['no', 'yes'], dtype='<U3'), array([[0.5, 0.5]]))
     """
 
-    def __init__(
-        self,
-        *,
-        C: float | None = None,
-        alpha: float | None = None,
-        class_weight: ClassWeight = None,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        warm_start: bool = False,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tol: float = 1e-4
+    max_iter: int = 200
+    warm_start: bool = False
+    descent: Descent | None = None
 
     def learner(self) -> regression.SoftmaxLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
-        return regression.SoftmaxLearner(**self._choices())
+        return regression.SoftmaxLearner(**self._choices(), descent=self.descent)
 
     def _start(self, data: LabelledRows) -> LinearModel | None:
         if not self.warm_start or not hasattr(self, "coef_") or not np.isfinite(self.intercept_).all():
@@ -251,6 +278,7 @@ class SoftmaxRegression(Softmax):
         return regression.linear_of(last, names(self.classes_), np.ones(len(self.classes_)))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NBSoftmax(Softmax):
     r"""Softmax regression that begins from what naive Bayes knows.
 
@@ -281,24 +309,13 @@ class NBSoftmax(Softmax):
     array([[-0.76,  0.76,  0.  ]])
     """
 
-    def __init__(
-        self,
-        *,
-        C: float | None = None,
-        alpha: float | None = None,
-        class_weight: ClassWeight = None,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        smoothing: float = 1.0,
-        form: str = "scaled",
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.smoothing = smoothing
-        self.form = form
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tol: float = 1e-4
+    max_iter: int = 200
+    smoothing: float = 1.0
+    form: str = "scaled"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -103,6 +103,18 @@ def names(labels: NDArray[Any]) -> tuple[str, ...]:
     )
 
 
+def named(y: Any) -> tuple[NDArray[Any], list[str]]:
+    """The labels that occur, sorted (K,), and of each row what the core calls its class (N,).
+
+    Examples
+    --------
+    >>> named(np.array([True, False]))
+    (array([False,  True]), ['true', 'false'])
+    """
+    labels, codes = distinct(y)
+    return labels, np.array(names(labels), dtype=object)[codes].tolist()
+
+
 def name_in(parameter: str, label: Any) -> str:
     """What the core calls the class of a label that a parameter has, be there such a class or not.
 

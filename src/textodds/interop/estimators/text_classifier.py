@@ -1,10 +1,11 @@
-"""Raw texts in, labels out: training and `TextModel` as a scikit-learn estimator."""
+"""Raw texts in, labels out: the face of a `TextModel`."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,14 +13,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from textodds.data import Source, frames, read, values
 from textodds.errors import BadRow, InputError, Unsupported
-from textodds.interop.estimators.labels import declared, distinct, joined, names
+from textodds.interop.estimators.generative import Classifier
+from textodds.interop.labels import declared, joined, named, names
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
@@ -63,7 +65,8 @@ def _learns_on(estimator: TextClassifier) -> bool:
     return True
 
 
-class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class TextClassifier(Classifier):
     r"""A classifier of raw texts: `textodds.train` and the model it makes, with no matrix in between.
 
     Texts come as a list, tuple or array of str, a column of pandas, polars or Arrow, or a frame of one such
@@ -80,31 +83,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether to make probabilities right on texts that were left out; see `textodds.train`.
     threads : int, default None
         Threads to count and to score on; every number gives the same.
-    unit : str, default None
-        What texts are cut into: ``words``, ``whitespace``, ``characters`` or ``characters-in-words``. Of
-        this and what follows, None is what `textodds.train` does; see `textodds.TextSettings`.
-    ngrams, characters : (int, int), default None
-        Shortest and longest run of units, and of characters within words beside them, that is a term.
-    lower, strip_accents : bool, default None
-        Whether to write texts in lower case, and without accents.
-    normal_form : "NFC", "NFKC" or False, default None
-        The Unicode normal form; False for none.
-    stop_words : list of str or "english", default None
-        Words to leave out.
-    hash_bits : int, default None
-        Hash terms into ``2**hash_bits`` buckets, which bounds memory.
-    vocabulary : list of str, default None
-        The terms there are, fixed in advance.
-    unknown : "ignore", "smooth", "first" or "count", default "ignore"
-        What a word says that is not in the vocabulary; see `textodds.train`.
-    min_df, max_df : int or float, default None and 1.0
-        Fewest and most texts that a term must be in, or as a float the share of them.
-    max_features : int, default None
-        How many terms to keep, the most frequent ones.
-    weighting : textodds.Weighting, default None
-        What an occurrence is worth, of learners that need all texts at once.
-    sklearn : bool, default False
-        Whether to cut texts as scikit-learn's ``CountVectorizer`` does.
+    unit, ngrams, characters, lower, normal_form, strip_accents, stop_words, hash_bits, vocabulary
+        How texts are cut into terms; see `textodds.TextSettings`. None is what `textodds.train` does, and
+        ``normal_form=False`` stands for none.
+    unknown, min_df, max_df, max_features, weighting, sklearn
+        What a word outside the vocabulary says, which words are kept, what an occurrence is worth, and
+        whether to cut texts as scikit-learn's ``CountVectorizer`` does; see `textodds.train`.
 
     Attributes
     ----------
@@ -130,49 +114,24 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([0])
     """
 
-    classes_: NDArray[Any]
-    model_: TextModel
-
-    def __init__(
-        self,
-        *,
-        learner: Any = "multinomial",
-        calibrate: bool = True,
-        threads: int | None = None,
-        unit: str | None = None,
-        ngrams: tuple[int, int] | None = None,
-        characters: tuple[int, int] | None = None,
-        lower: bool | None = None,
-        normal_form: str | bool | None = None,
-        strip_accents: bool | None = None,
-        stop_words: Sequence[str] | str | None = None,
-        hash_bits: int | None = None,
-        vocabulary: Sequence[str] | None = None,
-        unknown: str = "ignore",
-        min_df: int | float | None = None,
-        max_df: int | float = 1.0,
-        max_features: int | None = None,
-        weighting: Weighting | None = None,
-        sklearn: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.calibrate = calibrate
-        self.threads = threads
-        self.unit = unit
-        self.ngrams = ngrams
-        self.characters = characters
-        self.lower = lower
-        self.normal_form = normal_form
-        self.strip_accents = strip_accents
-        self.stop_words = stop_words
-        self.hash_bits = hash_bits
-        self.vocabulary = vocabulary
-        self.unknown = unknown
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.weighting = weighting
-        self.sklearn = sklearn
+    learner: Any = "multinomial"
+    calibrate: bool = True
+    threads: int | None = None
+    unit: str | None = None
+    ngrams: tuple[int, int] | None = None
+    characters: tuple[int, int] | None = None
+    lower: bool | None = None
+    normal_form: str | bool | None = None
+    strip_accents: bool | None = None
+    stop_words: Sequence[str] | str | None = None
+    hash_bits: int | None = None
+    vocabulary: Sequence[str] | None = None
+    unknown: str = "ignore"
+    min_df: int | float | None = None
+    max_df: int | float = 1.0
+    max_features: int | None = None
+    weighting: Weighting | None = None
+    sklearn: bool = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -212,7 +171,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from texts X (N,) with labels y (N,); what was learned before is forgotten."""
         labels, source = self._labelled(X, y, sample_weight)
-        self.model_ = self._trained(labels, source)
+        self.model_: TextModel = self._trained(labels, source)
         self.classes_ = labels
         return self
 
@@ -248,19 +207,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_.change(self._counted(self._labelled(X, y, sample_weight)[1]), -1)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each text, (N,)."""
-        best = self._scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """``p(k | text)``, (N, K); every row sums to one."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """``log p(k | text)``, (N, K)."""
-        return log_softmax(self._scores(X))
-
     def decision_function(self, X: Any) -> Floats:
         """``log p(k | text)``, (N, K); of two classes the log-odds of the second, (N,)."""
         scores = self._scores(X)
@@ -292,23 +238,12 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
 
     def _scores(self, X: Any) -> Floats:
-        """``log p(k | text)`` up to a constant by row, (N, K)."""
         check_is_fitted(self)
+        known = self.model_.classes_
         with _rows_from_zero():
             parts = [self.model_.score_batch(batch)[0] for batch in read(_column(X), labelled=False)]
-        if len(parts) == 1:
-            return self._by_class(parts[0])
-        return self._by_class(np.concatenate([np.zeros((0, len(self.model_.classes_))), *parts]))
-
-    def _by_class(self, scores: Floats) -> Floats:
-        """Columns in the order of ``classes_``; a class without texts is impossible."""
-        known = names(self.classes_)
-        if known == self.model_.classes_:
-            return scores
-        index = {name: k for k, name in enumerate(known)}
-        out = np.full((len(scores), len(known)), -np.inf)
-        out[:, [index[name] for name in self.model_.classes_]] = scores
-        return out
+        scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
+        return self._by_class(scores, known)
 
     def _trained(self, labels: NDArray[Any], source: Source) -> TextModel:
         """The model of all texts there are."""
@@ -332,10 +267,9 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         check_consistent_length(range(len(texts)), y)
-        labels, codes = distinct(y)
-        named = np.array(names(labels), dtype=object)[codes].tolist()
+        labels, classes = named(y)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(texts))
-        return labels, read(texts, named, weights)
+        return labels, read(texts, classes, weights)
 
     def _recipe(self, labels: NDArray[Any]) -> Recipe:
         """The choices, as the core takes them."""
