@@ -12,6 +12,7 @@ Where only the logarithm of the posterior is wanted, `textodds.learn.forms.linea
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,48 @@ def normalise(joint: Floats) -> tuple[Floats, Floats]:
     total = share.sum(axis=1, keepdims=True)
     share /= total
     return share, (most + np.log(total))[:, 0]  # (2)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClasses:
+    """A prior of K classes, and the class-conditional of the J of them that have rows."""
+
+    places: NDArray[np.intp]  # (J,) which of the classes those are
+    log_prior: Floats  # (K,)
+    density: Any  # of the J classes
+    has_prior: bool = True  # whether the prior has a part in the scores
+
+    def by_class(self, values: Floats, empty: float = np.nan) -> Floats:
+        """Values by class (J, ...) for all classes, (K, ...)."""
+        out = np.full((len(self.log_prior), *values.shape[1:]), empty)
+        out[self.places] = values
+        return out
+
+    def log_joint(self, log_likelihood: Floats) -> Floats:
+        """``log p(x, k)``, (N, K); a class without rows is impossible."""
+        if not self.has_prior:
+            return log_likelihood
+        joint = log_joint(log_likelihood, self.log_prior[self.places])
+        K = len(self.log_prior)
+        if len(self.places) == K and (self.places == np.arange(K)).all():
+            return joint
+        return self.by_class(joint.T, -np.inf).T
+
+
+def of_log_odds(log_odds: Floats) -> Floats:
+    """``p(k | x)`` of two classes, (N, 2), from the log-odds of the second (N,)."""
+    out = np.empty((len(log_odds), 2))
+    with np.errstate(over="ignore", divide="ignore"):  # odds of zero and of infinity are right
+        odds = np.exp(log_odds)
+        np.divide(1.0, 1.0 + odds, out=out[:, 0])  # not 1 - p, which would lose the digits of a
+        np.divide(1.0, 1.0 + 1.0 / odds, out=out[:, 1])  # small probability
+    return out
+
+
+def shares_of(log_prior: Floats) -> Floats:
+    """The prior of some classes, (J,), brought to a sum of 1."""
+    prior = np.exp(log_prior)
+    return np.asarray(prior / prior.sum())
 
 
 def refuse_overflow(joint: Floats) -> Floats:

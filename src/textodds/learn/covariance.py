@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import Shrunk, TooFewRows
+from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
 from textodds.learn.conditionals.gaussian import FLAT, Gaussian, overall_variance
 from textodds.learn.forms.quadratic import Full
 from textodds.learn.labelled_rows import LabelledRows
@@ -18,6 +19,24 @@ from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
 
 Floats = NDArray[np.float64]
+
+
+CHOICES = ("auto", "oas", "likelihood")
+
+FROM_ROWS = ("auto", "likelihood")
+"""Shrinkages that are chosen from rows, and not from their moments."""
+
+
+def check_shrinkage(given: Any) -> None:
+    """Refuse what `fit_by_shrinkage` does not know."""
+    if given is None or given in CHOICES:
+        return
+    is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+    if not is_number or not 0 <= given <= 1:
+        raise InputError(
+            f"unknown shrinkage {given!r}{suggestion(str(given), CHOICES)}",
+            hint="None, a number from 0 to 1, `auto`, `oas` or `likelihood`",
+        )
 
 
 def fit_exactly(gaussian: Gaussian, moments: Moments) -> Full:
@@ -62,6 +81,20 @@ def reweigh(moments: Moments, priors: Floats) -> Moments:
         count=moments.count * factor,
         scatter=moments.scatter * factor[:, :, None],
     )
+
+
+def with_covariances(moments: Moments, estimators: Sequence[Any]) -> Moments:
+    """The same with the covariances that fitted estimators of each class have: ``covariance_``, (V, V)."""
+    scatter, V = np.empty_like(moments.scatter), moments.n_columns
+    for k, estimator in enumerate(estimators):
+        found = np.asarray(getattr(estimator, "covariance_", None), dtype=np.float64)
+        if found.shape != (V, V):
+            raise InputError(
+                f"{type(estimator).__name__} does not have a covariance_ attribute of shape ({V}, {V})",
+                hint="give an estimator of covariances, such as those of sklearn.covariance",
+            )
+        scatter[k] = found * moments.count[k, 0]
+    return replace(moments, scatter=scatter)
 
 
 def fit_by_shrinkage(

@@ -73,8 +73,7 @@ class _Gaussian(Learner):
         raise NotImplementedError
 
     def _log_prior(self, data: LabelledRows) -> Floats:
-        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64, copy=False)
-        return log_prior(self.prior, data.classes, mass)
+        return log_prior(self.prior, data.classes, data.class_weights())
 
 
 @dataclass(frozen=True)

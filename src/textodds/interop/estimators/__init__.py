@@ -6,9 +6,9 @@ a dataclass of its parameters, with labels of any type, rows in any container an
 underscore; the mathematics is the learner's, which `learner()` gives. What the generative ones learn are
 statistics that add (``statistics_``), so that `partial_fit` in batches equals `fit` on all rows.
 
-Read `generative` (labels, batches, priors) first, then a family: `count_rows` and `word_counts`; `gaussians`,
-`covariance_rows` and `discriminants`; `categories`; then `softmax_regression`. `mixed_table` and
-`text_classifier` are the faces of whole models. From outside, import the classes below, from `textodds`.
+Read `generative` (labels, batches, priors) first, then a family: `count_rows` and `word_counts`; `gaussians`
+and `discriminants`; `categories`; then `softmax_regression`. `mixed_table` and `text_classifier` are faces of
+whole models. From outside, import the classes below, from `textodds`.
 """
 
 from textodds.interop.estimators.categories import CategoricalNB, JointTable

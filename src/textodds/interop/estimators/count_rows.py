@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds.errors import InputError, NegativeCount, TextoddsWarning
-from textodds.interop.estimators.generative import FittedClasses, Generative, LabelledBatch
-from textodds.interop.labels import names
+from textodds.interop.estimators.generative import Generative, fitted
+from textodds.interop.labels import LabelledBatch, names
+from textodds.learn.bayes import FittedClasses
 from textodds.learn.class_sums import ClassSums, LinearScores, class_sums, first_below
 from textodds.learn.conditionals.estimate import Alpha, checked_alpha
 from textodds.learn.naive_bayes import CountLearner
@@ -60,16 +61,14 @@ class CountRows(Generative):
         """Sums of the columns over the rows of each class, (K, V)."""
         return self._sums().total
 
-    @property
-    def class_log_prior_(self) -> Floats:
-        """Logarithm of the probability of each class, (K,); -inf of one without rows."""
-        return self._known().log_prior
-
-    @property
-    def feature_log_prob_(self) -> Floats:
-        """The weight of each column in the scores of each class, (K, V)."""
-        weights: Floats = self._known().density.weights
-        return weights.T
+    class_log_prior_ = fitted(
+        "Logarithm of the probability of each class, (K,); -inf of one without rows.",
+        lambda fit: fit.log_prior,
+    )
+    feature_log_prob_ = fitted(
+        "The weight of each column in the scores of each class, (K, V).",
+        lambda fit: fit.density.weights.T,
+    )
 
     def _learner(self) -> CountLearner:
         """The learner that makes the model of rows."""
@@ -139,8 +138,8 @@ class CountRows(Generative):
         alpha = checked_alpha(given)
         return alpha if self.force_alpha else np.maximum(alpha, LEAST_ALPHA)
 
-    def _check_alpha(self) -> None:
-        """Refuse a smoothing that does not fit the rows; warn where it is not the one that was given."""
+    def _check_alpha(self) -> Alpha:
+        """The smoothing that is used, if it fits the rows; warns where it is not the one that was given."""
         alpha = self._smoothing()
         if alpha is None:
             raise InputError(
@@ -156,3 +155,4 @@ class CountRows(Generative):
             )
         if np.min(self.alpha) < np.min(alpha):
             warn_of_alpha(stacklevel=4)
+        return alpha

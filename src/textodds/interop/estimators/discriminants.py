@@ -7,40 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from textodds.errors import InputError, Unsupported
-from textodds.interop.estimators.covariance_rows import Discriminants
-from textodds.interop.estimators.generative import ClassPrior, FittedClasses, LabelledBatch
+from textodds.interop.class_priors import ClassPrior
+from textodds.interop.estimators.gaussians import Discriminants
+from textodds.interop.estimators.generative import fitted
+from textodds.interop.labels import LabelledBatch
+from textodds.learn.bayes import FittedClasses, shares_of
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.covariance import fit_exactly, reweigh
 from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
-from textodds.learn.fisher import fisher_directions
+from textodds.learn.fisher import LinearFit
 from textodds.learn.forms.quadratic import LOG_2PI, Full, QuadraticModel
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LinearFit(FittedClasses):
-    """Scores ``x @ weights + intercept`` of the J classes that have rows, and Fisher's directions."""
-
-    mean: Floats  # (J, V)
-    weights: Floats  # (V, J)
-    intercept: Floats  # (J,) with the prior
-    centre: Floats  # (V,) mean of the means by prior
-    directions: Floats  # (V, R)
-    ratio: Floats  # (R,)
-
-    def scores(self, rows: Any) -> Floats:
-        """``log p(k | x)`` up to a constant by row, (N, K)."""
-        out = np.asarray(rows @ self.weights)
-        out += self.intercept
-        if out.shape[1] == len(self.log_prior) and (np.diff(self.places) == 1).all():
-            return out
-        return self.by_class(out.T, -np.inf).T
 
 
 @dataclass(eq=False, repr=False)
@@ -57,8 +38,8 @@ class LinearDiscriminantAnalysis(
     Parameters
     ----------
     solver : "svd", "lsqr" or "eigen", default "svd"
-        Where what is not determined lies: under svd, scores without shrinkage and `transform` are about the
-        mean of all rows, under the others about zero. Labels and probabilities are the same.
+        Whether scores without shrinkage and `transform` are about the mean of all rows (svd) or about zero.
+        Labels and probabilities are the same.
     shrinkage : None, float, "auto", "oas" or "likelihood", default None
         How far the covariance of dense rows is drawn towards a simpler one: not at all, with a number from
         0 to 1 towards :math:`\operatorname{tr}(C) / V \cdot I`, and chosen by Ledoit and Wolf ("auto"), by
@@ -69,26 +50,21 @@ class LinearDiscriminantAnalysis(
     n_components : int, default None
         Directions that `transform` gives; None: all, which is min(n_classes - 1, n_features).
     store_covariance : bool, default False
-        Taken for the sake of scikit-learn's callers: ``covariance_`` is there either way.
+        Taken as scikit-learn has it: ``covariance_`` is there either way.
     tol : float, default 1e-4
-        What is nothing beside something: a direction against the first one (root of :math:`\lambda`), and of
-        sparse rows the residual of conjugate gradients.
+        The least direction beside the first one (root of :math:`\lambda`), and of sparse rows the residual of
+        conjugate gradients.
     covariance_estimator : estimator, default None
         Has the covariance of a class as ``covariance_`` after a `fit` on its rows, instead of a shrinkage; of
         dense rows without weights only.
 
     Attributes
     ----------
-    classes_, priors_ : ndarray of shape (n_classes,)
-    means_ : ndarray of shape (n_classes, n_features)
-    coef_, intercept_ : ndarray of shape (n_classes, n_features), (n_classes,)
-        Of two classes, the difference only: (1, n_features), (1,).
+    classes_, priors_, means_, coef_, intercept_, xbar_, scalings_, explained_variance_ratio_
+        As in scikit-learn; of two classes ``coef_`` and ``intercept_`` are the difference only, and the
+        largest entry of each direction in ``scalings_`` is positive.
     covariance_ : ndarray of shape (n_features, n_features)
         The covariance that is used; of dense rows only.
-    xbar_, scalings_ : ndarray of shape (n_features,), (n_features, n_components)
-        The mean of the means by prior, and Fisher's directions, the largest entry of each positive.
-    explained_variance_ratio_ : ndarray of shape (n_components,)
-        :math:`\lambda` of each direction, as a share of all.
     statistics_ : textodds.stats.moments.Moments
         What was learned of dense rows, which adds.
 
@@ -97,19 +73,15 @@ class LinearDiscriminantAnalysis(
     From scikit-learn's, which has the same numbers, but does not shrink with svd nor transform with lsqr.
     Where rows are too few for a covariance, its svd drops directions silently; here the covariance is shrunk
     by OAS and a warning says so. With shrinkage, its eigen solver shrinks the scatter between classes too,
-    so that its directions are not Fisher's. Columns that do not vary within a class keep no variance
-    under "auto"; there they get one that depends on units. Numbers are of 64 bits, whatever X has.
+    so that its directions are not Fisher's; under "auto" it gives columns that do not vary within a class a
+    variance that depends on units. Numbers are of 64 bits, whatever X has.
 
     Examples
     --------
     >>> X = [[0.0, 1.0], [2.0, 1.0], [1.0, 0.0], [1.0, 2.0], [4.0, 1.0], [6.0, 1.0], [5.0, 0.0], [5.0, 2.0]]
     >>> model = LinearDiscriminantAnalysis().fit(X, ["a"] * 4 + ["b"] * 4)
-    >>> model.covariance_, model.coef_, model.intercept_
-    (array([[0.5, 0. ],
-           [0. , 0.5]]), array([[8., 0.]]), array([-24.]))
-    >>> model.transform([[3.0, 0.0], [5.0, 7.0]]).round(3)
-    array([[0.   ],
-           [2.828]])
+    >>> model.coef_, model.intercept_, model.transform([[5.0, 7.0]]).round(3)
+    (array([[8., 0.]]), array([-24.]), array([[2.828]]))
     """
 
     solver: str = "svd"
@@ -127,27 +99,15 @@ class LinearDiscriminantAnalysis(
 
     def transform(self, X: Any) -> Floats:
         """Rows along Fisher's directions, about ``xbar_`` or zero: (N, n_components)."""
-        check_is_fitted(self)
-        fitted = self._linear()
-        along = np.asarray(self._rows(X) @ fitted.directions)
-        return along - fitted.centre @ fitted.directions if self.solver == "svd" else along
+        directions = self.scalings_
+        along = np.asarray(self._rows(X) @ directions)
+        return along - self.xbar_ @ directions if self.solver == "svd" else along
 
-    def decision_function(self, X: Any) -> Floats:
-        """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
-        scores = self._scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
-
-    @property
-    def coef_(self) -> Floats:
-        """Weights, (K, V) or (1, V)."""
-        fitted = self._linear()
-        return _difference(fitted.by_class(fitted.weights.T))
-
-    @property
-    def intercept_(self) -> Floats:
-        """Intercepts with the prior, (K,) or (1,)."""
-        fitted = self._linear()
-        return _difference(fitted.by_class(fitted.intercept, -np.inf))
+    coef_ = fitted("Weights, (K, V) or (1, V).", lambda fit: _difference(fit.by_class(fit.weights.T)))
+    intercept_ = fitted(
+        "Intercepts with the prior, (K,) or (1,).",
+        lambda fit: _difference(fit.by_class(fit.intercept, -np.inf)),
+    )
 
     @property
     def covariance_(self) -> Floats:
@@ -156,48 +116,26 @@ class LinearDiscriminantAnalysis(
         density: Full = self._known().density
         return np.asarray(density.covariance()[0])
 
-    @property
-    def xbar_(self) -> Floats:
-        """The mean of the means by prior, (V,)."""
-        return self._linear().centre
+    xbar_ = fitted("The mean of the means by prior, (V,).", lambda fit: fit.centre)
+    scalings_ = fitted("Fisher's directions, (V, R).", lambda fit: fit.directions)
+    explained_variance_ratio_ = fitted("What each direction explains, (R,).", lambda fit: fit.ratio)
+    means_ = fitted("Means, (K, V).", lambda fit: fit.by_class(fit.mean))
 
-    @property
-    def scalings_(self) -> Floats:
-        """Fisher's directions, (V, R)."""
-        return self._linear().directions
-
-    @property
-    def explained_variance_ratio_(self) -> Floats:
-        """What each direction explains, (R,)."""
-        return self._linear().ratio
-
-    @property
-    def means_(self) -> Floats:
-        """Means, (K, V)."""
-        fitted = self._linear()
-        return fitted.by_class(fitted.mean)
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self._linear().directions.shape[1])
+    _n_features_out = fitted("How many directions there are.", lambda fit: fit.directions.shape[1])
 
     def _check_choices(self) -> None:
         super()._check_choices()
         if not 0 < self.tol < 1:
             raise InputError(f"tol must be between 0 and 1, got {self.tol!r}")
 
-    def _linear(self) -> LinearFit:
-        fitted = self._known()
-        assert isinstance(fitted, LinearFit)
-        return fitted
-
     def _scores_of(self, fitted: FittedClasses, rows: Any) -> Floats:
-        return self._linear().scores(rows)
+        assert isinstance(fitted, LinearFit)
+        return fitted.scores(rows)
 
     def _made(self, batch: LabelledBatch | None) -> LinearFit:
         moments = self.statistics_
         places, log_prior = self._placed(moments.classes, moments.class_rows)
-        prior = _shares_of(log_prior[places])
+        prior = shares_of(log_prior[places])
         density = self._fit_dense(Gaussian("shared"), batch, lambda found: reweigh(found, prior))
         is_plain = self.shrinkage is None and self.covariance_estimator is None
         origin = prior @ moments.mean if is_plain and self.solver == "svd" else np.zeros(moments.n_columns)
@@ -209,50 +147,17 @@ class LinearDiscriminantAnalysis(
     def _with_directions(
         self, known: FittedClasses, mean: Floats, weights: Floats, intercept: Floats
     ) -> LinearFit:
-        """The fit with Fisher's directions, from ``Σ⁻¹ μ_k`` (V, J), whatever those are about."""
-        log_prior = known.log_prior[known.places]
-        most = min(len(known.log_prior) - 1, mean.shape[1])
-        R = most if self.n_components is None else self.n_components
-        if not isinstance(R, (int, np.integer)) or not min(1, most) <= R <= most:
-            raise InputError(
-                f"n_components must be from 1 to {most}, got {self.n_components!r}",
-                hint="n_components cannot be larger than min(n_features, n_classes - 1): there are as many "
-                "directions as classes, less one, and no more than columns",
-            )
-        prior = _shares_of(log_prior)
-        directions, ratio = fisher_directions(mean, weights, prior, int(R), self.tol)
-        return LinearFit(
-            known.places,
-            known.log_prior,
-            known.density,
-            mean=mean,
-            weights=weights,
-            intercept=intercept + log_prior,
-            centre=prior @ mean,
-            directions=directions,
-            ratio=ratio,
-        )
+        how = {"n_components": self.n_components, "tolerance": self.tol}
+        return LinearFit.of(known, mean, weights, intercept, **how)
 
     def _made_sparse(self, batch: LabelledBatch) -> LinearFit:
         data = batch.labelled_rows().with_two_classes()
-        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64)
-        known, found = self._fit_sparse(data, mass)
+        known, found = self._fit_sparse(data)
         model: Any = found.model
-        share = sparse.csr_array(
-            (data.weights / mass[data.codes], (data.codes, np.arange(len(data.codes)))),
-            shape=(len(mass), len(data.codes)),
-        )
-        mean = (share @ data.rows).toarray()
         dense = model.weights.rows(np.arange(model.n_features))  # (V, J), calibrated
+        mean = data.class_means()
         made = self._with_directions(known, mean, dense * found.about["temperature"], model.intercept)
         return replace(made, weights=dense)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SparseFit(FittedClasses):
-    """A calibrated model of sparse rows."""
-
-    model: QuadraticModel
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -264,16 +169,13 @@ class QuadraticDiscriminantAnalysis(Discriminants):
     Parameters
     ----------
     solver, store_covariance, tol : "svd" or "eigen", bool, float
-        Taken for the sake of scikit-learn's callers: the numbers are the same under either solver,
-        ``covariance_`` is there without being asked for, and the rank of a covariance is told from the
-        variances of its own columns.
+        Taken for the sake of scikit-learn's callers: they change no number.
     shrinkage, priors, covariance_estimator
         As in `LinearDiscriminantAnalysis`, of each class's own covariance.
     reg_param : float, default 0.0
         How far covariances are drawn towards I instead: for columns that were standardised, and dense rows.
     pooling : float, default 0.0
-        How far covariances are drawn towards that of all classes before, Friedman's :math:`\lambda`; of
-        dense rows only.
+        How far covariances are drawn towards that of all classes before; of dense rows only.
     rank : int, default 128
         Directions of largest variance that each class has of its own; of sparse rows only.
 
@@ -321,10 +223,8 @@ class QuadraticDiscriminantAnalysis(Discriminants):
 
     def decision_function(self, X: Any) -> Floats:
         """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
-        scores = self._scores(X)
-        if scores.shape[1] == 2:
-            return np.asarray(scores[:, 1] - scores[:, 0])
-        return scores + self.n_features_in_ / 2 * LOG_2PI  # scikit-learn leaves that out
+        scores = super().decision_function(X)  # from which scikit-learn leaves out a constant
+        return scores + self.n_features_in_ / 2 * LOG_2PI if scores.ndim == 2 else scores
 
     @property
     def means_(self) -> Floats:
@@ -372,8 +272,8 @@ class QuadraticDiscriminantAnalysis(Discriminants):
                 )
 
     def _scores_of(self, fitted: FittedClasses, rows: Any) -> Floats:
-        if isinstance(fitted, SparseFit):
-            return fitted.by_class(fitted.model.scores(rows).T, -np.inf).T
+        if isinstance(fitted.density, QuadraticModel):  # of sparse rows, calibrated
+            return fitted.by_class(fitted.density.scores(rows).T, -np.inf).T
         return fitted.log_joint(self._log_likelihood(fitted.density, rows))
 
     def _made(self, batch: LabelledBatch | None) -> FittedClasses:
@@ -386,17 +286,9 @@ class QuadraticDiscriminantAnalysis(Discriminants):
             density = self._fit_dense(gaussian, batch)
         return FittedClasses(places, log_prior, density)
 
-    def _made_sparse(self, batch: LabelledBatch) -> SparseFit:
-        data = batch.labelled_rows().with_two_classes()
-        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64)
-        known, found = self._fit_sparse(data, mass)
-        model: Any = found.model
-        return SparseFit(known.places, known.log_prior, None, model=model)
-
-
-def _shares_of(log_prior: Floats) -> Floats:
-    prior = np.exp(log_prior)
-    return np.asarray(prior / prior.sum())
+    def _made_sparse(self, batch: LabelledBatch) -> FittedClasses:
+        known, found = self._fit_sparse(batch.labelled_rows().with_two_classes())
+        return replace(known, density=found.model)
 
 
 def _difference(values: Floats) -> Floats:

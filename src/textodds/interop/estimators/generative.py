@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,15 +12,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textodds.errors import InputError, NoData
-from textodds.interop.labels import declared, distinct, joined, name_in, names
+from textodds.interop.class_priors import PriorParameter
+from textodds.interop.labels import LabelledBatch, declared, distinct, joined, names
 from textodds.learn import bayes
-from textodds.learn.forms.linear import check_prior, log_softmax
-from textodds.learn.labelled_rows import LabelledRows, checked_rows, checked_weights
-from textodds.learn.registry import Learner, Prior
+from textodds.learn.bayes import FittedClasses
+from textodds.learn.forms.linear import log_softmax
+from textodds.learn.labelled_rows import checked_weights
+from textodds.learn.registry import Learner, Prior, settings_of
 
 Floats = NDArray[np.float64]
-ClassPrior = ArrayLike | Mapping[Any, float] | str | None
-"""A prior in the order of ``classes_``, by label, ``data``, ``uniform``; None: as ``fit_prior`` says."""
+L = TypeVar("L", bound=Learner)
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -31,10 +31,16 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     fit_prior = True
     _prior_name = "class_prior"  # the parameter that has it
+    _rescales_prior = False
 
     def learner(self) -> Learner:
         """The learner of the core with the same choices, for `textodds.train`."""
         raise NotImplementedError
+
+    def _learner_of(self, kind: type[L], **other: Any) -> L:
+        """A learner whose settings are the parameters of the same names, but for some other."""
+        same = {name: getattr(self, name) for name in settings_of(kind) if name not in other}
+        return kind(**same, **other)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row, (N,)."""
@@ -63,101 +69,14 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         out[:, [index[name] for name in classes]] = values
         return out
 
-    def _given_prior(self) -> Any:
+    def _prior_parameter(self) -> PriorParameter:
         given = getattr(self, self._prior_name)
-        if given is None:
-            return "data" if self.fit_prior else "uniform"
-        if isinstance(given, str):
-            check_prior(given)
-        return given
+        usual = "data" if self.fit_prior else "uniform"
+        return PriorParameter(self._prior_name, usual if given is None else given, self._rescales_prior)
 
     def _prior(self) -> Prior:
         """The prior as a learner of the core takes it."""
-        given = self._given_prior()
-        if isinstance(given, str):
-            return given
-        if isinstance(given, Mapping):
-            return {name_in(self._prior_name, label): float(share) for label, share in given.items()}
-        if not hasattr(self, "classes_"):
-            raise InputError(
-                f"`{self._prior_name}` has the order of the classes, which is not known before the estimator "
-                "is fitted",
-                hint=f"fit it first, or name the classes: {self._prior_name}={{'ham': 0.9, 'spam': 0.1}}",
-            )
-        shares = self._shares(given, len(self.classes_))
-        return dict(zip(names(self.classes_), shares.tolist(), strict=True))
-
-    def _class_shares(self, mass: Floats) -> Floats:
-        """The prior of the classes, (K,), which have rows of so much weight (K,)."""
-        given, K = self._given_prior(), len(mass)
-        if isinstance(given, str):
-            return np.full(K, 1 / K) if given == "uniform" else np.asarray(mass / mass.sum())
-        if isinstance(given, Mapping):
-            given = self._in_order(given)
-        return self._shares(given, K)
-
-    def _in_order(self, given: Mapping[Any, float]) -> list[float]:
-        labels = self.classes_.tolist()  # as Python has them: 1, 1.0 and np.int8(1) are one key
-        missing = [label for label in labels if label not in given]
-        unknown = [label for label in given if label not in labels]
-        if missing or unknown:
-            raise InputError(
-                f"{self._prior_name} has nothing for {missing[0]!r}"
-                if missing
-                else f"{self._prior_name} has {unknown[0]!r}, which is no class",
-                hint=f"give a probability for each class and no other: {', '.join(map(str, labels))}",
-            )
-        return [given[label] for label in labels]
-
-    def _shares(self, priors: Any, K: int) -> Floats:
-        """The probabilities of the classes, (K,), if ``priors`` are such."""
-        return bayes.checked_shares(priors, K)
-
-
-@dataclass(frozen=True, eq=False)
-class LabelledBatch:
-    """Rows that were checked, with the labels that occur in them."""
-
-    rows: Any  # (N, V) dense or CSR, or columns by name
-    labels: NDArray[Any]  # (K,) sorted
-    codes: NDArray[np.intp]  # (N,)
-    weights: Floats | None  # (N,)
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """What the core calls the classes."""
-        return names(self.labels)
-
-    def labelled_rows(self) -> LabelledRows:
-        """The rows as the core takes them, all with a weight."""
-        weights = checked_weights(self.weights, len(self.codes))
-        return LabelledRows(checked_rows(self.rows), self.classes, self.codes.astype(np.int64), weights)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedClasses:
-    """What was made of the statistics: K classes, of which J have rows."""
-
-    places: NDArray[np.intp]  # (J,) which of the classes those are
-    log_prior: Floats  # (K,)
-    density: Any  # of the J classes
-    has_prior: bool = True  # whether the prior has a part in the scores
-
-    def by_class(self, values: Floats, empty: float = np.nan) -> Floats:
-        """Values by class (J, ...) for all classes, (K, ...)."""
-        out = np.full((len(self.log_prior), *values.shape[1:]), empty)
-        out[self.places] = values
-        return out
-
-    def log_joint(self, log_likelihood: Floats) -> Floats:
-        """``log p(x, k)``, (N, K); a class without rows is impossible."""
-        if not self.has_prior:
-            return log_likelihood
-        joint = bayes.log_joint(log_likelihood, self.log_prior[self.places])
-        K = len(self.log_prior)
-        if len(self.places) == K and (self.places == np.arange(K)).all():
-            return joint
-        return self.by_class(joint.T, -np.inf).T
+        return self._prior_parameter().for_learner(getattr(self, "classes_", None))
 
 
 def _takes_batches(estimator: Generative) -> bool:
@@ -210,6 +129,11 @@ class Generative(Classifier):
         self._fitted = None  # made when it is wanted: a first batch may be too small to make it of
         return self
 
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class, (K,)."""
+        return self._known().by_class(self.statistics_.class_rows, 0.0)
+
     def predict_proba(self, X: Any) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
         return bayes.normalise(self._scores(X))[0]
@@ -243,9 +167,13 @@ class Generative(Classifier):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
     ) -> LabelledBatch:
         rows, y, N = self._checked(X, y, first=first, least=least)
-        labels, codes = distinct(y)
+        labels, codes = self._coded(y)
         weights = None if sample_weight is None else checked_weights(sample_weight, N)
         return LabelledBatch(rows, labels, codes, weights)
+
+    def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """The labels that occur, sorted (K,), and the number of each row's (N,)."""
+        return distinct(y)
 
     def _placed(self, classes: tuple[str, ...], mass: Floats) -> tuple[NDArray[np.intp], Floats]:
         """Where classes with rows of so much weight are among all, and the logarithm of the prior of all."""
@@ -255,7 +183,7 @@ class Generative(Classifier):
         places = np.array([index[name] for name in classes], dtype=np.intp)
         every = np.zeros(len(self.classes_))
         every[places] = mass
-        prior = self._class_shares(every)
+        prior = self._prior_parameter().shares(self.classes_, every)
         if not prior[places].any():
             raise InputError("the prior is zero for every class that has rows")
         with np.errstate(divide="ignore"):
@@ -283,3 +211,16 @@ class Generative(Classifier):
     def _log_likelihood(self, density: Any, rows: Any) -> Floats:
         """``log p(x | k)``, (N, J)."""
         return np.asarray(density.log_density(rows))
+
+
+def fitted(about: str, read: Callable[[Any], Any]) -> Any:
+    """An attribute of a fitted estimator, read from what was made of its statistics (`FittedClasses`)."""
+    return property(lambda estimator: read(estimator._known()), doc=about)
+
+
+def tags_of_columns(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator of columns of any kind, with missing values."""
+    tags.input_tags.categorical = True
+    tags.input_tags.string = True
+    tags.input_tags.allow_nan = True
+    return tags

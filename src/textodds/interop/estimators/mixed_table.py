@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from textodds.interop.estimators.categories import FrameRows
-from textodds.interop.estimators.generative import ClassPrior
+from textodds.interop.class_priors import ClassPrior
+from textodds.interop.containers import columns_by_name, label_column
+from textodds.interop.estimators.generative import Classifier, tags_of_columns
 from textodds.interop.labels import joined, named
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.tables import MixedLearner
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MixedNB(FrameRows):
+class MixedNB(Classifier):
     r"""General naive Bayes: every column has the class-conditional that suits it.
 
     See `textodds.learn.tables.MixedLearner` and `textodds.learn.conditionals.product.Product`. Columns of a
@@ -61,17 +62,12 @@ class MixedNB(FrameRows):
     class_prior: ClassPrior = None
     calibrate: bool = True
 
+    def __sklearn_tags__(self) -> Any:
+        return tags_of_columns(super().__sklearn_tags__())
+
     def learner(self) -> MixedLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
-        return MixedLearner(
-            self.alpha,
-            self.word_alpha,
-            self.smoothing,
-            self.missing,
-            self.unseen,
-            self._prior(),
-            self.calibrate,
-        )
+        return self._learner_of(MixedLearner, prior=self._prior())
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V) with labels y (N,); what was learned before is forgotten."""
@@ -118,18 +114,17 @@ class MixedNB(FrameRows):
     def _checked(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool
     ) -> tuple[dict[str, Any], NDArray[Any], list[str], Floats | None]:
-        frame, y, N = self._labelled_frame(X, y, first=first)
+        y = label_column(self, y)  # before X, so that nothing is changed by it
+        table = self._table(X, first=first)
+        N = len(next(iter(table.values())))
+        check_consistent_length(range(N), y)
         labels, classes = named(y)
         weights = None if sample_weight is None else checked_weights(sample_weight, N)
-        return _plain(frame), labels, classes, weights
+        return table, labels, classes, weights
 
-    def _table(self, X: Any) -> dict[str, Any]:
-        return _plain(self._frame(X, first=False))
-
-
-def _plain(frame: dict[str, Any]) -> dict[str, Any]:
-    """The columns as a table is read: those of any objects are lists."""
-    return {
-        name: column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column
-        for name, column in frame.items()
-    }
+    def _table(self, X: Any, *, first: bool = False) -> dict[str, Any]:
+        """The columns as a table is read: those of any objects are lists."""
+        return {
+            name: column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column
+            for name, column in columns_by_name(self, X, first=first).items()
+        }

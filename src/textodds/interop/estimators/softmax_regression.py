@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,16 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import errors
 from textodds.errors import InputError, Unsupported, suggestion
-from textodds.interop.estimators.generative import LabelledBatch
-from textodds.interop.labels import distinct, name_in, names
-from textodds.learn.bayes import normalise
+from textodds.interop.labels import LabelledBatch, distinct, name_in, names
+from textodds.learn.bayes import normalise, of_log_odds
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.learn.labelled_rows import LabelledRows, checked_weights
 from textodds.learn.softmax import regression
 from textodds.learn.softmax.odds_ratios import OddsRatio
 from textodds.learn.solvers import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
-from textodds.learn.solvers.outcome import Curve
 
 Floats = NDArray[np.float64]
 ClassWeight = dict[Any, float] | str | None
@@ -38,24 +36,15 @@ class _NotConverged(errors.NotConverged, ConvergenceWarning):  # type: ignore[mi
     """The warning of the core, for whoever filters scikit-learn's."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: rows and labels in, weights by class out."""
 
-    C: Any
-    alpha: Any
-    class_weight: Any
-    tol: Any
-    max_iter: Any
-
-    classes_: NDArray[Any]
-    coef_: Floats
-    intercept_: Floats
-    n_iter_: NDArray[np.int32]
-    n_features_in_: int
-    C_: float
-    gap_: float | None
-    loss_curve_: Curve
-    _fit: regression.SoftmaxFit
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tol: float = 1e-4
+    max_iter: int = 200
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -75,14 +64,15 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sparse.issparse(X) and X.shape[0] * X.shape[1] <= FEW_CELLS:
             X = X.toarray()
         data = LabelledBatch(X, labels, codes, weights).labelled_rows().with_two_classes()
-        learner = replace(learner, class_weight=self._factors_of(data, labels))
+        idle = set(names(labels)).difference(data.classes)  # their rows all weigh nothing
+        learner = replace(learner, class_weight=self._factors(labels, idle))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotConverged)  # said below, in the words of this class
             fit = learner.fit_design(regression.Plain(data.rows), data, start=self._start(data))
         if not fit.outcome.converged:
             message = regression.shortfall(learner, fit.outcome, "max_iter or tol")
             warnings.warn(message, _NotConverged, stacklevel=2)
-        self.coef_, self.intercept_ = _shaped(fit, data.classes, names(labels))
+        self.coef_, self.intercept_ = fit.coefficients(names(labels))
         self.classes_, self.C_, self.gap_ = labels, fit.C, fit.outcome.gap
         self.loss_curve_, self._fit = fit.outcome.curve, fit
         self.n_iter_ = np.array([max(fit.outcome.steps, 1)], dtype=np.int32)  # where the start was the end
@@ -108,14 +98,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
         scores = self.decision_function(X)
-        if scores.ndim == 1:
-            out = np.empty((len(scores), 2))
-            with np.errstate(over="ignore", divide="ignore"):  # odds of zero and of infinity are right
-                odds = np.exp(scores)
-                np.divide(1.0, 1.0 + odds, out=out[:, 0])  # not 1 - p, which would lose the digits of a
-                np.divide(1.0, 1.0 + 1.0 / odds, out=out[:, 1])  # small probability
-            return out
-        return normalise(scores)[0]
+        return of_log_odds(scores) if scores.ndim == 1 else normalise(scores)[0]
 
     def predict_log_proba(self, X: Any) -> Floats:
         """``log p(k | x)``, (N, K)."""
@@ -139,16 +122,14 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "standard errors take the rows that the estimator was fitted on, which are not pickled",
                 hint="fit it again",
             )
-        known: list[Any] = getattr(self, "feature_names_in_", np.array([])).tolist()
-        numbers = None
-        if features is not None:
-            numbers = [self._column(known, column) for column in features]
-        asked, other = (name_in("odds_ratios", each) for each in (label, rival))
-        ratios = self._fit.odds_ratios(asked, other, numbers, level)
+        known = list(getattr(self, "feature_names_in_", ()))
+        asked = range(self.n_features_in_) if features is None else features
+        columns = [self._column(known, column) for column in asked]
+        one, other = (name_in("odds_ratios", each) for each in (label, rival))
+        ratios = self._fit.odds_ratios(one, other, columns, level)
         if not known:
             return ratios
-        at = range(len(known)) if numbers is None else numbers
-        return tuple(replace(ratio, feature=known[v]) for ratio, v in zip(ratios, at, strict=True))
+        return tuple(replace(ratio, feature=known[v]) for ratio, v in zip(ratios, columns, strict=True))
 
     def _column(self, known: list[Any], column: int | str) -> int:
         if column in known:
@@ -179,20 +160,14 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "max_epochs": self.max_iter,
         }
 
-    def _factors(self, labels: NDArray[Any]) -> regression.ClassWeight:
-        """The class weights, of labels of any type, by the names that the core has for the classes."""
+    def _factors(self, labels: NDArray[Any], idle: Collection[str] = ()) -> regression.ClassWeight:
+        """The class weights by the names that the core has for the classes, without those of idle ones."""
         given: ClassWeight = self.class_weight
         if not isinstance(given, dict):
             return given
         known = dict(zip(labels.tolist(), names(labels), strict=True))  # 1, 1.0 and np.int8(1) are one key
-        return {known.get(label) or name_in("class_weight", label): factor for label, factor in given.items()}
-
-    def _factors_of(self, data: LabelledRows, labels: NDArray[Any]) -> regression.ClassWeight:
-        """The class weights without those of labels whose rows all weigh nothing."""
-        given, idle = self._factors(labels), set(names(labels)).difference(data.classes)
-        if not isinstance(given, dict):
-            return given
-        return {name: factor for name, factor in given.items() if name not in idle}
+        factors = {known.get(label) or name_in("class_weight", label): each for label, each in given.items()}
+        return {name: factor for name, factor in factors.items() if name not in idle}
 
     def _start(self, data: LabelledRows) -> LinearModel | None:
         """A model to begin from."""
@@ -207,23 +182,15 @@ class SoftmaxRegression(Softmax):
 
     Parameters
     ----------
-    C : float, default None
-        Strength of the data against the penalty, :math:`\frac12\lVert W\rVert^2 + C\sum_i s_i\,
-        \text{loss}_i`; ``math.inf`` for no penalty. None, and alpha None: chosen on held-out rows.
-    alpha : float, default None
-        The penalty per row instead: ``C = 1 / (alpha n)``, n being the total weight of the rows.
-    class_weight : dict of label to float, or "balanced", default None
-        A factor for the rows of each class, which multiplies their weights; "balanced" gives every class
-        the same total.
+    C, alpha, class_weight, descent
+        As in `textodds.learn.softmax.regression.SoftmaxLearner`; C is chosen on held-out rows where it and
+        alpha are None, and a class weight is of a label. `textodds.Descent` is a published method of descent.
     tol : float, default 1e-4
         The relative gap to the optimum at which to stop.
     max_iter : int, default 200
         Passes over the rows before giving up with a warning.
     warm_start : bool, default False
         Whether `fit` begins where the last one ended, which must have had the same classes and columns.
-    descent : textodds.Descent, default None
-        One of the published methods of descent in the place of the solver, for teaching; C or alpha must then
-        be given.
 
     Attributes
     ----------
@@ -232,23 +199,21 @@ class SoftmaxRegression(Softmax):
         They sum to zero over the classes. Of two classes, the difference only: (1, n_features), (1,).
     n_iter_ : ndarray of shape (1,)
         Passes over the rows that it took.
+    loss_curve_ : tuple of (int, float)
+        The objective by step; of a descent, after each epoch.
     C_ : float
         The penalty that was used, given or chosen.
     gap_ : float or None
         By how much the objective may be above its least value, as a share of it: proven. None where there
         is no penalty.
-    loss_curve_ : tuple of (int, float)
-        The objective by step; of a descent, after each epoch.
 
     Differs
     -------
-    From scikit-learn's ``LogisticRegression``, which has the same optimum for the same C. There C is 1 by
-    default, here it is chosen. There ``tol`` is a bound on the gradient, whose meaning depends on the units
-    of the columns and on how many rows there are; here it is a bound on the relative gap to the optimum,
-    which is proven when `fit` ends (``gap_``): coefficients agree to about the root of it. Without a penalty
-    (``C=inf``) there is nothing to prove by, and it bounds the gradient; classes that can be told apart
-    without error have no optimum then, and are refused. A class whose rows all have weight zero has
-    probability zero.
+    From scikit-learn's ``LogisticRegression``, where C is 1 by default and ``tol`` bounds the gradient, whose
+    size depends on the units of the columns and on how many rows there are; here the gap is proven when `fit`
+    ends, and coefficients agree to about the root of it. Without a penalty (``C=inf``) there is nothing to
+    prove by, and ``tol`` bounds the gradient; classes that can be told apart without error have no optimum
+    then, and are refused. A class whose rows all have weight zero has probability zero.
 
     Examples
     --------
@@ -259,11 +224,6 @@ class SoftmaxRegression(Softmax):
     (array(['no', 'yes'], dtype='<U3'), array([[0.5, 0.5]]))
     """
 
-    C: float | None = None
-    alpha: float | None = None
-    class_weight: ClassWeight = None
-    tol: float = 1e-4
-    max_iter: int = 200
     warm_start: bool = False
     descent: Descent | None = None
 
@@ -290,30 +250,21 @@ class NBSoftmax(Softmax):
     ----------
     C, alpha, class_weight, tol, max_iter
         As in `SoftmaxRegression`.
-    smoothing : float, default 1.0
-        Pseudo-counts of naive Bayes.
-    form : "scaled" or "centred", default "scaled"
-        Whether columns are scaled by how much they tell the classes apart, or the penalty pulls towards the
-        weights of naive Bayes instead of zero.
+    smoothing, form
+        As in `textodds.learn.softmax.regression.NBSoftmaxLearner`.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, n_iter_, C_, gap_
+    classes_, coef_, intercept_, n_iter_, loss_curve_, C_, gap_
         As in `SoftmaxRegression`; weights are of the columns as they come.
 
     Examples
     --------
     >>> X = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
-    >>> model = NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"])
-    >>> model.coef_.round(2)  # the third column says nothing
+    >>> NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"]).coef_.round(2)  # the third column says nothing
     array([[-0.76,  0.76,  0.  ]])
     """
 
-    C: float | None = None
-    alpha: float | None = None
-    class_weight: ClassWeight = None
-    tol: float = 1e-4
-    max_iter: int = 200
     smoothing: float = 1.0
     form: str = "scaled"
 
@@ -325,22 +276,3 @@ class NBSoftmax(Softmax):
     def learner(self) -> regression.NBSoftmaxLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
         return regression.NBSoftmaxLearner(**self._choices(), smoothing=self.smoothing, form=self.form)
-
-
-def _shaped(
-    fit: regression.SoftmaxFit, seen: tuple[str, ...], known: tuple[str, ...]
-) -> tuple[Floats, Floats]:
-    """Weights and biases as scikit-learn has them, (K, V) and (K,), or (1, V) and (1,).
-
-    Of K ``known`` classes those not ``seen`` are impossible.
-    """
-    factor = np.float64(1.0) if fit.factor is None else fit.factor[:, None]
-    if len(known) == 2:
-        found = fit.outcome.parameters
-        return (found.weights * factor).T, found.bias.copy()
-    model = fit.model
-    at = [known.index(name) for name in seen]
-    weights, bias = np.zeros((model.n_features, len(known))), np.full(len(known), -np.inf)
-    weights[:, at] = model.weights.rows(np.arange(model.n_features)) * factor
-    bias[at] = model.intercept + model.log_prior
-    return weights.T, bias  # (V, K) in memory, which is the order in which rows are scored

@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from textodds.data import Source, frames, read, values
-from textodds.errors import BadRow, InputError, Unsupported
+from textodds.data import Source, read
+from textodds.errors import InputError, Unsupported
+from textodds.interop.containers import label_column, rows_from_zero, text_column
 from textodds.interop.estimators.generative import Classifier
-from textodds.interop.labels import declared, joined, named, names
+from textodds.interop.labels import declared, joined, name_in, named
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import resolved
+from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts
 from textodds.model.text_model import TextModel
+from textodds.text import TextSettings, Weighting
 from textodds.training.train import train_on
 
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation
     from textodds.stats.tally import Tally
-    from textodds.text import Weighting
 
 Floats = NDArray[np.float64]
 
-SETTINGS = (
-    "unit",
-    "ngrams",
-    "characters",
-    "lower",
-    "normal_form",
-    "strip_accents",
-    "stop_words",
-    "hash_bits",
-    "vocabulary",
-)
+SETTINGS = frozenset(field.name for field in fields(TextSettings)) - {"count_unknown", "hash_seed"}
 """Parameters that are fields of `TextSettings`; None leaves them as is usual for the learner."""
+
+RECIPE = ("unknown", "min_df", "max_df", "max_features", "weighting", "sklearn")
+"""Those that `textodds.learn.recipe.recipe_of` takes."""
 
 
 def _learns_on(estimator: TextClassifier) -> bool:
@@ -58,9 +48,10 @@ def _learns_on(estimator: TextClassifier) -> bool:
     except InputError:
         return True  # whoever calls is told what is wrong with it
     if learner.entry.needs_documents or learner.rereads:
+        counting = ", ".join(name for name, entry in LEARNERS.items() if entry.is_merged)
         raise Unsupported(
             "this learner needs all texts at once: it neither learns in batches nor forgets",
-            hint="use the learner multinomial, bernoulli or complement, which learn counts",
+            hint=f"use one that learns counts: {counting}",
         )
     return True
 
@@ -69,16 +60,13 @@ def _learns_on(estimator: TextClassifier) -> bool:
 class TextClassifier(Classifier):
     r"""A classifier of raw texts: `textodds.train` and the model it makes, with no matrix in between.
 
-    Texts come as a list, tuple or array of str, a column of pandas, polars or Arrow, or a frame of one such
-    column.
+    Texts come as a list or array of str, a column of pandas, polars or Arrow, or a frame of one such column.
 
     Parameters
     ----------
     learner : str, learner or estimator, default "multinomial"
-        One of `textodds.learn.registry.LEARNERS` that is of texts (``multinomial``, ``bernoulli``,
-        ``complement``, ``softmax``, ``nb-softmax``, ``lda``, ``qda``), or such a learner, or one of our
-        estimators for the choices it has. The parameters of an estimator are reached from here
-        (``learner__alpha``).
+        The name of one of texts (`textodds.learn.registry.LEARNERS`), such a learner, or an estimator of ours
+        for the choices it has, whose parameters are reached from here (``learner__alpha``).
     calibrate : bool, default True
         Whether to make probabilities right on texts that were left out; see `textodds.train`.
     threads : int, default None
@@ -106,8 +94,6 @@ class TextClassifier(Classifier):
     Examples
     --------
     >>> model = TextClassifier().fit(["free phone", "see you at six", "free prize"], [1, 0, 1])
-    >>> model.predict(["a free offer", "at six?"])
-    array([1, 0])
     >>> model.predict_proba(["free"]).round(3)
     array([[0.143, 0.857]])
     >>> model.partial_fit(["free at last"], [0]).forget(["free phone"], [1]).predict(["free"])
@@ -159,10 +145,8 @@ class TextClassifier(Classifier):
             calibrate=model.calibration is not None,
             threads=model.threads,
             unknown=recipe.unknown,
-            min_df=recipe.selection.min_df,
-            max_df=recipe.selection.max_df,
-            max_features=recipe.selection.max_features,
             weighting=recipe.weighting,
+            **asdict(recipe.selection),
             **settings,
         )
         made.model_, made.classes_ = model, np.array(model.classes_)
@@ -220,10 +204,7 @@ class TextClassifier(Classifier):
         See `TextModel.explain`; labels are those of ``classes_``.
         """
         check_is_fitted(self)
-        asked, other = (
-            each if each is None or isinstance(each, str) else names(np.asarray([each]))[0]
-            for each in (label, rival)
-        )
+        asked, other = (None if each is None else name_in("explain", each) for each in (label, rival))
         return self.model_.explain(text, asked, other, calibrate=calibrate)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -240,32 +221,25 @@ class TextClassifier(Classifier):
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         known = self.model_.classes_
-        with _rows_from_zero():
-            parts = [self.model_.score_batch(batch)[0] for batch in read(_column(X), labelled=False)]
+        with rows_from_zero():
+            parts = [self.model_.score_batch(batch)[0] for batch in read(text_column(X), labelled=False)]
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
         return self._by_class(scores, known)
 
     def _trained(self, labels: NDArray[Any], source: Source) -> TextModel:
         """The model of all texts there are."""
-        recipe = self._recipe(labels)
-        with _rows_from_zero():
-            return train_on(source, recipe, calibrate=self.calibrate, threads=self.threads)
+        with rows_from_zero():
+            return train_on(source, self._recipe(labels), calibrate=self.calibrate, threads=self.threads)
 
     def _counted(self, source: Source) -> Tally:
         """The counts of a batch, as the model counts."""
-        with _rows_from_zero():
+        with rows_from_zero():
             return self.model_.count(source)
 
     def _labelled(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], Source]:
         """The labels that occur, and the texts with theirs as the core takes them."""
-        if y is None:
-            raise InputError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.",
-                hint="give a label for each text",
-            )
-        texts = _column(X)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
+        y = label_column(self, y)
+        texts = text_column(X)
         check_consistent_length(range(len(texts)), y)
         labels, classes = named(y)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(texts))
@@ -280,66 +254,7 @@ class TextClassifier(Classifier):
         given = {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
         if self.normal_form is False:
             given["normal_form"] = None
-        return recipe_of(
-            learner,
-            unknown=self.unknown,
-            min_df=self.min_df,
-            max_df=self.max_df,
-            max_features=self.max_features,
-            weighting=self.weighting,
-            sklearn=self.sklearn,
-            **given,
-        )
-
-
-AN_EMPTY_ONE = "put a text there, which may be empty, or leave the row out"
-
-
-def _column(X: Any) -> Any:
-    """Texts as one column: a list of str, or a column of pandas, polars or Arrow."""
-    if isinstance(X, str):
-        raise InputError(
-            "Iterable over raw text documents expected, string object received.", hint="write [text]"
-        )
-    X = frames.column_of(X)
-    if frames.is_stream(X):
-        X = pa.table(X)
-    if frames.is_table(X):
-        columns = frames.table_of(X).columns
-        _refuse_unless_one(len(columns))
-        X = columns[0]
-    if frames.is_column(X):
-        # polars would hand out string views, of which pyarrow can take no rows.
-        return X.to_arrow() if hasattr(X, "to_arrow") else X
-    if isinstance(X, np.ndarray):
-        if X.ndim > 1:
-            _refuse_unless_one(X.shape[1])
-        X = X.reshape(-1).tolist()
-    if isinstance(X, (bytes, Mapping)) or sparse.issparse(X) or not isinstance(X, Iterable):
-        raise InputError(
-            f"texts are expected, and a {type(X).__name__} came", hint="give a list of str, or a column"
-        )
-    texts, problems = values.texts_of(list(X))
-    if problems:
-        row = min(problems)
-        raise InputError(f"row {row}: {problems[row]}", hint=AN_EMPTY_ONE)
-    return texts
-
-
-def _refuse_unless_one(columns: int) -> None:
-    if columns != 1:
-        raise InputError(f"texts are one column, and here are {columns}", hint="choose one: X['text']")
-
-
-@contextmanager
-def _rows_from_zero() -> Iterator[None]:
-    """Bad rows by their positions, as whoever indexes X has them."""
-    try:
-        yield
-    except BadRow as error:
-        if error.line is None:
-            raise
-        raise InputError(f"row {error.line - 1}: {error.reason}", hint=AN_EMPTY_ONE) from error
+        return recipe_of(learner, **{name: getattr(self, name) for name in RECIPE}, **given)
 
 
 def _written(model: TextModel) -> bytes:

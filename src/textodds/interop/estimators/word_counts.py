@@ -7,21 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from textodds.errors import InputError, NoData, TextoddsWarning, Unsupported
+from textodds.interop.class_priors import ClassPrior
 from textodds.interop.estimators.count_rows import CountRows
-from textodds.interop.estimators.generative import ClassPrior, LabelledBatch
-from textodds.interop.labels import distinct
-from textodds.learn.class_sums import ClassSums, present, with_whole_cells
+from textodds.interop.labels import LabelledBatch, distinct
+from textodds.learn.class_sums import ClassSums, class_sums, present, with_whole_cells
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.conditionals.estimate import Alpha
 from textodds.learn.em import SemiSupervisedLearner, fit_rows
-from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 
 Floats = NDArray[np.float64]
+
+UNLABELLED = (-1, None, "")
+"""What y has for a row without a label."""
 
 
 class NotBinary(TextoddsWarning):
@@ -54,24 +56,16 @@ class MultinomialNB(CountRows):
     classes_, class_count_, class_log_prior_ : ndarray of shape (n_classes,)
     feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
         Sums of counts, and logarithms of probabilities.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features,)
-        Where the columns have names.
     statistics_ : textodds.learn.class_sums.ClassSums
         What was learned, which adds.
 
     Differs
     -------
-    From scikit-learn's, whose numbers are the same, but at ``alpha=0``; see
-    `textodds.learn.conditionals.Multinomial`. Weights below zero are refused, and priors that do not sum to
-    1. A class without rows has the prior -inf and the words of the smoothing alone, as there.
+    From scikit-learn's at ``alpha=0``. Weights below zero are refused, and priors that do not sum to 1.
 
     Examples
     --------
     >>> model = MultinomialNB().fit([[2, 0], [0, 1]], ["ham", "spam"])
-    >>> np.exp(model.feature_log_prob_).round(3)
-    array([[0.75 , 0.25 ],
-           [0.333, 0.667]])
     >>> model.predict_proba([[1, 0]]).round(3)
     array([[0.692, 0.308]])
     >>> model.partial_fit([[0, 3]], ["eggs"]).predict([[1, 0], [0, 4]])
@@ -85,7 +79,7 @@ class MultinomialNB(CountRows):
     binary: bool = False
 
     def _learner(self) -> MultinomialLearner:
-        return MultinomialLearner(self._smoothing(), self._prior(), self.binary)
+        return self._learner_of(MultinomialLearner, alpha=self._smoothing(), prior=self._prior())
 
     def _seen(self, rows: Any) -> Any:
         return present(rows, 0) if self.binary else rows
@@ -106,25 +100,19 @@ class BernoulliNB(CountRows):
 
     Attributes
     ----------
-    classes_, class_count_, class_log_prior_, n_features_in_, feature_names_in_, statistics_
-        As in `MultinomialNB`.
-    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        How many rows of a class hold a column, and the logarithm of the probability of that.
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, statistics_
+        As in `MultinomialNB`; counts are of rows that hold a column, probabilities of that.
 
     Differs
     -------
     From scikit-learn's, whose numbers are the same, but for an alpha below about 1e-6, where it loses digits
-    of the probability to be absent. An alpha per column, which that one documents and cannot use, works. A
-    cell that a sparse row stores in parts is one cell. At ``alpha=0``, and where ``binarize=None`` is given
-    rows of other numbers than 0 and 1, scikit-learn gives NaN; here numbers are finite, and in the second
-    case a warning is given. A class without rows has the prior -inf and a half for each column, as there.
+    of the probability to be absent. An alpha per column, which that one documents and cannot use, works. At
+    ``alpha=0``, and where ``binarize=None`` is given rows of other numbers than 0 and 1, it gives NaN; here
+    numbers are finite, and in the second case a warning is given.
 
     Examples
     --------
     >>> model = BernoulliNB().fit([[1, 0], [3, 1], [0, 1]], ["ham", "ham", "spam"])
-    >>> np.exp(model.feature_log_prob_).round(3)
-    array([[0.75 , 0.5  ],
-           [0.333, 0.667]])
     >>> model.predict_proba([[0, 2]]).round(3)
     array([[0.36, 0.64]])
     """
@@ -156,7 +144,7 @@ class BernoulliNB(CountRows):
         return self._learner().conditional.log_p(sums.total, sums.weight)[0]
 
     def _learner(self) -> BernoulliLearner:
-        return BernoulliLearner(self._smoothing(), self._prior())
+        return self._learner_of(BernoulliLearner, alpha=self._smoothing(), prior=self._prior())
 
     def _seen(self, rows: Any) -> Any:
         return rows if self.binarize is None else present(rows, self.binarize)
@@ -180,22 +168,16 @@ class BernoulliNB(CountRows):
         return sums
 
 
-class ParameterOnly:
-    """A parameter that is no attribute: scikit-learn takes whatever has ``transform`` for a transformer."""
-
-    def __init__(self, default: bool) -> None:
-        self.default = default
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
+class TransformParameter:
+    """The parameter ``transform``, which is no attribute: scikit-learn would see a transformer in it."""
 
     def __get__(self, instance: object | None, owner: type) -> bool:
         if instance is None:
-            return self.default
-        raise AttributeError(f"{owner.__name__} has no {self.name}(); the parameter is in get_params()")
+            return False  # by default
+        raise AttributeError(f"{owner.__name__} does not transform rows; see get_params()['transform']")
 
     def __set__(self, instance: object, value: bool) -> None:
-        instance.__dict__[self.name] = value
+        instance.__dict__["transform"] = value
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -212,32 +194,23 @@ class ComplementNB(CountRows):
     norm : bool, default False
         Normalise the weights of each class: long classes do not win by the size of their weights.
     transform : bool, default False
-        Learn from rows that are transformed (logarithms of counts, inverse document frequencies, unit
-        length); with ``norm`` this is the TWCNB of the paper. What a row adds then depends on all others, so
-        that there is no ``partial_fit``.
+        Learn from transformed rows; with ``norm`` this is TWCNB. There is no ``partial_fit`` then.
 
     Attributes
     ----------
-    classes_, class_count_, class_log_prior_, n_features_in_, feature_names_in_, statistics_
-        As in `MultinomialNB`.
-    feature_count_, feature_log_prob_ : ndarray of shape (n_classes, n_features)
-        Sums of counts, transformed where that is asked, and weights in the scores.
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, statistics_
+        As in `MultinomialNB`; counts are of transformed rows, if any, and logarithms are weights.
     feature_all_ : ndarray of shape (n_features,)
         Sums of counts over all classes.
 
     Differs
     -------
     From scikit-learn's, which has no ``transform``, and otherwise the same numbers. At ``alpha=0`` that one
-    gives infinite weights and NaN; here numbers are finite (see `textodds.learn.forms.linear.LOG_ZERO`). A
-    small alpha beside large counts loses digits there (at 1e-10 and counts of hundreds, all but five). A
-    class without rows is scored by the words of all rows, as there, which hardly lets it win.
+    gives infinite weights and NaN, and a small alpha beside large counts loses digits there.
 
     Examples
     --------
     >>> model = ComplementNB().fit([[2, 0], [0, 1]], ["ham", "spam"])
-    >>> model.feature_log_prob_.round(3)
-    array([[1.099, 0.405],
-           [0.288, 1.386]])
     >>> model.predict([[1, 0], [0, 1]])
     array(['ham', 'spam'], dtype='<U4')
     """
@@ -247,7 +220,7 @@ class ComplementNB(CountRows):
     fit_prior: bool = True
     class_prior: ClassPrior = None
     norm: bool = False
-    transform: ParameterOnly = ParameterOnly(False)
+    transform: TransformParameter = TransformParameter()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name."""
@@ -284,11 +257,8 @@ class ComplementNB(CountRows):
         if not self._transforms:
             return super()._summed(batch, rows)
         rows = with_whole_cells(sparse.csr_array(rows))
-        weights = np.ones(rows.shape[0]) if batch.weights is None else batch.weights
-        n = float(weights.sum())
-        df = np.bincount(
-            rows.indices, np.repeat(weights, np.diff(rows.indptr)) * (rows.data > 0), rows.shape[1]
-        )
+        n = float(rows.shape[0] if batch.weights is None else batch.weights.sum())
+        df = class_sums(present(rows, 0), np.zeros_like(batch.codes), batch.weights, 1)[0]
         df[df == 0] = n  # what no row of any weight has adds nothing
         return super()._summed(batch, transformed(rows, df, n))
 
@@ -302,27 +272,15 @@ class SemiSupervisedNB(CountRows):
 
     Parameters
     ----------
-    alpha : float, default 0.01
-        Smoothing, in pseudo-counts per column, above 0: small, since unlabelled rows bring rare words.
-    weight : float, default 1.0
-        What an unlabelled row counts beside a labelled one, from 0 to 1.
+    alpha, weight, binary, temperature, max_iterations, tolerance
+        As in `textodds.learn.em.SemiSupervisedLearner`.
     class_prior
         As in `MultinomialNB`; None: as often as in the labelled rows and, expected, in the others.
-    binary : bool, default False
-        Count a word once a row.
-    temperature : float, default 1.0
-        Above 1 the classes of unlabelled rows are taken to be less certain than Bayes' rule has them.
-    max_iterations : int, default 50
-        Steps at most; a `NotConverged` warning says if that was too few.
-    tolerance : float, default 1e-6
-        Stop once the objective grows by less than this share of itself.
 
     Attributes
     ----------
-    classes_, class_log_prior_, feature_log_prob_, n_features_in_, feature_names_in_
-        As in `MultinomialNB`.
-    class_count_, feature_count_ : ndarray of shape (n_classes,), (n_classes, n_features)
-        Expected rows, and expected sums of counts.
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_
+        As in `MultinomialNB`; counts are expected ones.
     objective_ : ndarray of shape (n_iter_,)
         The penalised log-likelihood after each step; no step lowers it.
     n_iter_ : int
@@ -346,15 +304,7 @@ class SemiSupervisedNB(CountRows):
     tolerance: float = 1e-6
 
     def _learner(self) -> SemiSupervisedLearner:
-        return SemiSupervisedLearner(
-            self.alpha,
-            self.weight,
-            self._prior(),
-            self.binary,
-            self.temperature,
-            self.max_iterations,
-            self.tolerance,
-        )
+        return self._learner_of(SemiSupervisedLearner, prior=self._prior())
 
     def _seen(self, rows: Any) -> Any:
         return present(rows, 0) if self.binary else rows
@@ -365,19 +315,15 @@ class SemiSupervisedNB(CountRows):
             hint="give all rows to `fit`",
         )
 
-    def _batch(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
-    ) -> LabelledBatch:
-        rows, y, N = self._checked(X, y, first=first, least=least)
-        known = np.array([not _is_unlabelled(label) for label in y.tolist()], dtype=bool)
+    def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        known = np.array([label not in UNLABELLED for label in y.tolist()], dtype=bool)
         if not known.any():
             raise NoData(
                 "no row has a label", hint="unlabelled rows help a few labelled ones, and cannot do without"
             )
-        codes = np.full(N, -1, dtype=np.intp)
+        codes = np.full(len(y), -1, dtype=np.intp)
         labels, codes[known] = distinct(y[known])
-        weights = None if sample_weight is None else checked_weights(sample_weight, N)
-        return LabelledBatch(rows, labels, codes, weights)
+        return labels, codes
 
     def _counted(self, batch: LabelledBatch) -> ClassSums:
         self._refuse(batch.rows)
@@ -391,8 +337,3 @@ class SemiSupervisedNB(CountRows):
         total = np.zeros((len(counts.classes), counts.n_features))
         total[counts.class_of, counts.feature_of] = counts.occurrences
         return ClassSums(batch.labels, counts.class_documents, total)
-
-
-def _is_unlabelled(label: Any) -> bool:
-    """Whether a label says that there is none: -1, or of text None or nothing."""
-    return label is None or (isinstance(label, str) and not label) or label == -1

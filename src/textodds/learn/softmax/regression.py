@@ -108,6 +108,21 @@ class SoftmaxFit:
             about["held_out"] = self.path.held_out
         return about
 
+    def coefficients(self, classes: Sequence[str]) -> tuple[Floats, Floats]:
+        """Weights of unscaled features and biases: (K, V) and (K,), or of two classes (1, V) and (1,).
+
+        Of ``classes``, which may be more than those that had rows, the others are impossible.
+        """
+        factor = np.float64(1.0) if self.factor is None else self.factor[:, None]
+        if len(classes) == 2:
+            found = self.outcome.parameters
+            return (found.weights * factor).T, found.bias.copy()
+        V, at = self.model.n_features, [classes.index(name) for name in self.model.classes]
+        weights, bias = np.zeros((V, len(classes))), np.full(len(classes), -np.inf)
+        weights[:, at] = self.model.weights.rows(np.arange(V)) * factor
+        bias[at] = self.model.intercept + self.model.log_prior
+        return weights.T, bias  # (V, K) in memory, which is the order in which rows are scored
+
     def odds_ratios(
         self, label: str, rival: str, features: ArrayLike | None = None, level: float = 0.95
     ) -> tuple[OddsRatio, ...]:
