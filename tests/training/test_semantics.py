@@ -400,7 +400,10 @@ def test_a_learner_of_texts_may_be_given_by_its_name(name):
             textodds.MultinomialNB,
             "the class textodds.interop.estimators.word_counts.MultinomialNB is no learner",
         ),
-        (textodds.TextClassifier(), "textodds.interop.estimators.text_classifier.TextClassifier is no learner of ours"),
+        (
+            textodds.TextClassifier(),
+            "textodds.interop.estimators.text_classifier.TextClassifier is no learner of ours",
+        ),
         (3, "3 is no learner of ours"),
     ],
     ids=["theirs", "a class of theirs", "a class", "not of its kind", "number"],

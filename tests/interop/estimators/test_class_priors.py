@@ -1,4 +1,4 @@
-"""A prior in every form, of every generative estimator: as often as in training, alike, in order, by label."""
+"""A prior in every form, of every generative estimator: as in training, alike, in order, by label."""
 
 import numpy as np
 import pytest

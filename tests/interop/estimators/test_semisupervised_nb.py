@@ -50,7 +50,9 @@ def test_it_gives_what_the_learner_gives(choices, kind):
 
 
 def test_the_learner_has_the_same_choices():
-    given = SemiSupervisedNB(alpha=0.5, weight=0.2, binary=True, temperature=3.0, max_iterations=7, tolerance=0.1)
+    given = SemiSupervisedNB(
+        alpha=0.5, weight=0.2, binary=True, temperature=3.0, max_iterations=7, tolerance=0.1
+    )
     assert given.learner() == SemiSupervisedLearner(0.5, 0.2, "data", True, 3.0, 7, 0.1)
     assert SemiSupervisedNB().learner() == SemiSupervisedLearner()
     with pytest.raises(InputError, match="alpha must be one number above 0"):
@@ -67,10 +69,10 @@ def test_without_unlabelled_rows_it_is_multinomial_naive_bayes():
 
 
 def test_unlabelled_rows_help_where_labels_are_few():
-    X, y, truth = mixture(3, N=1500, labelled=6)
+    X, y, truth = mixture(2, N=1500, labelled=10)
     few = y >= 0
     alone = MultinomialNB(alpha=0.01).fit(X[few], y[few]).score(X[~few], truth[~few])
-    assert SemiSupervisedNB().fit(X, y).score(X[~few], truth[~few]) > alone + 0.01
+    assert SemiSupervisedNB().fit(X, y).score(X[~few], truth[~few]) > alone + 0.05
 
 
 def test_no_step_lowers_the_objective():
@@ -95,14 +97,18 @@ def test_labels_of_any_type_have_a_value_that_is_none(labels, nothing):
     model, plain = SemiSupervisedNB().fit(X, named), SemiSupervisedNB().fit(X, y)
     assert model.classes_.tolist() == sorted(labels.tolist())
     order = np.argsort(labels)
-    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X)[:, order], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_proba(X), plain.predict_proba(X)[:, order], rtol=1e-9, atol=1e-12
+    )
 
 
 def test_a_weight_of_two_is_two_rows():
     X, y, _ = mixture()
     weighted = SemiSupervisedNB().fit(X, y, sample_weight=np.where(np.arange(len(y)) < 50, 2.0, 1.0))
     doubled = SemiSupervisedNB().fit(np.vstack([X, X[:50]]), np.concatenate([y, y[:50]]))
-    np.testing.assert_allclose(weighted.predict_log_proba(X), doubled.predict_log_proba(X), rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(
+        weighted.predict_log_proba(X), doubled.predict_log_proba(X), rtol=1e-8, atol=1e-9
+    )
 
 
 def test_it_trains_on_texts_as_the_learner_does():

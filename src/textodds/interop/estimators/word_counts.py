@@ -254,10 +254,10 @@ class ComplementNB(CountRows):
             )
 
     def _summed(self, batch: LabelledBatch, rows: Any) -> ClassSums:
-        if not self._transforms:
+        n = float(len(batch.codes) if batch.weights is None else batch.weights.sum())
+        if not self._transforms or not n:
             return super()._summed(batch, rows)
         rows = with_whole_cells(sparse.csr_array(rows))
-        n = float(rows.shape[0] if batch.weights is None else batch.weights.sum())
         df = class_sums(present(rows, 0), np.zeros_like(batch.codes), batch.weights, 1)[0]
         df[df == 0] = n  # what no row of any weight has adds nothing
         return super()._summed(batch, transformed(rows, df, n))
