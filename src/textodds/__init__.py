@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MultinomialNB,
         NBSoftmax,
         QuadraticDiscriminantAnalysis,
+        SemiSupervisedNB,
         SoftmaxRegression,
         TextClassifier,
     )
@@ -78,6 +79,7 @@ __all__ = [
     "Prediction",
     "QuadraticDiscriminantAnalysis",
     "Rule",
+    "SemiSupervisedNB",
     "SoftmaxRegression",
     "SoftmaxStream",
     "TableModel",
@@ -125,6 +127,7 @@ _HOME = {
     "Prediction": "model.text_model",
     "QuadraticDiscriminantAnalysis": "interop.estimators",
     "Rule": "judge.decisions",
+    "SemiSupervisedNB": "interop.estimators",
     "SoftmaxRegression": "interop.estimators",
     "SoftmaxStream": "training.stream",
     "TableModel": "model.table_model",

@@ -400,9 +400,12 @@ def test_a_learner_of_texts_may_be_given_by_its_name(name):
         (naive_bayes.MultinomialNB, "the class sklearn.naive_bayes.MultinomialNB is no learner of ours"),
         (
             textodds.MultinomialNB,
-            "the class textodds.interop.estimators.multinomial.MultinomialNB is no learner",
+            "the class textodds.interop.estimators.word_counts.MultinomialNB is no learner",
         ),
-        (textodds.TextClassifier(), "textodds.interop.estimators.text.TextClassifier is no learner of ours"),
+        (
+            textodds.TextClassifier(),
+            "textodds.interop.estimators.text_classifier.TextClassifier is no learner of ours",
+        ),
         (3, "3 is no learner of ours"),
     ],
     ids=["theirs", "a class of theirs", "a class", "not of its kind", "number"],

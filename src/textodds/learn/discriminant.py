@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError, NotConverged, Unsupported
+from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, shared
@@ -72,8 +73,7 @@ class _Gaussian(Learner):
         raise NotImplementedError
 
     def _log_prior(self, data: LabelledRows) -> Floats:
-        mass = np.bincount(data.codes, data.weights, len(data.classes)).astype(np.float64, copy=False)
-        return log_prior(self.prior, data.classes, mass)
+        return log_prior(self.prior, data.classes, data.class_weights())
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class LinearDiscriminantLearner(_Gaussian):
             for shrinkage in intensities:
                 found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
                 start = found.weights
-                yield rows @ found.weights + found.intercept + prior
+                yield log_joint(rows @ found.weights + found.intercept, prior)
 
         path = _chosen_sparse(whole, self.shrinkage, along)
         found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
@@ -227,7 +227,7 @@ class QuadraticDiscriminantLearner(_Gaussian):
         def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
             directions = Directions.of(kept, self.rank)
             for shrinkage in intensities:
-                yield directions.shrunk(shrinkage).log_density(rows) + prior
+                yield log_joint(directions.shrunk(shrinkage).log_density(rows), prior)
 
         path = _chosen_sparse(whole, self.shrinkage, along)
         gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)

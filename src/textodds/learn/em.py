@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.errors import InputError, NotConverged
+from textodds.learn.bayes import normalise
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.linear import log_prior
 from textodds.learn.naive_bayes import CountLearner
@@ -227,11 +228,8 @@ def _posterior(part: _Part, log_theta: Floats, log_pi: Floats, temperature: floa
     scores = _kernels.row_scores(part.raw, log_theta, log_pi)
     if temperature != 1:
         scores /= temperature
-    most = scores.max(axis=1, keepdims=True)
-    np.exp(scores - most, out=scores)
-    total = scores.sum(axis=1, keepdims=True)
-    scores /= total
-    return scores, temperature * (most + np.log(total))[:, 0]
+    share, evidence = normalise(scores)
+    return share, temperature * evidence
 
 
 class _Steps:

@@ -38,9 +38,21 @@ class LabelledRows:
         classes, codes = coded(labels)
         return cls(matrix, classes, codes, checked_weights(weights, N)).with_two_classes()
 
+    def class_weights(self) -> NDArray[np.float64]:
+        """Total weight of the rows of each class, (K,)."""
+        return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64, copy=False)
+
+    def class_means(self) -> NDArray[np.float64]:
+        """The mean of the rows of each class, (K, V); of sparse rows."""
+        from scipy import sparse
+
+        mass, N = self.class_weights(), len(self.codes)
+        share = (self.weights / mass[self.codes], (self.codes, np.arange(N)))
+        return np.asarray((sparse.csr_array(share, shape=(len(mass), N)) @ self.rows).toarray())
+
     def with_two_classes(self) -> LabelledRows:
         """The same with the classes that have a weight, if those are at least two."""
-        mass = np.bincount(self.codes, self.weights, len(self.classes))
+        mass = self.class_weights()
         seen = np.flatnonzero(mass)
         if len(seen) < 2:
             raise InputError(

@@ -10,7 +10,7 @@ import numpy as np
 from textodds.errors import InputError, NoData, Unsupported, suggestion
 from textodds.learn import naive_bayes
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.registry import Learner, as_dict, names_of, of_dict, resolved
+from textodds.learn.registry import LEARNERS, Learner, as_dict, names_of, of_dict, resolved
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
 
@@ -42,7 +42,7 @@ class Recipe:
         if self.weighting is not None and not needs_documents:
             raise Unsupported(
                 "naive Bayes learns from counts, which a weighting would change",
-                hint="leave the weighting out, or use the learner softmax, nb-softmax, lda or qda",
+                hint=f"leave the weighting out, or use a learner that takes one: {', '.join(_weighted())}",
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -112,6 +112,11 @@ def recipe_of(
         settings = TextSettings.sklearn(**chosen) if sklearn else TextSettings(**chosen)
     selection = Selection(1 if min_df is None else min_df, max_df, max_features)
     return Recipe(settings, selection, unknown, learner, weighting, is_open)
+
+
+def _weighted() -> list[str]:
+    """Names of the learners whose words may be weighted."""
+    return [name for name in names_of(texts=True) if LEARNERS[name].needs_documents]
 
 
 def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:

@@ -23,6 +23,7 @@ from textodds import _kernels
 from textodds.data import Batch
 from textodds.data.batch import taken
 from textodds.errors import InputError, NoData, Unsupported
+from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
 from textodds.learn.conditionals.bernoulli import log_absent
@@ -121,7 +122,7 @@ class LeaveOneOut:
             LOG_ZERO,
             absent,
         )
-        return found + self.log_prior(codes, weights)
+        return log_joint(found, self.log_prior(codes, weights))
 
     def _of(
         self, conditional: Any, codes: NDArray[np.int64], weights: Floats, alpha: float

@@ -15,6 +15,7 @@ from textodds.data.table_batch import columns_there, gathered
 from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate
 from textodds.judge.novelty import Familiarity, Typical
+from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_prior, log_softmax
@@ -200,7 +201,7 @@ class TableModel:
         evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
         parts = self.product.by_block(batch)
         scores = sum(slope * part for slope, part in zip(self.slopes, parts, strict=True))
-        return np.asarray(scores + self.log_prior + self.bias), evidence
+        return log_joint(np.asarray(scores), self.log_prior) + self.bias, evidence
 
     def score(self, rows: Any) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
@@ -233,7 +234,7 @@ class TableModel:
 
     def log_joint_of(self, batch: TableBatch) -> Floats:
         """``log p(row, class)`` of a batch, by the model as it is, before any calibration: (N, K)."""
-        return self.product.log_likelihood(batch) + self.log_prior
+        return log_joint(self.product.log_likelihood(batch), self.log_prior)
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(row)`` with all constants, whatever the class: (N,).

@@ -15,6 +15,7 @@ from textodds import _kernels
 from textodds.data import Batch, Texts, read
 from textodds.errors import InputError, LengthMismatch, NoData, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate
+from textodds.learn.bayes import log_joint
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
@@ -293,7 +294,7 @@ class TextModel:
 
     def log_joint(self, texts: Any, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
         """``log p(words, class)`` with all constants: of every class (N, K), or of each text's label (N,)."""
-        joint = self.log_likelihood(texts) + self._generative().log_prior
+        joint = log_joint(self.log_likelihood(texts), self._generative().log_prior)
         return joint if labels is None else of_labels(joint, labels, self._class)
 
     def log_density(self, texts: Any) -> NDArray[np.float64]:

@@ -18,15 +18,15 @@ from scipy import sparse
 from sklearn import naive_bayes
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import textodds
 from textodds.errors import BadWeight, InputError, NegativeCount, NoData, TextoddsWarning, Unsupported
 from textodds.interop.estimators import BernoulliNB, ComplementNB, MultinomialNB
-from textodds.interop.estimators.bernoulli import NotBinary
-from textodds.interop.estimators.labels import distinct
+from textodds.interop.estimators.word_counts import NotBinary
+from textodds.interop.labels import distinct
 from textodds.learn import naive_bayes as ours
 from textodds.stats.tally import Counts
 
@@ -67,7 +67,8 @@ def backwards(X):
 def theirs(model):
     """scikit-learn's estimator with the same choices."""
     choices = model.get_params()
-    choices.pop("binary", None)
+    for own in ("binary", "transform"):
+        choices.pop(own, None)
     return getattr(naive_bayes, type(model).__name__)(**choices)
 
 
@@ -647,3 +648,59 @@ def test_text_that_hardly_repeats_is_told_about():
     for labels in (y, y.astype(object)):
         with pytest.warns(UserWarning, match="number of unique classes is greater than 50%"):
             MultinomialNB().fit(np.eye(30), labels)
+
+
+@pytest.mark.parametrize("norm", [False, True])
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, np.asarray])
+def test_transformed_complement_has_the_weights_of_the_learner_on_the_texts(norm, kind):
+    texts = [*TEXTS[:6], "free at home", "the prize you see", "six phone"]
+    labels = [*LABELS[:6], "odd", "odd", "odd"]
+    learner = ours.ComplementLearner(alpha=0.5, norm=norm, transform=True)
+    trained = textodds.train(texts, labels, learner=learner)
+    X = trained.rows(texts)
+    model = ComplementNB(alpha=0.5, norm=norm, transform=True)
+    assert model.learner() == learner
+    model.fit(kind(X.toarray()), labels)
+    weights = trained.linear.weights.rows(np.arange(X.shape[1])).T
+    np.testing.assert_allclose(model.feature_log_prob_, weights, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X), trained.predict_proba(texts), rtol=1e-10)
+    assert model.predict(X).tolist() == trained.predict(texts).tolist()
+
+
+def test_transformed_rows_are_those_of_the_paper():
+    """Rennie et al., table 4, steps 1 to 4, by hand: of two rows each word of one row has idf log 2."""
+    model = ComplementNB(transform=True).fit([[3, 0], [0, 1]], ["ham", "spam"])
+    np.testing.assert_allclose(model.feature_count_, np.eye(2), rtol=1e-15)  # unit length, whatever the count
+    np.testing.assert_allclose(model.feature_log_prob_, -np.log([[1 / 3, 2 / 3], [2 / 3, 1 / 3]]), rtol=1e-12)
+
+
+def test_a_cell_in_parts_and_rows_of_no_weight_are_transformed_as_if_whole_and_absent():
+    X = np.array([[3.0, 1, 0], [0, 2, 0], [1, 1, 0], [0, 0, 5]])
+    y, u = ["a", "b", "a", "b"], [1.0, 2.0, 1.0, 0.0]
+    parts = sparse.csr_array(
+        ([1, 2, 1, 2, 1, 1, 5], [0, 0, 1, 1, 0, 1, 2], [0, 3, 4, 6, 7]), shape=(4, 3), dtype=np.float64
+    )
+    whole = ComplementNB(transform=True).fit(X, y, u)
+    np.testing.assert_allclose(
+        ComplementNB(transform=True).fit(parts, y, u).feature_count_, whole.feature_count_
+    )
+    twice = ComplementNB(transform=True).fit(X[[0, 1, 1, 2]], ["a", "b", "b", "a"])
+    np.testing.assert_allclose(whole.feature_count_, twice.feature_count_, rtol=1e-12)
+    assert parts.nnz == 7
+
+
+def test_transformed_rows_do_not_come_in_batches_and_make_no_transformer():
+    model = ComplementNB(transform=True)
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError, match="partial_fit") as caught:
+        _ = model.partial_fit
+    assert isinstance(caught.value.__cause__, Unsupported)
+    assert "transform=True" in caught.value.__cause__.problem
+    assert not hasattr(model, "transform")  # or scikit-learn would take it for a transformer
+    assert model.get_params()["transform"] is True
+    assert "transform=True" in repr(model)
+    model.set_params(transform=False, norm=True)
+    assert model.learner() == ours.ComplementLearner(norm=True)
+    assert clone(model.set_params(transform=True)).learner().transform
+    pipeline = make_pipeline(TfidfTransformer(), ComplementNB(transform=True))
+    assert not hasattr(pipeline, "transform")

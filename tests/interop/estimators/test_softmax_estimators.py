@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import textodds
-from textodds.errors import InputError, NotConverged, Separable
+from textodds.errors import InputError, NotConverged, Separable, Unsupported
 from textodds.interop.estimators import NBSoftmax, SoftmaxRegression
 from textodds.learn.softmax import regression
 
@@ -31,7 +31,7 @@ FORMS = {"dense": np.asarray, "csr": sparse.csr_array, "csc": sparse.csc_matrix,
 @pytest.fixture(autouse=True)
 def sparse_rows_stay_sparse(monkeypatch):
     """Or what these tests have would be few enough to be made dense."""
-    monkeypatch.setattr("textodds.interop.estimators.softmax.FEW_CELLS", 0)
+    monkeypatch.setattr("textodds.interop.estimators.softmax_regression.FEW_CELLS", 0)
 
 
 def words(n=400, V=40, K=3):
@@ -350,3 +350,95 @@ def test_real_texts_have_the_weights_of_scikit_learn(real_data):
     np.testing.assert_allclose(ours.coef_, reference.coef_, rtol=0, atol=1e-6)
     np.testing.assert_allclose(ours.predict_proba(Z), reference.predict_proba(Z), rtol=0, atol=1e-6)
     assert SoftmaxRegression().fit(X, y).score(Z, truth) > ours.score(Z, truth)  # a better C than 1
+
+
+def bare(K=2, seed=4):
+    """Rows whose classes overlap, so that there is an optimum without a penalty, and labels that are text."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(300, 3))
+    scores = X @ random.normal(size=(3, K)) + random.gumbel(size=(300, K))
+    return X, np.array(["eggs", "ham", "spam"])[scores.argmax(axis=1)]
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        SoftmaxRegression(C=1.0),
+        SoftmaxRegression(C=np.inf, tol=1e-8),
+        NBSoftmax(C=1.0),
+        NBSoftmax(C=1.0, form="centred"),
+    ],
+    ids=str,
+)
+def test_odds_ratios_are_those_of_the_learner(model, K):
+    X, y = bare(K)
+    X = np.maximum(X, 0.0)  # naive Bayes asks which are not zero
+    fit, label, rival = model.learner().fit(X, y), "ham", "eggs"
+    model = clone(model).fit(X, y)
+    assert model.odds_ratios(label, rival) == fit.odds_ratios(label, rival)
+    some = model.odds_ratios(label, rival, [2, 0], level=0.5)
+    assert some == fit.odds_ratios(label, rival, [2, 0], level=0.5)
+    assert [ratio.feature for ratio in some] == ["#2", "#0"]
+
+
+def test_odds_ratios_without_a_penalty_are_those_of_a_table_by_hand():
+    """(4 / 2) / (1 / 3) = 6, with Wald's standard error √(1/4 + 1/2 + 1/1 + 1/3)."""
+    X = np.repeat([[0.0], [1.0]], [4, 6], axis=0)
+    y = np.array([0, 0, 0, 1, 0, 0, 1, 1, 1, 1])
+    (ratio,) = SoftmaxRegression(C=np.inf, tol=1e-9).fit(X, y).odds_ratios(1, 0)
+    assert ratio.odds_ratio == pytest.approx(6, rel=1e-6)
+    assert ratio.standard_error == pytest.approx(np.sqrt(1 / 4 + 1 / 2 + 1 + 1 / 3), rel=1e-5)
+
+
+def test_columns_of_odds_ratios_may_have_names():
+    X, y = bare()
+    model = SoftmaxRegression(C=1.0).fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    plain = SoftmaxRegression(C=1.0).fit(X, y).odds_ratios("ham", "eggs", [2, 1])
+    named = model.odds_ratios("ham", "eggs", ["c", 1])
+    assert [ratio.feature for ratio in named] == ["c", "b"]
+    assert [ratio.interval for ratio in named] == [ratio.interval for ratio in plain]
+    assert [ratio.feature for ratio in model.odds_ratios("ham", "eggs")] == ["a", "b", "c"]
+    for column in ("d", 3, -1):
+        with pytest.raises(InputError, match=f"no column {column!r}"):
+            model.odds_ratios("ham", "eggs", [column])
+    with pytest.raises(InputError, match="no class `hem`; did you mean `ham`"):
+        model.odds_ratios("hem", "eggs")
+
+
+def test_odds_ratios_need_the_rows_which_are_not_pickled():
+    X, y = bare()
+    model = SoftmaxRegression(C=1.0).fit(X, y)
+    back = pickle.loads(pickle.dumps(model))
+    with pytest.raises(Unsupported, match="not pickled") as caught:
+        back.odds_ratios("ham", "eggs")
+    assert caught.value.hint == "fit it again"
+    assert back.fit(X, y).odds_ratios("ham", "eggs") == model.odds_ratios("ham", "eggs")
+
+
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize(
+    "how", [{"epochs": 300}, {"epochs": 60, "batch": 16, "momentum": 0.5, "decay": 1.0}], ids=str
+)
+def test_a_published_descent_is_the_learners_with_its_curve(K, how):
+    X, y = bare(K)
+    descent = textodds.Descent(rate=0.5, **how)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        model = SoftmaxRegression(C=1.0, descent=descent).fit(X, y)
+        fit = regression.SoftmaxLearner(C=1.0, descent=descent).fit(X, y)
+    assert model.learner().descent == descent
+    assert model.loss_curve_ == fit.outcome.curve
+    assert len(model.loss_curve_) == how["epochs"] + 1
+    np.testing.assert_allclose(model.predict_log_proba(X), fit.model.log_posterior(X), rtol=1e-9, atol=1e-12)
+    exact = SoftmaxRegression(C=1.0, tol=1e-9).fit(X, y)
+    assert exact.loss_curve_[-1][1] <= min(value for _, value in model.loss_curve_)
+    np.testing.assert_allclose(model.predict_proba(X), exact.predict_proba(X), atol=0.02)
+
+
+def test_a_descent_that_ends_early_says_what_to_do_about_it():
+    X, y = bare()
+    with pytest.warns(ConvergenceWarning, match="take more epochs, or a smaller rate"):
+        SoftmaxRegression(C=1.0, descent=textodds.Descent(rate=0.1, epochs=1)).fit(X, y)
+    with pytest.raises(InputError, match="does not choose its penalty"):
+        SoftmaxRegression(descent=textodds.Descent(rate=0.1, epochs=1)).fit(X, y)

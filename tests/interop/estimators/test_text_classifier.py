@@ -482,7 +482,7 @@ def test_what_a_learner_is_told_of_truth_values_is_of_the_classes(learner):
         (None, "None is no learner"),
         (
             textodds.MultinomialNB,
-            "the class textodds.interop.estimators.multinomial.MultinomialNB is no learner",
+            "the class textodds.interop.estimators.word_counts.MultinomialNB is no learner",
         ),
     ],
 )

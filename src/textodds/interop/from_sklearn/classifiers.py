@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.interop.estimators.counts import LEAST_ALPHA
-from textodds.interop.estimators.labels import names
+from textodds.interop.estimators.count_rows import LEAST_ALPHA
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.from_sklearn.transforms import RowTransform, misfit
+from textodds.interop.labels import names
 from textodds.learn import naive_bayes
 from textodds.learn.conditionals import Bernoulli
 from textodds.learn.discriminant import LinearDiscriminantLearner

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
-from textodds.interop.estimators.labels import names
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
 from textodds.interop.from_sklearn.steps import Step, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
 from textodds.interop.from_sklearn.transforms import RowTransform, passed, rows_of
+from textodds.interop.labels import names
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.regression import SoftmaxLearner

@@ -105,17 +105,22 @@ class Bernoulli:
     def log_p(
         self, d: NDArray[np.float64], n: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """``log p`` and ``log(1 - p)`` of (2) for full tables: of rows that hold a word (K, V), of rows (K,).
-
-        The weights in (1) are their difference and its first sum is that of the second: the same numbers as
-        of `fit`.
-        """
+        """``log p`` and ``log(1 - p)`` of (2) for full tables: of rows with a word (K, V), of rows (K,)."""
         alpha = np.asarray(self.alpha)
         total = log_total(n[:, None] + 2 * alpha, 2)  # (K, 1) or (K, V)
         present, absent = log_table(d + alpha), log_table(n[:, None] - d + alpha)
         present -= total
         absent -= total
         return present, absent
+
+    def fit_table(
+        self, n: NDArray[np.float64], rows: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Intercepts (K,) and weights (K, V) of (1) from full tables, as in `log_p`: those of `fit`."""
+        log_p, log_not = self.log_p(n, rows)
+        intercept = log_not.sum(axis=1)
+        log_p -= log_not
+        return intercept, log_p
 
 
 def log_absent(present: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError, NoData, suggestion
 from textodds.learn.conditionals.estimate import checked_alpha
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, coded_columns
+from textodds.stats.categories.category_tally import check_size
 
 MISSING = ("ignore", "category")
 UNSEEN = ("ignore", "smooth")
@@ -164,6 +166,44 @@ class CategoricalEstimate:
         """What each column contributes to `log_likelihood`, (N, J, K)."""
         rows = self.rows(columns)
         return np.stack([table[at] for table, at in zip(self.log_p, rows, strict=True)], axis=1)
+
+
+def without_gaps(tally: CategoryTally, columns: Sequence[str], min_categories: ArrayLike) -> CategoryTally:
+    """The same with all numbers from 0 to the largest as categories.
+
+    There are at least ``min_categories`` of them: one number, or one for each of the columns in this order.
+    """
+    given, J = np.asarray(min_categories), len(columns)
+    if given.dtype.kind not in "iu":
+        raise InputError(
+            f"'min_categories' should have integral type. Got {given.dtype} instead.",
+            hint="give how many categories there are, from 0",
+        )
+    if given.ndim and given.shape != (J,):
+        raise InputError(
+            f"'min_categories' should have shape ({J},) when an array-like is provided. "
+            f"Got {given.shape} instead.",
+            hint="give one number for each column, or one for all",
+        )
+    if (given < 1).any():
+        raise InputError(f"'min_categories' should be 1 or more. Got {given.min()} instead.")
+    least = dict(zip(columns, np.broadcast_to(given, J).tolist(), strict=True))
+    categories, units = [], []
+    for column, names, table in zip(tally.columns, tally.categories, tally.units, strict=True):
+        for name in names:
+            if not name.isdecimal() or name != str(int(name)):
+                raise InputError(
+                    f"column `{column}` has the category `{name}`: `min_categories` is of numbers from 0",
+                    hint="leave it out; unseen='smooth' gives what may yet come a cell",
+                )
+        at = [int(name) for name in names]
+        C, K = max([least[column], *(c + 1 for c in at)]), len(tally.classes)
+        check_size(column, C, K)
+        whole = np.zeros((C, K), dtype=table.dtype)
+        whole[at] = table
+        categories.append(tuple(str(c) for c in range(C)))
+        units.append(whole)
+    return replace(tally, categories=tuple(categories), units=tuple(units))
 
 
 def one_alpha(alpha: Any) -> float:

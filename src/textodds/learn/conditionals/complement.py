@@ -107,18 +107,20 @@ class Complement:
         )
         return Estimate(np.zeros(len(log_total)), weights)
 
-    def weights(self, n: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weights (2) or (3) for a full table of counts (K, V): the same numbers as of `fit`, (K, V)."""
+    def fit_table(
+        self, n: NDArray[np.float64], rows: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Intercepts (K,) and weights (K, V) from a full table of counts (K, V): those of `fit`."""
         others = n.sum(axis=0) - n  # (K, V) never below zero, since rounding keeps the order of sums
         others += np.asarray(self.alpha)
         total = log_total(others.sum(axis=1), n.shape[1])  # (K,)
         w = log_table(others)
         w -= total[:, None]  # (1)
         if not self.norm:
-            return np.negative(w, out=w)  # (2)
+            return np.zeros(len(rows)), np.negative(w, out=w)  # (2)
         sums = w.sum(axis=1)
         w /= np.where(sums == 0, 1.0, sums)[:, None]  # (3)
-        return w
+        return np.zeros(len(rows)), w
 
 
 def transformed(rows: Any, document_frequency: Any, n_documents: float) -> Any:

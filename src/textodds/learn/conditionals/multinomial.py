@@ -93,10 +93,12 @@ class Multinomial:
         weights = Weights.of_cells(default, counts.starts, counts.class_of, cells, slope=slope, base=base)
         return Estimate(np.zeros(len(log_total)), weights)
 
-    def log_theta(self, n: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The logarithm of (2) for a full table of counts (K, V): the same numbers as `fit`, (K, V)."""
+    def fit_table(
+        self, n: NDArray[np.float64], rows: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Intercepts (K,) and weights (K, V) from a full table of counts (K, V): those of `fit`."""
         theta = n + np.asarray(self.alpha)
         total = log_total(theta.sum(axis=1), n.shape[1])  # (K,)
         theta = log_table(theta)
         theta -= total[:, None]
-        return theta
+        return np.zeros(len(rows)), theta

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, suggestion
+from textodds.learn.bayes import log_joint
 
 LOG_ZERO = -(2.0**22)
 """Stands for the logarithm of zero.
@@ -126,7 +127,7 @@ class LinearModel:
     """Scores ``log_prior_k + intercept_k + Σ_v x_v w_vk``, one column per class.
 
     Multinomial, Bernoulli and complement naive Bayes end here (linear discriminant analysis and
-    softmax regression will), so that storing, scoring and explaining are written once.
+    softmax regression too), so that storing, scoring and explaining are written once.
     """
 
     classes: tuple[str, ...]  # (K,)
@@ -148,7 +149,7 @@ class LinearModel:
             raise InputError(f"rows have shape {rows.shape}, the model has {V} features")
         if self.presence:
             rows = (rows > 0).astype(np.float64)
-        return np.asarray(rows @ self.weights.rows(np.arange(V)) + self.intercept + self.log_prior)
+        return log_joint(rows @ self.weights.rows(np.arange(V)) + self.intercept, self.log_prior)
 
     def log_posterior(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """``log p(class | row)``, (N, K)."""

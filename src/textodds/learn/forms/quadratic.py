@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_softmax
 from textodds.stats.moments import LARGEST
@@ -311,7 +312,7 @@ class QuadraticModel:
     def scores(self, rows: Any) -> Floats:
         """Score of each row (N, V) and class, (N, K)."""
         density = self.gaussians.log_density(rows)
-        return np.asarray(density / self.temperature + (self.intercept + self.log_prior))
+        return log_joint(density / self.temperature, self.intercept + self.log_prior)
 
     def log_posterior(self, rows: Any) -> Floats:
         """``log p(class | row)``, (N, K)."""

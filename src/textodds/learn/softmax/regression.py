@@ -74,7 +74,7 @@ class SoftmaxFit:
     C : float
         The strength of the penalty, given or chosen.
     path : Path or None
-        HeldOutScores-out losses, where C was chosen.
+        Held-out losses, where C was chosen.
     factor : array (V,) or None
         By which naive Bayes scaled the features.
     """
@@ -108,6 +108,21 @@ class SoftmaxFit:
             about["held_out"] = self.path.held_out
         return about
 
+    def coefficients(self, classes: Sequence[str]) -> tuple[Floats, Floats]:
+        """Weights of unscaled features and biases: (K, V) and (K,), or of two classes (1, V) and (1,).
+
+        Of ``classes``, which may be more than those that had rows, the others are impossible.
+        """
+        factor = np.float64(1.0) if self.factor is None else self.factor[:, None]
+        if len(classes) == 2:
+            found = self.outcome.parameters
+            return (found.weights * factor).T, found.bias.copy()
+        V, at = self.model.n_features, [classes.index(name) for name in self.model.classes]
+        weights, bias = np.zeros((V, len(classes))), np.full(len(classes), -np.inf)
+        weights[:, at] = self.model.weights.rows(np.arange(V)) * factor
+        bias[at] = self.model.intercept + self.model.log_prior
+        return weights.T, bias  # (V, K) in memory, which is the order in which rows are scored
+
     def odds_ratios(
         self, label: str, rival: str, features: ArrayLike | None = None, level: float = 0.95
     ) -> tuple[OddsRatio, ...]:
@@ -116,6 +131,12 @@ class SoftmaxFit:
         Of the features as they were learned from: scaled, where naive Bayes scaled them.
         """
         chosen = np.arange(self.objective.shape[0]) if features is None else np.asarray(features)
+        for name in (label, rival):
+            if name not in self.model.classes:
+                raise InputError(
+                    f"there is no class `{name}`{suggestion(name, self.model.classes)}",
+                    hint=f"the classes are {', '.join(self.model.classes[:20])}",
+                )
         k, j = (self.model.classes.index(name) for name in (label, rival))
         names = [f"#{v}" for v in chosen.tolist()]
         return odds_ratios(self.objective, self.outcome.parameters, chosen, names, k, j, level)
@@ -378,7 +399,7 @@ def _fit(
     if not decided:  # the optimiser may have found what was too large to search for
         _refuse_separable(objective, data.classes, outcome.parameters)
     if not outcome.converged:
-        _warn(learner, outcome)
+        warnings.warn(shortfall(learner, outcome), NotConverged, stacklevel=4)
     model = linear_of(outcome.parameters, data.classes, _mass(data.codes, weights, K))
     return SoftmaxFit(model, outcome, objective, C, path, factor)
 
@@ -485,7 +506,8 @@ def _refuse_separable(
     raise Separable(bool(found.complete), along, strongest)
 
 
-def _warn(learner: Discriminative, outcome: Outcome) -> None:
+def shortfall(learner: Discriminative, outcome: Outcome, settings: str = "max_epochs or tolerance") -> str:
+    """How far a solution is from what was asked, and what to do, such as to raise some ``settings``."""
     where = (
         f"a relative gap of {outcome.gap:.2g} is proven, {learner.tolerance:g} was asked"
         if outcome.gap is not None
@@ -494,13 +516,9 @@ def _warn(learner: Discriminative, outcome: Outcome) -> None:
     what = (
         "take more epochs, or a smaller rate"
         if learner.descent is not None
-        else "raise max_epochs or tolerance, lower C, or scale the features to similar lengths"
+        else f"raise {settings}, lower C, or scale the features to similar lengths"
     )
-    warnings.warn(
-        f"not converged after {outcome.steps} steps: {where}; this is the best point found; {what}",
-        NotConverged,
-        stacklevel=5,
-    )
+    return f"not converged after {outcome.steps} steps: {where}; this is the best point found; {what}"
 
 
 def linear_of(parameters: Parameters, classes: Sequence[str], mass: Floats) -> LinearModel:

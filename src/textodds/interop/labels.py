@@ -1,7 +1,9 @@
-"""Labels of any type, and the names of their classes in the core."""
+"""Labels of any type, rows that have them, and the names of their classes in the core."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,29 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from textodds.data.values import Unusable, label_of
 from textodds.errors import InputError
+from textodds.learn.labelled_rows import LabelledRows, checked_rows, checked_weights
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledBatch:
+    """Rows that were checked, with the labels that occur in them."""
+
+    rows: Any  # (N, V) dense or CSR, or columns by name
+    labels: NDArray[Any]  # (K,) sorted
+    codes: NDArray[np.intp]  # (N,)
+    weights: Floats | None  # (N,)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the core calls the classes."""
+        return names(self.labels)
+
+    def labelled_rows(self) -> LabelledRows:
+        """The rows as the core takes them, all with a weight."""
+        weights = checked_weights(self.weights, len(self.codes))
+        return LabelledRows(checked_rows(self.rows), self.classes, self.codes.astype(np.int64), weights)
 
 
 def distinct(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -103,6 +128,18 @@ def names(labels: NDArray[Any]) -> tuple[str, ...]:
     )
 
 
+def named(y: Any) -> tuple[NDArray[Any], list[str]]:
+    """The labels that occur, sorted (K,), and of each row what the core calls its class (N,).
+
+    Examples
+    --------
+    >>> named(np.array([True, False]))
+    (array([False,  True]), ['true', 'false'])
+    """
+    labels, codes = distinct(y)
+    return labels, np.array(names(labels), dtype=object)[codes].tolist()
+
+
 def name_in(parameter: str, label: Any) -> str:
     """What the core calls the class of a label that a parameter has, be there such a class or not.
 
@@ -117,6 +154,27 @@ def name_in(parameter: str, label: Any) -> str:
         raise InputError(
             f"{parameter}: {error}", hint="it is of labels, which are text or numbers"
         ) from error
+
+
+def by_label(parameter: str, given: Mapping[Any, float], labels: NDArray[Any]) -> list[float]:
+    """What a parameter has for each label, in the order of the labels, which it must have all and no others.
+
+    Examples
+    --------
+    >>> by_label("class_prior", {1: 0.25, 0: 0.75}, np.array([0, 1]))
+    [0.75, 0.25]
+    """
+    known = labels.tolist()  # as Python has them: 1, 1.0 and np.int8(1) are one key
+    missing = [label for label in known if label not in given]
+    unknown = [label for label in given if label not in known]
+    if missing or unknown:
+        raise InputError(
+            f"{parameter} has nothing for {missing[0]!r}"
+            if missing
+            else f"{parameter} has {unknown[0]!r}, which is no class",
+            hint=f"give a probability for each class and no other: {', '.join(map(str, known))}",
+        )
+    return [given[label] for label in known]
 
 
 def _kind(labels: NDArray[Any]) -> str:

@@ -1,25 +1,45 @@
-"""Covariances that can be inverted: as they are where they can, and what is done where not."""
+"""Covariances that can be inverted: as estimated where that is possible, shrunk with a warning where not."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from textodds.errors import InputError, Shrunk, TooFewRows
+from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
 from textodds.learn.conditionals.gaussian import FLAT, Gaussian, overall_variance
 from textodds.learn.forms.quadratic import Full
+from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.shrinkage import ledoit_wolf
+from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
 
 Floats = NDArray[np.float64]
 
 
-def settled(gaussian: Gaussian, moments: Moments) -> Full:
+CHOICES = ("auto", "oas", "likelihood")
+
+FROM_ROWS = ("auto", "likelihood")
+"""Shrinkages that are chosen from rows, and not from their moments."""
+
+
+def check_shrinkage(given: Any) -> None:
+    """Refuse what `fit_by_shrinkage` does not know."""
+    if given is None or given in CHOICES:
+        return
+    is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
+    if not is_number or not 0 <= given <= 1:
+        raise InputError(
+            f"unknown shrinkage {given!r}{suggestion(str(given), CHOICES)}",
+            hint="None, a number from 0 to 1, `auto`, `oas` or `likelihood`",
+        )
+
+
+def fit_exactly(gaussian: Gaussian, moments: Moments) -> Full:
     """The Gaussians, without smoothing where that can be; `TooFewRows` where they lack rows."""
     try:
         found = replace(gaussian, smoothing=0.0).fit(moments)
@@ -36,10 +56,10 @@ def settled(gaussian: Gaussian, moments: Moments) -> Full:
     return found
 
 
-def settled_or_shrunk(gaussian: Gaussian, moments: Moments) -> Full:
+def fit_or_shrink(gaussian: Gaussian, moments: Moments) -> Full:
     """The Gaussians; shrunk by OAS, with a warning, where they lack rows."""
     try:
-        return settled(gaussian, moments)
+        return fit_exactly(gaussian, moments)
     except TooFewRows as error:
         _refuse_points(moments)
         warnings.warn(
@@ -48,10 +68,10 @@ def settled_or_shrunk(gaussian: Gaussian, moments: Moments) -> Full:
             Shrunk,
             stacklevel=4,
         )
-        return settled(replace(gaussian, shrinkage="oas", target="diagonal"), moments)
+        return fit_exactly(replace(gaussian, shrinkage="oas", target="diagonal"), moments)
 
 
-def weighted(moments: Moments, priors: Floats) -> Moments:
+def reweigh(moments: Moments, priors: Floats) -> Moments:
     """The same with the weights of the classes in the ratio of priors (K,)."""
     n = moments.count[:, :1]
     factor = priors[:, None] * n.sum() / n  # (K, 1)
@@ -63,15 +83,61 @@ def weighted(moments: Moments, priors: Floats) -> Moments:
     )
 
 
-def shrunk(moments: Moments, intensities: dict[str, float]) -> Moments:
+def with_covariances(moments: Moments, estimators: Sequence[Any]) -> Moments:
+    """The same with the covariances that fitted estimators of each class have: ``covariance_``, (V, V)."""
+    scatter, V = np.empty_like(moments.scatter), moments.n_columns
+    for k, estimator in enumerate(estimators):
+        found = np.asarray(getattr(estimator, "covariance_", None), dtype=np.float64)
+        if found.shape != (V, V):
+            raise InputError(
+                f"{type(estimator).__name__} does not have a covariance_ attribute of shape ({V}, {V})",
+                hint="give an estimator of covariances, such as those of sklearn.covariance",
+            )
+        scatter[k] = found * moments.count[k, 0]
+    return replace(moments, scatter=scatter)
+
+
+def fit_by_shrinkage(
+    gaussian: Gaussian,
+    shrinkage: float | str | None,
+    moments: Moments,
+    data: LabelledRows | None,
+    weigh: Callable[[Moments], Moments],
+) -> Full:
+    """The Gaussians with a shrinkage as scikit-learn and we name them.
+
+    None: not at all, and then without ``weigh``; a number: towards a sphere; ``auto`` by Ledoit and Wolf,
+    ``oas``, ``likelihood``: towards the diagonal. ``data`` has the rows of the moments, from which ``auto``
+    and ``likelihood`` are chosen; ``weigh`` gives the classes other weights.
+    """
+    if shrinkage is None:
+        return fit_or_shrink(gaussian, moments)
+    if shrinkage == "oas":
+        return fit_or_shrink(replace(gaussian, shrinkage="oas"), weigh(moments))
+    if not isinstance(shrinkage, str):
+        return fit_exactly(replace(gaussian, shrinkage=shrinkage, target="sphere"), weigh(moments))
+    assert data is not None, "what is chosen from rows is not learned in batches"
+    rows, codes, weights, classes = np.asarray(data.rows), data.codes, data.weights, data.classes
+    if shrinkage == "likelihood":
+        choice = chosen(
+            gaussian.covariance, shrinkage, rows, codes, weights, classes, pooling=gaussian.pooling
+        )
+        return fit_or_shrink(choice.gaussian, weigh(moments))
+    intensities = _ledoit_wolf_by_class(rows, codes, weights, classes, moments)
+    if gaussian.covariance == "shared":
+        return fit_or_shrink(gaussian, _shrink(weigh(moments), intensities))
+    return fit_or_shrink(replace(gaussian, shrinkage=intensities), weigh(moments))
+
+
+def _shrink(moments: Moments, intensities: dict[str, float]) -> Moments:
     """The same with the scatter of each class drawn towards its diagonal."""
     gamma = np.array([intensities[name] for name in moments.classes])[:, None, None]
     diagonal = moments.scatter * np.eye(moments.n_columns)
     return replace(moments, scatter=(1 - gamma) * moments.scatter + gamma * diagonal)
 
 
-def ledoit_wolf_by_class(
-    rows: Floats, codes: NDArray[np.intp], weights: Floats | None, classes: tuple[str, ...], moments: Moments
+def _ledoit_wolf_by_class(
+    rows: Floats, codes: NDArray[np.intp], weights: Floats, classes: tuple[str, ...], moments: Moments
 ) -> dict[str, float]:
     """The intensity of each class in units in which its columns have variance 1: scikit-learn's "auto"."""
     found = {}
@@ -79,28 +145,8 @@ def ledoit_wolf_by_class(
         own = codes == classes.index(name)
         variance = np.diag(moments.scatter[k]) / moments.count[k, 0]
         units = np.sqrt(np.where(variance > 0, variance, 1.0))
-        u = np.ones(int(own.sum())) if weights is None else weights[own]
-        found[name] = ledoit_wolf((rows[own] - moments.mean[k]) / units, u)
+        found[name] = ledoit_wolf((rows[own] - moments.mean[k]) / units, weights[own])
     return found
-
-
-def estimated(
-    rows: Floats, codes: NDArray[np.intp], classes: tuple[str, ...], moments: Moments, estimator: Any
-) -> Moments:
-    """The same with covariances of the classes as an estimator finds them: `fit`, then ``covariance_``."""
-    scatter = np.empty_like(moments.scatter)
-    for k, name in enumerate(moments.classes):
-        own = clone(estimator, safe=False)  # the caller's stays as it was
-        own.fit(rows[codes == classes.index(name)])
-        found = np.asarray(getattr(own, "covariance_", None), dtype=np.float64)
-        if found.shape != scatter[k].shape:
-            V = moments.n_columns
-            raise InputError(
-                f"{type(estimator).__name__} does not have a covariance_ attribute of shape ({V}, {V})",
-                hint="give an estimator of covariances, such as those of sklearn.covariance",
-            )
-        scatter[k] = found * moments.count[k, 0]
-    return replace(moments, scatter=scatter)
 
 
 def _refuse_unspanned(moments: Moments) -> None:

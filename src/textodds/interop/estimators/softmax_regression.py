@@ -1,9 +1,10 @@
-"""Softmax regression as a scikit-learn estimator, alone and with naive Bayes behind it."""
+"""Softmax regression, alone and with naive Bayes behind it."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +15,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import errors
-from textodds.errors import InputError
-from textodds.interop.estimators.base import LabelledBatch
-from textodds.interop.estimators.discriminants import labelled_rows
-from textodds.interop.estimators.labels import distinct, name_in, names
+from textodds.errors import InputError, Unsupported, suggestion
+from textodds.interop.labels import LabelledBatch, distinct, name_in, names
+from textodds.learn.bayes import normalise, of_log_odds
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.learn.labelled_rows import LabelledRows, checked_weights
 from textodds.learn.softmax import regression
+from textodds.learn.softmax.odds_ratios import OddsRatio
+from textodds.learn.solvers import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
-from textodds.learn.solvers.outcome import Outcome
 
 Floats = NDArray[np.float64]
 ClassWeight = dict[Any, float] | str | None
@@ -35,22 +36,15 @@ class _NotConverged(errors.NotConverged, ConvergenceWarning):  # type: ignore[mi
     """The warning of the core, for whoever filters scikit-learn's."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """What both estimators share: rows and labels in, weights by class out."""
 
-    C: float | None
-    alpha: float | None
-    class_weight: ClassWeight
-    tol: float
-    max_iter: int
-
-    classes_: NDArray[Any]
-    coef_: Floats
-    intercept_: Floats
-    n_iter_: NDArray[np.int32]
-    n_features_in_: int
-    C_: float
-    gap_: float | None
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tol: float = 1e-4
+    max_iter: int = 200
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -69,15 +63,18 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
         if sparse.issparse(X) and X.shape[0] * X.shape[1] <= FEW_CELLS:
             X = X.toarray()
-        data = labelled_rows(LabelledBatch(X, labels, codes, weights))
-        learner = replace(learner, class_weight=self._factors_of(data, labels))
+        data = LabelledBatch(X, labels, codes, weights).labelled_rows().with_two_classes()
+        idle = set(names(labels)).difference(data.classes)  # their rows all weigh nothing
+        learner = replace(learner, class_weight=self._factors(labels, idle))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotConverged)  # said below, in the words of this class
             fit = learner.fit_design(regression.Plain(data.rows), data, start=self._start(data))
         if not fit.outcome.converged:
-            self._warn(fit.outcome)
-        self.coef_, self.intercept_ = _shaped(fit, data.classes, names(labels))
+            message = regression.shortfall(learner, fit.outcome, "max_iter or tol")
+            warnings.warn(message, _NotConverged, stacklevel=2)
+        self.coef_, self.intercept_ = fit.coefficients(names(labels))
         self.classes_, self.C_, self.gap_ = labels, fit.C, fit.outcome.gap
+        self.loss_curve_, self._fit = fit.outcome.curve, fit
         self.n_iter_ = np.array([max(fit.outcome.steps, 1)], dtype=np.int32)  # where the start was the end
         return self
 
@@ -101,17 +98,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
         scores = self.decision_function(X)
-        if scores.ndim == 1:
-            out = np.empty((len(scores), 2))
-            with np.errstate(over="ignore", divide="ignore"):  # odds of zero and of infinity are right
-                odds = np.exp(scores)
-                np.divide(1.0, 1.0 + odds, out=out[:, 0])  # not 1 - p, which would lose the digits of a
-                np.divide(1.0, 1.0 + 1.0 / odds, out=out[:, 1])  # small probability
-            return out
-        scores -= scores.max(axis=1, keepdims=True)
-        np.exp(scores, out=scores)
-        scores /= scores.sum(axis=1, keepdims=True)
-        return scores
+        return of_log_odds(scores) if scores.ndim == 1 else normalise(scores)[0]
 
     def predict_log_proba(self, X: Any) -> Floats:
         """``log p(k | x)``, (N, K)."""
@@ -119,6 +106,45 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if scores.ndim == 1:
             return -np.logaddexp(0.0, np.stack([scores, -scores], axis=1))
         return log_softmax(scores)
+
+    def odds_ratios(
+        self, label: Any, rival: Any, features: Sequence[int | str] | None = None, level: float = 0.95
+    ) -> tuple[OddsRatio, ...]:
+        """Odds ratios, with standard errors, of ``label`` against ``rival`` for some columns, or all.
+
+        Columns are given by number, or by name where X has names; see
+        `textodds.learn.softmax.regression.SoftmaxFit`. They take the rows of the last `fit`, which the
+        estimator keeps in memory for this, and does not pickle.
+        """
+        check_is_fitted(self)
+        if "_fit" not in self.__dict__:
+            raise Unsupported(
+                "standard errors take the rows that the estimator was fitted on, which are not pickled",
+                hint="fit it again",
+            )
+        known = list(getattr(self, "feature_names_in_", ()))
+        asked = range(self.n_features_in_) if features is None else features
+        columns = [self._column(known, column) for column in asked]
+        one, other = (name_in("odds_ratios", each) for each in (label, rival))
+        ratios = self._fit.odds_ratios(one, other, columns, level)
+        if not known:
+            return ratios
+        return tuple(replace(ratio, feature=known[v]) for ratio, v in zip(ratios, columns, strict=True))
+
+    def _column(self, known: list[Any], column: int | str) -> int:
+        if column in known:
+            return known.index(column)
+        if isinstance(column, str) or not 0 <= column < self.n_features_in_:
+            raise InputError(
+                f"there is no column {column!r}{suggestion(str(column), known)}",
+                hint=f"columns are numbers from 0 to {self.n_features_in_ - 1}, or names that X has",
+            )
+        return int(column)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop("_fit", None)
+        return state
 
     def _choices(self) -> dict[str, Any]:
         """What both learners of the core are told."""
@@ -134,41 +160,21 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "max_epochs": self.max_iter,
         }
 
-    def _factors(self, labels: NDArray[Any]) -> regression.ClassWeight:
-        """The class weights, of labels of any type, by the names that the core has for the classes."""
-        if not isinstance(self.class_weight, dict):
-            return self.class_weight
-        known = dict(zip(labels.tolist(), names(labels), strict=True))  # 1, 1.0 and np.int8(1) are one key
-        return {
-            known.get(label) or name_in("class_weight", label): factor
-            for label, factor in self.class_weight.items()
-        }
-
-    def _factors_of(self, data: LabelledRows, labels: NDArray[Any]) -> regression.ClassWeight:
-        """The class weights without those of labels whose rows all weigh nothing."""
-        given, idle = self._factors(labels), set(names(labels)).difference(data.classes)
+    def _factors(self, labels: NDArray[Any], idle: Collection[str] = ()) -> regression.ClassWeight:
+        """The class weights by the names that the core has for the classes, without those of idle ones."""
+        given: ClassWeight = self.class_weight
         if not isinstance(given, dict):
             return given
-        return {name: factor for name, factor in given.items() if name not in idle}
+        known = dict(zip(labels.tolist(), names(labels), strict=True))  # 1, 1.0 and np.int8(1) are one key
+        factors = {known.get(label) or name_in("class_weight", label): each for label, each in given.items()}
+        return {name: factor for name, factor in factors.items() if name not in idle}
 
     def _start(self, data: LabelledRows) -> LinearModel | None:
         """A model to begin from."""
         return None
 
-    def _warn(self, found: Outcome) -> None:
-        where = (
-            f"a relative gap of {found.gap:.2g} is proven, {self.tol:g} was asked"
-            if found.gap is not None
-            else f"the gradient still has length {found.gradient_norm:.2g}"
-        )
-        warnings.warn(
-            f"not converged after {found.steps} steps: {where}; this is the best point found; "
-            "raise max_iter or tol, lower C, or scale the features to similar lengths",
-            _NotConverged,
-            stacklevel=3,
-        )
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class SoftmaxRegression(Softmax):
     r"""Softmax (multinomial logistic) regression, to a proven optimum.
 
@@ -176,14 +182,9 @@ class SoftmaxRegression(Softmax):
 
     Parameters
     ----------
-    C : float, default None
-        Strength of the data against the penalty, :math:`\frac12\lVert W\rVert^2 + C\sum_i s_i\,
-        \text{loss}_i`; ``math.inf`` for no penalty. None, and alpha None: chosen on held-out rows.
-    alpha : float, default None
-        The penalty per row instead: ``C = 1 / (alpha n)``, n being the total weight of the rows.
-    class_weight : dict of label to float, or "balanced", default None
-        A factor for the rows of each class, which multiplies their weights; "balanced" gives every class
-        the same total.
+    C, alpha, class_weight, descent
+        As in `textodds.learn.softmax.regression.SoftmaxLearner`; C is chosen on held-out rows where it and
+        alpha are None, and a class weight is of a label. `textodds.Descent` is a published method of descent.
     tol : float, default 1e-4
         The relative gap to the optimum at which to stop.
     max_iter : int, default 200
@@ -198,6 +199,8 @@ class SoftmaxRegression(Softmax):
         They sum to zero over the classes. Of two classes, the difference only: (1, n_features), (1,).
     n_iter_ : ndarray of shape (1,)
         Passes over the rows that it took.
+    loss_curve_ : tuple of (int, float)
+        The objective by step; of a descent, after each epoch.
     C_ : float
         The penalty that was used, given or chosen.
     gap_ : float or None
@@ -206,13 +209,11 @@ class SoftmaxRegression(Softmax):
 
     Differs
     -------
-    From scikit-learn's ``LogisticRegression``, which has the same optimum for the same C. There C is 1 by
-    default, here it is chosen. There ``tol`` is a bound on the gradient, whose meaning depends on the units
-    of the columns and on how many rows there are; here it is a bound on the relative gap to the optimum,
-    which is proven when `fit` ends (``gap_``): coefficients agree to about the root of it. Without a penalty
-    (``C=inf``) there is nothing to prove by, and it bounds the gradient; classes that can be told apart
-    without error have no optimum then, and are refused. A class whose rows all have weight zero has
-    probability zero.
+    From scikit-learn's ``LogisticRegression``, where C is 1 by default and ``tol`` bounds the gradient, whose
+    size depends on the units of the columns and on how many rows there are; here the gap is proven when `fit`
+    ends, and coefficients agree to about the root of it. Without a penalty (``C=inf``) there is nothing to
+    prove by, and ``tol`` bounds the gradient; classes that can be told apart without error have no optimum
+    then, and are refused. A class whose rows all have weight zero has probability zero.
 
     Examples
     --------
@@ -223,26 +224,12 @@ class SoftmaxRegression(Softmax):
     (array(['no', 'yes'], dtype='<U3'), array([[0.5, 0.5]]))
     """
 
-    def __init__(
-        self,
-        *,
-        C: float | None = None,
-        alpha: float | None = None,
-        class_weight: ClassWeight = None,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        warm_start: bool = False,
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
+    warm_start: bool = False
+    descent: Descent | None = None
 
     def learner(self) -> regression.SoftmaxLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
-        return regression.SoftmaxLearner(**self._choices())
+        return regression.SoftmaxLearner(**self._choices(), descent=self.descent)
 
     def _start(self, data: LabelledRows) -> LinearModel | None:
         if not self.warm_start or not hasattr(self, "coef_") or not np.isfinite(self.intercept_).all():
@@ -251,6 +238,7 @@ class SoftmaxRegression(Softmax):
         return regression.linear_of(last, names(self.classes_), np.ones(len(self.classes_)))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NBSoftmax(Softmax):
     r"""Softmax regression that begins from what naive Bayes knows.
 
@@ -262,43 +250,23 @@ class NBSoftmax(Softmax):
     ----------
     C, alpha, class_weight, tol, max_iter
         As in `SoftmaxRegression`.
-    smoothing : float, default 1.0
-        Pseudo-counts of naive Bayes.
-    form : "scaled" or "centred", default "scaled"
-        Whether columns are scaled by how much they tell the classes apart, or the penalty pulls towards the
-        weights of naive Bayes instead of zero.
+    smoothing, form
+        As in `textodds.learn.softmax.regression.NBSoftmaxLearner`.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, n_iter_, C_, gap_
+    classes_, coef_, intercept_, n_iter_, loss_curve_, C_, gap_
         As in `SoftmaxRegression`; weights are of the columns as they come.
 
     Examples
     --------
     >>> X = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
-    >>> model = NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"])
-    >>> model.coef_.round(2)  # the third column says nothing
+    >>> NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"]).coef_.round(2)  # the third column says nothing
     array([[-0.76,  0.76,  0.  ]])
     """
 
-    def __init__(
-        self,
-        *,
-        C: float | None = None,
-        alpha: float | None = None,
-        class_weight: ClassWeight = None,
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        smoothing: float = 1.0,
-        form: str = "scaled",
-    ) -> None:
-        self.C = C
-        self.alpha = alpha
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.smoothing = smoothing
-        self.form = form
+    smoothing: float = 1.0
+    form: str = "scaled"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -308,22 +276,3 @@ class NBSoftmax(Softmax):
     def learner(self) -> regression.NBSoftmaxLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
         return regression.NBSoftmaxLearner(**self._choices(), smoothing=self.smoothing, form=self.form)
-
-
-def _shaped(
-    fit: regression.SoftmaxFit, seen: tuple[str, ...], known: tuple[str, ...]
-) -> tuple[Floats, Floats]:
-    """Weights and biases as scikit-learn has them, (K, V) and (K,), or (1, V) and (1,).
-
-    Of K ``known`` classes those not ``seen`` are impossible.
-    """
-    factor = np.float64(1.0) if fit.factor is None else fit.factor[:, None]
-    if len(known) == 2:
-        found = fit.outcome.parameters
-        return (found.weights * factor).T, found.bias.copy()
-    model = fit.model
-    at = [known.index(name) for name in seen]
-    weights, bias = np.zeros((model.n_features, len(known))), np.full(len(known), -np.inf)
-    weights[:, at] = model.weights.rows(np.arange(model.n_features)) * factor
-    bias[at] = model.intercept + model.log_prior
-    return weights.T, bias  # (V, K) in memory, which is the order in which rows are scored

@@ -1,52 +1,44 @@
-"""Raw texts in, labels out: training and `TextModel` as a scikit-learn estimator."""
+"""Raw texts in, labels out: the face of a `TextModel`."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from textodds.data import Source, frames, read, values
-from textodds.errors import BadRow, InputError, Unsupported
-from textodds.interop.estimators.labels import declared, distinct, joined, names
+from textodds.data import Source, read
+from textodds.errors import InputError, Unsupported
+from textodds.interop.containers import label_column, rows_from_zero, text_column
+from textodds.interop.estimators.generative import Classifier
+from textodds.interop.labels import declared, joined, name_in, named
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import resolved
+from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts
 from textodds.model.text_model import TextModel
+from textodds.text import TextSettings, Weighting
 from textodds.training.train import train_on
 
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation
     from textodds.stats.tally import Tally
-    from textodds.text import Weighting
 
 Floats = NDArray[np.float64]
 
-SETTINGS = (
-    "unit",
-    "ngrams",
-    "characters",
-    "lower",
-    "normal_form",
-    "strip_accents",
-    "stop_words",
-    "hash_bits",
-    "vocabulary",
-)
+SETTINGS = frozenset(field.name for field in fields(TextSettings)) - {"count_unknown", "hash_seed"}
 """Parameters that are fields of `TextSettings`; None leaves them as is usual for the learner."""
+
+RECIPE = ("unknown", "min_df", "max_df", "max_features", "weighting", "sklearn")
+"""Those that `textodds.learn.recipe.recipe_of` takes."""
 
 
 def _learns_on(estimator: TextClassifier) -> bool:
@@ -56,55 +48,35 @@ def _learns_on(estimator: TextClassifier) -> bool:
     except InputError:
         return True  # whoever calls is told what is wrong with it
     if learner.entry.needs_documents or learner.rereads:
+        counting = ", ".join(name for name, entry in LEARNERS.items() if entry.is_merged)
         raise Unsupported(
             "this learner needs all texts at once: it neither learns in batches nor forgets",
-            hint="use the learner multinomial, bernoulli or complement, which learn counts",
+            hint=f"use one that learns counts: {counting}",
         )
     return True
 
 
-class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@dataclass(kw_only=True, eq=False, repr=False)
+class TextClassifier(Classifier):
     r"""A classifier of raw texts: `textodds.train` and the model it makes, with no matrix in between.
 
-    Texts come as a list, tuple or array of str, a column of pandas, polars or Arrow, or a frame of one such
-    column.
+    Texts come as a list or array of str, a column of pandas, polars or Arrow, or a frame of one such column.
 
     Parameters
     ----------
     learner : str, learner or estimator, default "multinomial"
-        One of `textodds.learn.registry.LEARNERS` that is of texts (``multinomial``, ``bernoulli``,
-        ``complement``, ``softmax``, ``nb-softmax``, ``lda``, ``qda``), or such a learner, or one of our
-        estimators for the choices it has. The parameters of an estimator are reached from here
-        (``learner__alpha``).
+        The name of one of texts (`textodds.learn.registry.LEARNERS`), such a learner, or an estimator of ours
+        for the choices it has, whose parameters are reached from here (``learner__alpha``).
     calibrate : bool, default True
         Whether to make probabilities right on texts that were left out; see `textodds.train`.
     threads : int, default None
         Threads to count and to score on; every number gives the same.
-    unit : str, default None
-        What texts are cut into: ``words``, ``whitespace``, ``characters`` or ``characters-in-words``. Of
-        this and what follows, None is what `textodds.train` does; see `textodds.TextSettings`.
-    ngrams, characters : (int, int), default None
-        Shortest and longest run of units, and of characters within words beside them, that is a term.
-    lower, strip_accents : bool, default None
-        Whether to write texts in lower case, and without accents.
-    normal_form : "NFC", "NFKC" or False, default None
-        The Unicode normal form; False for none.
-    stop_words : list of str or "english", default None
-        Words to leave out.
-    hash_bits : int, default None
-        Hash terms into ``2**hash_bits`` buckets, which bounds memory.
-    vocabulary : list of str, default None
-        The terms there are, fixed in advance.
-    unknown : "ignore", "smooth", "first" or "count", default "ignore"
-        What a word says that is not in the vocabulary; see `textodds.train`.
-    min_df, max_df : int or float, default None and 1.0
-        Fewest and most texts that a term must be in, or as a float the share of them.
-    max_features : int, default None
-        How many terms to keep, the most frequent ones.
-    weighting : textodds.Weighting, default None
-        What an occurrence is worth, of learners that need all texts at once.
-    sklearn : bool, default False
-        Whether to cut texts as scikit-learn's ``CountVectorizer`` does.
+    unit, ngrams, characters, lower, normal_form, strip_accents, stop_words, hash_bits, vocabulary
+        How texts are cut into terms; see `textodds.TextSettings`. None is what `textodds.train` does, and
+        ``normal_form=False`` stands for none.
+    unknown, min_df, max_df, max_features, weighting, sklearn
+        What a word outside the vocabulary says, which words are kept, what an occurrence is worth, and
+        whether to cut texts as scikit-learn's ``CountVectorizer`` does; see `textodds.train`.
 
     Attributes
     ----------
@@ -122,57 +94,30 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> model = TextClassifier().fit(["free phone", "see you at six", "free prize"], [1, 0, 1])
-    >>> model.predict(["a free offer", "at six?"])
-    array([1, 0])
     >>> model.predict_proba(["free"]).round(3)
     array([[0.143, 0.857]])
     >>> model.partial_fit(["free at last"], [0]).forget(["free phone"], [1]).predict(["free"])
     array([0])
     """
 
-    classes_: NDArray[Any]
-    model_: TextModel
-
-    def __init__(
-        self,
-        *,
-        learner: Any = "multinomial",
-        calibrate: bool = True,
-        threads: int | None = None,
-        unit: str | None = None,
-        ngrams: tuple[int, int] | None = None,
-        characters: tuple[int, int] | None = None,
-        lower: bool | None = None,
-        normal_form: str | bool | None = None,
-        strip_accents: bool | None = None,
-        stop_words: Sequence[str] | str | None = None,
-        hash_bits: int | None = None,
-        vocabulary: Sequence[str] | None = None,
-        unknown: str = "ignore",
-        min_df: int | float | None = None,
-        max_df: int | float = 1.0,
-        max_features: int | None = None,
-        weighting: Weighting | None = None,
-        sklearn: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.calibrate = calibrate
-        self.threads = threads
-        self.unit = unit
-        self.ngrams = ngrams
-        self.characters = characters
-        self.lower = lower
-        self.normal_form = normal_form
-        self.strip_accents = strip_accents
-        self.stop_words = stop_words
-        self.hash_bits = hash_bits
-        self.vocabulary = vocabulary
-        self.unknown = unknown
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.weighting = weighting
-        self.sklearn = sklearn
+    learner: Any = "multinomial"
+    calibrate: bool = True
+    threads: int | None = None
+    unit: str | None = None
+    ngrams: tuple[int, int] | None = None
+    characters: tuple[int, int] | None = None
+    lower: bool | None = None
+    normal_form: str | bool | None = None
+    strip_accents: bool | None = None
+    stop_words: Sequence[str] | str | None = None
+    hash_bits: int | None = None
+    vocabulary: Sequence[str] | None = None
+    unknown: str = "ignore"
+    min_df: int | float | None = None
+    max_df: int | float = 1.0
+    max_features: int | None = None
+    weighting: Weighting | None = None
+    sklearn: bool = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -200,10 +145,8 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             calibrate=model.calibration is not None,
             threads=model.threads,
             unknown=recipe.unknown,
-            min_df=recipe.selection.min_df,
-            max_df=recipe.selection.max_df,
-            max_features=recipe.selection.max_features,
             weighting=recipe.weighting,
+            **asdict(recipe.selection),
             **settings,
         )
         made.model_, made.classes_ = model, np.array(model.classes_)
@@ -212,7 +155,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from texts X (N,) with labels y (N,); what was learned before is forgotten."""
         labels, source = self._labelled(X, y, sample_weight)
-        self.model_ = self._trained(labels, source)
+        self.model_: TextModel = self._trained(labels, source)
         self.classes_ = labels
         return self
 
@@ -248,19 +191,6 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_.change(self._counted(self._labelled(X, y, sample_weight)[1]), -1)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each text, (N,)."""
-        best = self._scores(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def predict_proba(self, X: Any) -> Floats:
-        """``p(k | text)``, (N, K); every row sums to one."""
-        return np.exp(self.predict_log_proba(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """``log p(k | text)``, (N, K)."""
-        return log_softmax(self._scores(X))
-
     def decision_function(self, X: Any) -> Floats:
         """``log p(k | text)``, (N, K); of two classes the log-odds of the second, (N,)."""
         scores = self._scores(X)
@@ -274,10 +204,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         See `TextModel.explain`; labels are those of ``classes_``.
         """
         check_is_fitted(self)
-        asked, other = (
-            each if each is None or isinstance(each, str) else names(np.asarray([each]))[0]
-            for each in (label, rival)
-        )
+        asked, other = (None if each is None else name_in("explain", each) for each in (label, rival))
         return self.model_.explain(text, asked, other, calibrate=calibrate)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -292,50 +219,31 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
 
     def _scores(self, X: Any) -> Floats:
-        """``log p(k | text)`` up to a constant by row, (N, K)."""
         check_is_fitted(self)
-        with _rows_from_zero():
-            parts = [self.model_.score_batch(batch)[0] for batch in read(_column(X), labelled=False)]
-        if len(parts) == 1:
-            return self._by_class(parts[0])
-        return self._by_class(np.concatenate([np.zeros((0, len(self.model_.classes_))), *parts]))
-
-    def _by_class(self, scores: Floats) -> Floats:
-        """Columns in the order of ``classes_``; a class without texts is impossible."""
-        known = names(self.classes_)
-        if known == self.model_.classes_:
-            return scores
-        index = {name: k for k, name in enumerate(known)}
-        out = np.full((len(scores), len(known)), -np.inf)
-        out[:, [index[name] for name in self.model_.classes_]] = scores
-        return out
+        known = self.model_.classes_
+        with rows_from_zero():
+            parts = [self.model_.score_batch(batch)[0] for batch in read(text_column(X), labelled=False)]
+        scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
+        return self._by_class(scores, known)
 
     def _trained(self, labels: NDArray[Any], source: Source) -> TextModel:
         """The model of all texts there are."""
-        recipe = self._recipe(labels)
-        with _rows_from_zero():
-            return train_on(source, recipe, calibrate=self.calibrate, threads=self.threads)
+        with rows_from_zero():
+            return train_on(source, self._recipe(labels), calibrate=self.calibrate, threads=self.threads)
 
     def _counted(self, source: Source) -> Tally:
         """The counts of a batch, as the model counts."""
-        with _rows_from_zero():
+        with rows_from_zero():
             return self.model_.count(source)
 
     def _labelled(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], Source]:
         """The labels that occur, and the texts with theirs as the core takes them."""
-        if y is None:
-            raise InputError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.",
-                hint="give a label for each text",
-            )
-        texts = _column(X)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
+        y = label_column(self, y)
+        texts = text_column(X)
         check_consistent_length(range(len(texts)), y)
-        labels, codes = distinct(y)
-        named = np.array(names(labels), dtype=object)[codes].tolist()
+        labels, classes = named(y)
         weights = None if sample_weight is None else checked_weights(sample_weight, len(texts))
-        return labels, read(texts, named, weights)
+        return labels, read(texts, classes, weights)
 
     def _recipe(self, labels: NDArray[Any]) -> Recipe:
         """The choices, as the core takes them."""
@@ -346,66 +254,7 @@ class TextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
         if self.normal_form is False:
             given["normal_form"] = None
-        return recipe_of(
-            learner,
-            unknown=self.unknown,
-            min_df=self.min_df,
-            max_df=self.max_df,
-            max_features=self.max_features,
-            weighting=self.weighting,
-            sklearn=self.sklearn,
-            **given,
-        )
-
-
-AN_EMPTY_ONE = "put a text there, which may be empty, or leave the row out"
-
-
-def _column(X: Any) -> Any:
-    """Texts as one column: a list of str, or a column of pandas, polars or Arrow."""
-    if isinstance(X, str):
-        raise InputError(
-            "Iterable over raw text documents expected, string object received.", hint="write [text]"
-        )
-    X = frames.column_of(X)
-    if frames.is_stream(X):
-        X = pa.table(X)
-    if frames.is_table(X):
-        columns = frames.table_of(X).columns
-        _refuse_unless_one(len(columns))
-        X = columns[0]
-    if frames.is_column(X):
-        # polars would hand out string views, of which pyarrow can take no rows.
-        return X.to_arrow() if hasattr(X, "to_arrow") else X
-    if isinstance(X, np.ndarray):
-        if X.ndim > 1:
-            _refuse_unless_one(X.shape[1])
-        X = X.reshape(-1).tolist()
-    if isinstance(X, (bytes, Mapping)) or sparse.issparse(X) or not isinstance(X, Iterable):
-        raise InputError(
-            f"texts are expected, and a {type(X).__name__} came", hint="give a list of str, or a column"
-        )
-    texts, problems = values.texts_of(list(X))
-    if problems:
-        row = min(problems)
-        raise InputError(f"row {row}: {problems[row]}", hint=AN_EMPTY_ONE)
-    return texts
-
-
-def _refuse_unless_one(columns: int) -> None:
-    if columns != 1:
-        raise InputError(f"texts are one column, and here are {columns}", hint="choose one: X['text']")
-
-
-@contextmanager
-def _rows_from_zero() -> Iterator[None]:
-    """Bad rows by their positions, as whoever indexes X has them."""
-    try:
-        yield
-    except BadRow as error:
-        if error.line is None:
-            raise
-        raise InputError(f"row {error.line - 1}: {error.reason}", hint=AN_EMPTY_ONE) from error
+        return recipe_of(learner, **{name: getattr(self, name) for name in RECIPE}, **given)
 
 
 def _written(model: TextModel) -> bytes:

@@ -1,0 +1,121 @@
+r"""Bayes' rule: a prior times a class-conditional, normalised over the classes.
+
+.. math::
+    p(x, k) = \pi_k\, p(x \mid k)                                                   \tag{1}
+
+.. math::
+    p(k \mid x) = \frac{p(x, k)}{p(x)}, \qquad p(x) = \sum_k p(x, k)                \tag{2}
+
+Every generative model, whatever its class-conditional, is scored by (1) and answers by (2), in logarithms.
+Where only the logarithm of the posterior is wanted, `textodds.learn.forms.linear.log_softmax` gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def log_joint(log_likelihood: Floats, log_prior: Floats) -> Floats:
+    """``log p(x, k)``, (N, K), from ``log p(x | k)`` (N, K) and ``log π`` (K,), or one by row (N, K)."""
+    return np.asarray(log_likelihood + log_prior)  # (1)
+
+
+def normalise(joint: Floats) -> tuple[Floats, Floats]:
+    """``p(k | x)``, (N, K), and ``log p(x)``, (N,), from ``log p(x, k)`` (N, K).
+
+    Examples
+    --------
+    >>> share, evidence = normalise(log_joint(np.log([[0.2, 0.1]]), np.log([0.75, 0.25])))
+    >>> share.round(3), np.exp(evidence).round(3)
+    (array([[0.857, 0.143]]), array([0.175]))
+    """
+    most = joint.max(axis=1, keepdims=True)
+    share = np.exp(joint - most)
+    total = share.sum(axis=1, keepdims=True)
+    share /= total
+    return share, (most + np.log(total))[:, 0]  # (2)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClasses:
+    """A prior of K classes, and the class-conditional of the J of them that have rows."""
+
+    places: NDArray[np.intp]  # (J,) which of the classes those are
+    log_prior: Floats  # (K,)
+    density: Any  # of the J classes
+    has_prior: bool = True  # whether the prior has a part in the scores
+
+    def by_class(self, values: Floats, empty: float = np.nan) -> Floats:
+        """Values by class (J, ...) for all classes, (K, ...)."""
+        out = np.full((len(self.log_prior), *values.shape[1:]), empty)
+        out[self.places] = values
+        return out
+
+    def log_joint(self, log_likelihood: Floats) -> Floats:
+        """``log p(x, k)``, (N, K); a class without rows is impossible."""
+        if not self.has_prior:
+            return log_likelihood
+        joint = log_joint(log_likelihood, self.log_prior[self.places])
+        K = len(self.log_prior)
+        if len(self.places) == K and (self.places == np.arange(K)).all():
+            return joint
+        return self.by_class(joint.T, -np.inf).T
+
+
+def of_log_odds(log_odds: Floats) -> Floats:
+    """``p(k | x)`` of two classes, (N, 2), from the log-odds of the second (N,)."""
+    out = np.empty((len(log_odds), 2))
+    with np.errstate(over="ignore", divide="ignore"):  # odds of zero and of infinity are right
+        odds = np.exp(log_odds)
+        np.divide(1.0, 1.0 + odds, out=out[:, 0])  # not 1 - p, which would lose the digits of a
+        np.divide(1.0, 1.0 + 1.0 / odds, out=out[:, 1])  # small probability
+    return out
+
+
+def shares_of(log_prior: Floats) -> Floats:
+    """The prior of some classes, (J,), brought to a sum of 1."""
+    prior = np.exp(log_prior)
+    return np.asarray(prior / prior.sum())
+
+
+def refuse_overflow(joint: Floats) -> Floats:
+    """``log p(x, k)``, (N, K), unless no class has a finite one for some row."""
+    if np.isfinite(joint).all():
+        return joint
+    bad = np.flatnonzero(~np.isfinite(joint.max(axis=1)))  # some classes may be impossible, all cannot
+    if len(bad):
+        raise InputError(
+            f"row {bad[0]} has numbers so large that no class has a density there",
+            hint="numbers must be below 1e100: drop the row, or scale the column",
+        )
+    return joint
+
+
+def checked_shares(priors: Any, K: int) -> Floats:
+    """Probabilities of K classes, (K,), if ``priors`` are such."""
+    values = np.asarray(priors, dtype=np.float64)
+    if values.shape != (K,):
+        raise InputError(
+            f"Number of priors must match number of classes: there are {values.size} priors for {K} classes",
+            hint="give one for each of `classes_`, in that order",
+        )
+    bad = np.flatnonzero(~(values >= 0))
+    if len(bad):
+        raise InputError(
+            f"Priors must be non-negative: number {bad[0]} is {values[bad[0]]:g}",
+            hint="priors must be non-negative shares, 1 in all",
+        )
+    if abs(float(values.sum()) - 1) > 1e-6:
+        raise InputError(
+            f"The sum of the priors should be 1: these sum to {values.sum():g}",
+            hint="give each class a share of zero or more, 1 in all",
+        )
+    return np.asarray(values / values.sum())
