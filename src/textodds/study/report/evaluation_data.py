@@ -98,7 +98,7 @@ class EvaluationCollector:
         ordered = sorted(self._mistakes, key=lambda kept: (-kept[0], kept[1]))
         self._mistakes = ordered[: self._most]
 
-    def gathered(self) -> EvaluationData:
+    def data(self) -> EvaluationData:
         """What was gathered so far."""
         curves = zip(self._classes, self._of_class, strict=False)  # none, where classes are too many
         return EvaluationData(
@@ -112,18 +112,18 @@ def measured(
     model: TextModel | TableModel, batches: Iterable[Any], watcher: Watcher | None = None
 ) -> tuple[Evaluation, EvaluationData]:
     """The quality of a model on labelled batches, and what a report needs besides, in one pass."""
-    gathering = EvaluationCollector(model.classes_)
+    collector = EvaluationCollector(model.classes_)
 
     def scored() -> Iterator[Scored]:
         for batch in batches:
             scores, evidence = model.score_batch(batch)
             labels, log_posterior = batch.label_list(), log_softmax(scores)
-            gathering.add(batch, labels, log_posterior)
+            collector.add(batch, labels, log_posterior)
             if watcher is not None:
                 watcher(labels, log_posterior)
             yield labels, log_posterior, evidence
 
-    return evaluate(scored(), model.classes_), gathering.gathered()
+    return evaluate(scored(), model.classes_), collector.data()
 
 
 def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
