@@ -23,6 +23,7 @@ from textodds.learn.registry import Prior
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import Prediction, of_labels
+from textodds.stats.additive import Additive
 from textodds.stats.reservoir import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
@@ -92,7 +93,7 @@ class TableExplanation:
     columns: tuple[tuple[str, Any, float], ...]  # name, value, contribution; the strongest first
 
 
-class TableModel:
+class TableModel(Additive):
     """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
 
     What it has learned are counts and moments (`tally`), which add and subtract.
@@ -414,13 +415,7 @@ class TableModel:
         self.info = {**self.info, "documents": changed.n_documents}
         self.info.pop("quality", None)  # it was that of another model
 
-    def __add__(self, other: TableModel) -> TableModel:
-        return self._combined(other, 1) if isinstance(other, TableModel) else NotImplemented
-
-    def __sub__(self, other: TableModel) -> TableModel:
-        return self._combined(other, -1) if isinstance(other, TableModel) else NotImplemented
-
-    def _combined(self, other: TableModel, sign: int) -> TableModel:
+    def _combine(self, other: TableModel, sign: int) -> TableModel:
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         if any(mine[part] != theirs[part] for part in ("blocks", "prior", "calibration")):
             raise InputError(

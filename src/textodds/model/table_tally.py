@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from textodds.data import TableBatch
 from textodds.errors import InputError, NoData
 from textodds.model.blocks import Block, Statistic, Words
+from textodds.stats.additive import Additive
 from textodds.stats.moments import Moments
 from textodds.stats.tally import Tally, TallyBuilder
 
@@ -21,7 +22,7 @@ def _sum(total: Any, part: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class TableTally:
+class TableTally(Additive):
     """The statistics of some blocks, of the same rows."""
 
     parts: tuple[Statistic, ...]
@@ -71,13 +72,7 @@ class TableTally:
         """Total weight of the rows."""
         return float(self.class_rows.sum())
 
-    def __add__(self, other: TableTally) -> TableTally:
-        return self._combined(other, 1) if isinstance(other, TableTally) else NotImplemented
-
-    def __sub__(self, other: TableTally) -> TableTally:
-        return self._combined(other, -1) if isinstance(other, TableTally) else NotImplemented
-
-    def _combined(self, other: TableTally, sign: int) -> TableTally:
+    def _combine(self, other: TableTally, sign: int) -> TableTally:
         if [type(part) for part in self.parts] != [type(part) for part in other.parts]:
             raise InputError("the tables have different blocks of columns")
         pairs: Any = zip(self.parts, other.parts, strict=True)

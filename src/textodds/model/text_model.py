@@ -23,6 +23,7 @@ from textodds.learn.registry import Prior
 from textodds.model import text_file
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
 from textodds.model.text_file import FileContents
+from textodds.stats.additive import Additive
 from textodds.stats.tally import Tally
 from textodds.stats.threads import checked_threads
 from textodds.text import UNKNOWN, Vocabulary
@@ -54,7 +55,7 @@ class Prediction:
     probabilities: dict[str, float]
 
 
-class TextModel:
+class TextModel(Additive):
     """A trained classifier of texts; made by `train`, `load`, or ``+``.
 
     What it has learned are counts (`tally`). Learning more, forgetting, merging and subtracting
@@ -630,13 +631,7 @@ class TextModel:
                 hint="train it again on the data wanted, or train with transform=False",
             )
 
-    def __add__(self, other: TextModel) -> TextModel:
-        return self._combined(other, 1) if isinstance(other, TextModel) else NotImplemented
-
-    def __sub__(self, other: TextModel) -> TextModel:
-        return self._combined(other, -1) if isinstance(other, TextModel) else NotImplemented
-
-    def _combined(self, other: TextModel, sign: int) -> TextModel:
+    def _combine(self, other: TextModel, sign: int) -> TextModel:
         self.must_be_counts()
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         differing = [part for part in mine if mine[part] != theirs[part]]

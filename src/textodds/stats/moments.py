@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
+from textodds.stats.additive import Additive
 
 BLOCK_BYTES = 2 << 20
 """Rows are taken in blocks that stay in the cache while they are centred and multiplied."""
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Additive):
     r"""Weight, mean and scatter of V columns of numbers in each of K classes.
 
     With weights :math:`u_i` of the rows of a class,
@@ -173,13 +174,7 @@ class Moments:
             raise InputError("the moments have a variance below zero, or a class without rows")
         return cls(classes, **parts)
 
-    def __add__(self, other: Moments) -> Moments:
-        return self._combined(other, 1) if isinstance(other, Moments) else NotImplemented
-
-    def __sub__(self, other: Moments) -> Moments:
-        return self._combined(other, -1) if isinstance(other, Moments) else NotImplemented
-
-    def _combined(self, other: Moments, sign: int) -> Moments:
+    def _combine(self, other: Moments, sign: int) -> Moments:
         if self.is_full != other.is_full or self.n_columns != other.n_columns:
             raise InputError(
                 f"moments of {self.n_columns} and of {other.n_columns} columns, or of different kinds, "

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from textodds import _kernels
 from textodds.data import Batch
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, VocabularyPruned
+from textodds.stats.additive import Additive
 from textodds.stats.threads import checked_threads
 from textodds.text import TextSettings, Vocabulary
 
@@ -29,7 +30,7 @@ MEMORY = 2 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Additive):
     """Documents by class, and occurrences and documents by class and word.
 
     With K classes, V words and C non-zero pairs of them ("cells"), word by word: word v has the
@@ -120,18 +121,12 @@ class Tally:
     def checked(self) -> Tally:
         """The tally, if its arrays fit together: for one that comes from a file."""
         nothing = Tally._of_raw(_kernels.Counter(TextSettings().analyser, 1, MEMORY).finish()[0], 0)
-        return self._combined(nothing, 1)
+        return self._combine(nothing, 1)
 
-    def _combined(self, other: Tally, sign: int) -> Tally:
+    def _combine(self, other: Tally, sign: int) -> Tally:
         pruned = max(self.pruned, other.pruned)
         # A pruned tally may have dropped what is subtracted: it then stops at zero.
         return self._of_raw(_kernels.combine(self._raw(), other._raw(), sign, pruned > 0), pruned)
-
-    def __add__(self, other: Tally) -> Tally:
-        return self._combined(other, 1) if isinstance(other, Tally) else NotImplemented
-
-    def __sub__(self, other: Tally) -> Tally:
-        return self._combined(other, -1) if isinstance(other, Tally) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
