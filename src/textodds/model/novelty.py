@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data import Batch
 from textodds.errors import NoData
 from textodds.judge.novelty import Typical
 from textodds.learn.forms.linear import log
 from textodds.learn.naive_bayes import CountLearner
-from textodds.stats.tally import Tally
+from textodds.model.base import forgettable_parts
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
     from textodds.stats.hash_sample import Example
 
 Floats = NDArray[np.float64]
-
-FOLD = 5
-"""At most one in so many texts is forgotten at a time, so that the model stays what it is."""
 
 
 def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -59,21 +57,10 @@ def typical_texts(model: TextModel, sample: list[Example], *, seen: bool) -> Typ
     texts = [example.text for example in sample]
     if not seen:
         return Typical.of(*surprises(model, texts)[:2])
-    folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(model.tally.n_documents, 1.0)))))
-    order = np.random.default_rng(0).permutation(len(sample))  # documents may come class by class in turn
     lengths, values = [], []
-    for fold in range(folds):
-        part = [sample[at] for at in order[fold::folds]]
-        own = [example.text for example in part]
-        rest = model.without(
-            Tally.of(
-                own,
-                [example.label for example in part],
-                [example.weight for example in part],
-                settings=model.recipe.settings,
-                threads=model.threads,
-            )
-        )
+    for part in forgettable_parts(sample, model.tally.n_documents):
+        own, labels, weights, _ = (list(column) for column in zip(*part, strict=True))
+        rest = model.without(model.count([Batch(own, labels, np.array(weights))]))
         if rest is None:
             continue
         length, surprise, _ = surprises(rest, own)

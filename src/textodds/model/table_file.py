@@ -25,13 +25,12 @@ def save(path: str | os.PathLike[str], model: TableModel) -> None:
         "info": model.info,
     }
     arrays: model_file.Arrays = {}
-    for at, (block, part) in enumerate(zip(model.recipe.blocks, model.tally.parts, strict=True)):
-        found: Any = block.arrays(part)  # type: ignore[arg-type]
-        arrays |= {f"{at}.{name}": array for name, array in found.items()}
-    if model.typical is not None:
-        arrays |= {f"typical.{name}": array for name, array in model.typical.arrays().items()}
-    if model.held_out is not None:
-        arrays |= {f"honest.{name}": array for name, array in model.held_out.arrays().items()}
+    for at, (block, statistic) in enumerate(zip(model.recipe.blocks, model.tally.parts, strict=True)):
+        counted: model_file.Arrays = block.arrays(statistic)  # type: ignore[arg-type]
+        arrays |= {f"{at}.{name}": array for name, array in counted.items()}
+    for prefix, part in (("typical", model.typical), ("honest", model.held_out)):
+        if part is not None:
+            arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
     model_file.write(path, header, arrays)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,16 +20,14 @@ from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
+from textodds.model.base import class_number, forgettable_parts, of_labels, scored
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
-from textodds.model.text_model import Prediction, of_labels
+from textodds.model.text_model import Prediction
 from textodds.stats.additive import Additive
 from textodds.stats.reservoir import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
-
-FOLD = 5
-"""At most one in so many rows is forgotten at a time, so that the model stays what it is."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +134,7 @@ class TableModel(Additive):
         if recipe.calibration is not None:
             self.slopes = recipe.calibration.slopes
             bias = dict(zip(recipe.calibrated_classes, np.ravel(recipe.calibration.bias), strict=True))
-            self.bias = np.array(
-                [bias.get(name, 0.0) for name in product.classes]
-            )  # 0 for a class since then
+            self.bias = np.array([bias.get(name, 0.0) for name in product.classes])  # 0: a class since then
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -205,10 +201,7 @@ class TableModel(Additive):
 
     def score(self, rows: Any) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
-        return self._joined(self.score_batch, rows)
-
-    def _joined(self, function: Callable[[TableBatch], tuple[Any, Any]], rows: Any) -> tuple[Any, Any]:
-        parts = [function(batch) for batch in self.read(rows)]
+        parts = [self.score_batch(batch) for batch in self.read(rows)]
         if not parts:
             return np.zeros((0, len(self.classes_))), np.zeros((0, 2), np.uint32)
         return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
@@ -230,7 +223,7 @@ class TableModel(Additive):
         """``log p(row, class)`` with all constants: of every class (N, K), or of each row's label (N,)."""
         parts = [self.log_joint_of(batch) for batch in self.read(rows)]
         joint = np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
-        return joint if labels is None else of_labels(joint, labels, self._class)
+        return joint if labels is None else of_labels(joint, labels, self.classes_)
 
     def log_joint_of(self, batch: TableBatch) -> Floats:
         """``log p(row, class)`` of a batch, by the model as it is, before any calibration: (N, K)."""
@@ -287,10 +280,8 @@ class TableModel(Additive):
 
     def forgetting(self, sample: list[tuple[TableBatch, int]]) -> Iterator[tuple[TableModel, TableBatch]]:
         """Parts of a sample of rows that were learned, each with the model that has forgotten it."""
-        folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(self.tally.n_documents, 1.0)))))
-        order = np.random.default_rng(0).permutation(len(sample))  # rows may come class by class in turn
-        for fold in range(folds):
-            batch = gathered([sample[at] for at in order[fold::folds]])
+        for part in forgettable_parts(sample, self.tally.n_documents):
+            batch = gathered(part)
             rest = self.tally - self.count([batch])
             if rest.classes != self.classes_:
                 continue
@@ -337,13 +328,7 @@ class TableModel(Additive):
 
     def evaluate_batches(self, batches: Iterable[TableBatch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-
-        def scored() -> Iterator[tuple[list[str], Floats, NDArray[np.uint32]]]:
-            for batch in batches:
-                scores, evidence = self.score_batch(batch)
-                yield batch.label_list(), log_softmax(scores), evidence
-
-        return evaluate(scored(), self.classes_)
+        return evaluate(scored(self, batches), self.classes_)
 
     def explain(
         self, row: Mapping[str, Any], label: str | None = None, rival: str | None = None
@@ -376,12 +361,7 @@ class TableModel(Additive):
         )
 
     def _class(self, label: str) -> int:
-        if label not in self.classes_:
-            raise InputError(
-                f"there is no class `{label}`{suggestion(label, self.classes_)}",
-                hint=f"the classes are {', '.join(self.classes_[:20])}",
-            )
-        return self.classes_.index(label)
+        return class_number(label, self.classes_)
 
     def learn(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Learn more rows: afterwards the model is as if trained on them too."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,51 +14,32 @@ from textodds.errors import InputError, ModelFileError
 from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.learn.recipe import Recipe
 from textodds.model.file import FORMAT, Arrays, names_of, write
+from textodds.model.text_model import TextModel
 from textodds.stats.tally import Tally
 from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
-    from textodds.judge.novelty import Typical
-    from textodds.learn.calibration import Calibration
     from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.learn.held_out import HeldOut
-    from textodds.stats.document_ids import DocumentIds
 
 
-@dataclass(frozen=True)
-class FileContents:
-    """What a model file holds. ``tally`` reads the counts when they are wanted, if they are there."""
-
-    recipe: Recipe
-    vocabulary: Vocabulary
-    form: LinearModel | QuadraticModel
-    tally: Callable[[], Tally] | None
-    info: dict[str, Any]
-    scale: NDArray[np.float64] | None = None  # (V,)
-    typical: Typical | None = None
-    calibration: Calibration | None = None
-    held_out: HeldOut | None = None
-    document_ids: DocumentIds | None = None
-
-
-def save(path: str | os.PathLike[str], stored: FileContents) -> None:
-    """Write a model file; a crash leaves the old file or the new one."""
-    form = stored.form
+def save(path: str | os.PathLike[str], model: TextModel, tally: Tally | None) -> None:
+    """Write a model file, with counts if they are given; a crash leaves the old file or the new one."""
+    form, vocabulary = model.form, model.vocabulary
+    document_ids = None if tally is None else model.document_ids  # of use only where more can be learned
+    info = model.info if tally is None else {**model.info, "fingerprint": tally.fingerprint()}
     header: dict[str, Any] = {
         "format": FORMAT,
         "form": "linear" if isinstance(form, LinearModel) else "quadratic",
         "classes": form.classes,
         "is_posterior": form.is_posterior,
-        "recipe": stored.recipe.as_dict(),
-        "info": stored.info,
+        "recipe": model.recipe.as_dict(),
+        "info": info,
         "tally": None,
-        "ledger": None if stored.document_ids is None else stored.document_ids.classes,
-        "calibration": None if stored.calibration is None else stored.calibration.as_dict(),
+        "ledger": None if document_ids is None else document_ids.classes,
+        "calibration": None if model.calibration is None else model.calibration.as_dict(),
     }
     arrays: Arrays = {
-        "vocabulary.keys": stored.vocabulary.keys,
-        "vocabulary.arena": stored.vocabulary.arena,
-        "vocabulary.directory": stored.vocabulary.directory,
+        f"vocabulary.{part}": getattr(vocabulary, part) for part in ("keys", "arena", "directory")
     }
     if isinstance(form, LinearModel):
         header["presence"] = form.presence
@@ -67,37 +47,28 @@ def save(path: str | os.PathLike[str], stored: FileContents) -> None:
     else:
         header["temperature"] = form.temperature
         arrays |= _quadratic_arrays(form)
-    if stored.scale is not None:
-        arrays["vocabulary.scale"] = stored.scale
-    if stored.typical is not None:
-        arrays |= {f"typical.{name}": array for name, array in stored.typical.arrays().items()}
-    if stored.held_out is not None:
-        arrays |= {f"honest.{name}": array for name, array in stored.held_out.arrays().items()}
-    if stored.document_ids is not None:
-        arrays |= {f"ledger.{name}": array for name, array in stored.document_ids.arrays().items()}
-    if stored.tally is not None:
-        tally = stored.tally()
+    if model.scale is not None:
+        arrays["vocabulary.scale"] = model.scale
+    for prefix, part in (("typical", model.typical), ("honest", model.held_out), ("ledger", document_ids)):
+        if part is not None:
+            arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
+    if tally is not None:
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
         arrays |= {f"tally.{part}": narrowed(getattr(tally, part)) for part in TALLY}
-        if not np.array_equal(tally.vocabulary.keys, stored.vocabulary.keys):
+        if not np.array_equal(tally.vocabulary.keys, vocabulary.keys):
             arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
     write(path, header, arrays)
 
 
 def _linear_arrays(linear: LinearModel) -> Arrays:
     weights = linear.weights
-    arrays: Arrays = {
-        "linear.log_prior": linear.log_prior,
-        "linear.intercept": linear.intercept,
-        "linear.default": weights.default,
-        "linear.slope": weights.slope,
-        "linear.base": weights.base,
-    }
+    arrays: Arrays = {"log_prior": linear.log_prior, "intercept": linear.intercept}
+    arrays |= {part: getattr(weights, part) for part in ("default", "slope", "base")}
     if weights.dense is not None:
-        return {**arrays, "linear.dense": weights.dense.reshape(-1)}
-    return arrays | {
-        f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")
-    }
+        arrays["dense"] = weights.dense.reshape(-1)
+    else:
+        arrays |= {part: getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
+    return {f"linear.{name}": array for name, array in arrays.items()}
 
 
 def _quadratic_arrays(form: QuadraticModel) -> Arrays:
@@ -126,9 +97,8 @@ def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]
         raise ModelFileError("its counts are damaged")
     header = {"classes": list(classes), "fraction": int(about[0]), "pruned": int(about[1])}
     nothing = Vocabulary(np.zeros(0, np.uint64), np.zeros(0, np.uint8))
-    return _tally(
-        Path("the file"), header, {f"tally.{name}": array for name, array in arrays.items()}, nothing
-    )
+    named = {f"tally.{name}": array for name, array in arrays.items()}
+    return _tally(Path("the file"), header, named, nothing)
 
 
 def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
@@ -138,8 +108,10 @@ def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
     return counts.astype(kind)
 
 
-def of_contents(path: Path, header: dict[str, Any], arrays: Arrays) -> FileContents:
-    """What the header and the arrays of a file hold, checked; nothing is read but the header."""
+def of_contents(
+    path: Path, header: dict[str, Any], arrays: Arrays, *, threads: int | None = None
+) -> TextModel:
+    """The model that the header and the arrays of a file hold, checked; nothing is read but the header."""
     if header.get("form") == "table":
         raise ModelFileError("it is a model of tables, not of texts")
 
@@ -173,10 +145,10 @@ def of_contents(path: Path, header: dict[str, Any], arrays: Arrays) -> FileConte
 
         typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
     calibration = held_out = document_ids = None
-    if (found := header.get("calibration")) is not None:
+    if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
 
-        calibration = Calibration.of_dict(found)
+        calibration = Calibration.of_dict(plain)
         if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, K):
             raise ModelFileError("its calibration is not that of its classes")
     if "honest.truth" in arrays:
@@ -189,9 +161,18 @@ def of_contents(path: Path, header: dict[str, Any], arrays: Arrays) -> FileConte
 
         parts = {part: arrays[f"ledger.{part}"] for part in ("ids", "class_of")}
         document_ids = DocumentIds.of_arrays(parts, names)
-    info = dict(header["info"])
-    return FileContents(
-        recipe, vocabulary, form, read, info, scale, typical, calibration, held_out, document_ids
+    return TextModel(
+        recipe,
+        vocabulary,
+        form,
+        read,
+        dict(header["info"]),
+        scale=scale,
+        typical=typical,
+        calibration=calibration,
+        held_out=held_out,
+        document_ids=document_ids,
+        threads=threads,
     )
 
 

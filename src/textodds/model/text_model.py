@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,24 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch, Texts, read
-from textodds.errors import InputError, LengthMismatch, NoData, Unsupported, suggestion
+from textodds.errors import InputError, NoData, Unsupported
 from textodds.judge.evaluation import Evaluation, evaluate
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
 from textodds.learn.recipe import Recipe, fitted, selected
 from textodds.learn.registry import Prior
-from textodds.model import text_file
+from textodds.model.base import class_number, largest, of_labels, scored
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
-from textodds.model.text_file import FileContents
 from textodds.stats.additive import Additive
 from textodds.stats.tally import Tally
 from textodds.stats.threads import checked_threads
 from textodds.text import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from textodds.judge.novelty import Familiarity, Typical
     from textodds.judge.word_odds import SeparatingWord
     from textodds.learn.calibration import Calibration
@@ -103,12 +101,8 @@ class TextModel(Additive):
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
-        self.typical, self.calibration, self.held_out, self.document_ids = (
-            typical,
-            calibration,
-            held_out,
-            document_ids,
-        )
+        self.typical, self.calibration = typical, calibration
+        self.held_out, self.document_ids = held_out, document_ids
         self._install(recipe, vocabulary, form, tally, info, scale)
 
     def _install(
@@ -149,22 +143,6 @@ class TextModel(Additive):
         """The model that a recipe makes of counts."""
         vocabulary, linear = fitted(tally, recipe)
         return cls(recipe, vocabulary, linear, tally, info or {}, threads=threads)
-
-    @classmethod
-    def of_contents(
-        cls,
-        path: Path,
-        header: dict[str, Any],
-        arrays: dict[str, NDArray[Any]],
-        *,
-        threads: int | None = None,
-    ) -> TextModel:
-        """The model that the header and the arrays of a file hold."""
-        stored = text_file.of_contents(path, header, arrays)
-        parts = (stored.scale, stored.typical, stored.calibration, stored.held_out, stored.document_ids)
-        names = ("scale", "typical", "calibration", "held_out", "document_ids")
-        given = (stored.recipe, stored.vocabulary, stored.form, stored.tally, stored.info)
-        return cls(*given, **dict(zip(names, parts, strict=True)), threads=threads)  # type: ignore[arg-type]
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -295,7 +273,7 @@ class TextModel(Additive):
     def log_joint(self, texts: Any, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
         """``log p(words, class)`` with all constants: of every class (N, K), or of each text's label (N,)."""
         joint = self.log_likelihood(texts) + self._generative().log_prior
-        return joint if labels is None else of_labels(joint, labels, self._class)
+        return joint if labels is None else of_labels(joint, labels, self.classes_)
 
     def log_density(self, texts: Any) -> NDArray[np.float64]:
         """``log p(words)`` with all constants, whatever the class: (N,)."""
@@ -377,13 +355,7 @@ class TextModel(Additive):
 
     def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-
-        def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
-            for batch in batches:
-                scores, evidence = self.score_batch(batch)
-                yield batch.label_list(), log_softmax(scores), evidence
-
-        return evaluate(scored(), self.classes_)
+        return evaluate(scored(self, batches), self.classes_)
 
     def explain(
         self, text: str, label: str | None = None, rival: str | None = None, *, calibrate: bool = True
@@ -425,35 +397,29 @@ class TextModel(Additive):
             counts_unknown=self.recipe.unknown != "ignore",
         )
         row = (features, values, counts, self.vocabulary.words(features), int(unknown[0]))
-        if isinstance(self.form, LinearModel):
-            return explain(self.form, *row, other, scores, reading)
-        from textodds.model.explain.quadratic_terms import explain_quadratic
-
-        return explain_quadratic(self.form, *row, other, scores, reading)
+        return explain(self.form, *row, other, scores, reading)
 
     def _class(self, label: str) -> int:
-        if label not in self.classes_:
-            raise InputError(
-                f"there is no class `{label}`{suggestion(label, self.classes_)}",
-                hint=f"the classes are {', '.join(self.classes_[:20])}",
-            )
-        return self.classes_.index(label)
+        return class_number(label, self.classes_)
+
+    def _pair(self, label: str, rival: str) -> tuple[int, int]:
+        a, b = self._class(label), self._class(rival)
+        if a == b:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        return a, b
 
     def top_words(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class: log-odds against the mean of the other classes."""
         k, K = self._class(label), len(self.classes_)
         if K < 2 or not len(self.vocabulary) or not isinstance(self.form, LinearModel):
             return []
-        best: list[tuple[float, int]] = []
-        for start in range(0, len(self.vocabulary), 65_536):  # never a full matrix of a large model
-            numbers = np.arange(start, min(start + 65_536, len(self.vocabulary)))
+
+        def odds(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
             rows = self.linear.weights.rows(numbers)
-            others = (rows.sum(axis=1) - rows[:, k]) / (K - 1)
-            odds = rows[:, k] - others
-            near = np.argsort(-odds, kind="stable")[:n]
-            best = sorted(best + [(-float(odds[i]), int(numbers[i])) for i in near])[:n]
-        words = self.vocabulary.words(np.array([number for _, number in best]))
-        return [(word, -odds) for word, (odds, _) in zip(words, best, strict=True)]
+            return np.asarray(rows[:, k] - (rows.sum(axis=1) - rows[:, k]) / (K - 1))
+
+        best = largest(odds, len(self.vocabulary), n)
+        return list(zip(self.vocabulary.words(best), odds(best).tolist(), strict=True))
 
     def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
         """Where the model is undecided between two classes: the words that decide, strongest first.
@@ -461,22 +427,16 @@ class TextModel(Additive):
         ``n`` words at most; None for all. A word's weight is what one unit of it adds to the log-odds,
         a unit being one occurrence, or what the recipe's weighting makes of it.
         """
-        a, b = self._class(label), self._class(rival)
-        if a == b:
-            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
-        start = self.linear.log_prior + self.linear.intercept
-        best: list[tuple[float, int, float]] = []
-        most = len(self.vocabulary) if n is None else n
-        for first in range(0, len(self.vocabulary), 65_536):  # never a full matrix of a large model
-            numbers = np.arange(first, min(first + 65_536, len(self.vocabulary)))
+        a, b = self._pair(label, rival)
+        start, V = self.linear.log_prior + self.linear.intercept, len(self.vocabulary)
+
+        def odds(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
             rows = self.linear.weights.rows(numbers)
-            odds = rows[:, a] - rows[:, b]
-            near = np.argsort(-np.abs(odds), kind="stable")[:most]
-            best += [(-abs(float(odds[i])), int(numbers[i]), float(odds[i])) for i in near]
-            best = sorted(best)[:most]
-        words = self.vocabulary.words(np.array([number for _, number, _ in best], dtype=np.int64))
-        pairs = tuple((word, odds) for word, (_, _, odds) in zip(words, best, strict=True))
-        return Hyperplane(label, rival, float(start[a] - start[b]), pairs)
+            return np.asarray(rows[:, a] - rows[:, b])
+
+        best = largest(lambda numbers: np.abs(odds(numbers)), V, V if n is None else n)
+        pairs = zip(self.vocabulary.words(best), odds(best).tolist(), strict=True)
+        return Hyperplane(label, rival, float(start[a] - start[b]), tuple(pairs))
 
     def separating_words(
         self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
@@ -489,13 +449,11 @@ class TextModel(Additive):
         """
         from textodds.judge.word_odds import separating_words, separation, strongest
 
-        a, b = self._class(label), self._class(rival)
-        if a == b:
-            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        a, b = self._pair(label, rival)
         counts, vocabulary = selected(self.tally, self.recipe.selection)
-        found = separation(counts, a, b, prior=prior, documents=self.linear.presence)
-        numbers = strongest(found, n)
-        return separating_words(found, numbers, vocabulary.words(numbers))
+        ratios = separation(counts, a, b, prior=prior, documents=self.linear.presence)
+        numbers = strongest(ratios, n)
+        return separating_words(ratios, numbers, vocabulary.words(numbers))
 
     def odds_ratios(
         self, label: str, rival: str, words: Sequence[str], source: Any, labels: Any = None, **reading: Any
@@ -646,14 +604,10 @@ class TextModel(Additive):
         model = TextModel.of_tally(tally, self.recipe, {"documents": tally.n_documents}, threads=self.threads)
         if self.calibration is not None and other.calibration is not None:
             shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
-            parts = (self.calibration, other.calibration)
-            model.calibration = type(self.calibration).between(
-                [
-                    part.of_classes(of.classes_, model.classes_)
-                    for part, of in zip(parts, (self, other), strict=True)
-                ],
-                shares,
-            )
+            parts = [self.calibration, other.calibration]
+            classes = (self.classes_, other.classes_)
+            parts = [part.of_classes(own, model.classes_) for part, own in zip(parts, classes, strict=True)]
+            model.calibration = type(self.calibration).between(parts, shares)
         if self.document_ids is not None or other.document_ids is not None:
             first, second = self.ledger_for(1), other.ledger_for(1)
             model.document_ids = first + second if sign > 0 else first - second
@@ -670,18 +624,10 @@ class TextModel(Additive):
         recipe = self.recipe
         if not recipe.learner.entry.is_penalised:
             recipe = replace(recipe, learner=replace(recipe.learner, prior=prior))  # type: ignore[type-var]
-        return TextModel(
-            recipe,
-            self.vocabulary,
-            form,
-            self._tally,
-            self.info,
-            scale=self.scale,
-            typical=self.typical,
-            calibration=self.calibration,
-            document_ids=self.document_ids,
-            threads=self.threads,
-        )
+        model = copy.copy(self)
+        model.held_out = None  # of other answers
+        model._install(recipe, self.vocabulary, form, self._tally, self.info, self.scale)
+        return model
 
     @property
     def class_documents(self) -> dict[str, float]:
@@ -696,25 +642,16 @@ class TextModel(Additive):
         Without ``counts`` the file is smaller and holds no word that the model does not use, but
         cannot learn, forget or be merged.
         """
-        info = dict(self.info)
-        if counts and self._tally is not None:
-            info["fingerprint"] = self.tally.fingerprint()
-        tally = (lambda: self.tally) if counts and self._tally is not None else None
-        text_file.save(path, self._stored(tally, info))
+        from textodds.model.text_file import save
 
-    def _stored(self, tally: Callable[[], Tally] | None, info: dict[str, Any]) -> FileContents:
-        document_ids = None if tally is None else self.document_ids  # of use only where more can be learned
-        kept = (self.scale, self.typical, self.calibration, self.held_out, document_ids)
-        return FileContents(self.recipe, self.vocabulary, self.form, tally, info, *kept)
+        save(path, self, self.tally if counts and self._tally is not None else None)
 
     def rows(self, texts: Any) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
         from scipy import sparse
 
-        matrices = [self.rows_of(batch) for batch in _texts(texts)]
-        return (
-            sparse.vstack(matrices, format="csr") if matrices else sparse.csr_array((0, len(self.vocabulary)))
-        )
+        nothing = sparse.csr_array((0, len(self.vocabulary)))
+        return sparse.vstack([self.rows_of(batch) for batch in _texts(texts)] or [nothing], format="csr")
 
     def rows_of(self, batch: Batch) -> Any:
         """A batch as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
@@ -729,15 +666,6 @@ class TextModel(Additive):
 
         starts, words, values, _ = self._kernel.rows(texts)
         return sparse.csr_array((values, words, starts), shape=(len(texts), len(self.vocabulary)))
-
-
-def of_labels(
-    values: NDArray[np.float64], labels: Sequence[str], number: Callable[[str], int]
-) -> NDArray[np.float64]:
-    """Of values by class (N, K) those of each row's own label, (N,)."""
-    if len(labels) != len(values):
-        raise LengthMismatch(len(values), len(labels))
-    return np.asarray(values[np.arange(len(values)), [number(label) for label in labels]])
 
 
 def _no_weights(V: int) -> LinearModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from numpy.typing import NDArray
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain.explanation import OTHERS, Contribution, Explanation
 from textodds.model.explain.read_text import ReadText
+
+if TYPE_CHECKING:
+    from textodds.learn.forms.quadratic import QuadraticModel
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +50,7 @@ def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, floa
 
 
 def explain(
-    linear: LinearModel,
+    form: LinearModel | QuadraticModel,
     features: NDArray[np.integer],
     values: Floats,
     counts: Floats,
@@ -62,45 +66,36 @@ def explain(
     """
     label, slope = reading.label, reading.slope
     factors, remainder = against(scores, label, rival)
-    if linear.presence:
-        values = counts = np.ones(len(counts))
-    parts = slope * values * _differences(linear, features, factors, label, rival)
-    prior = dot(linear.log_prior, factors, label, rival)
-    start = dot(reading.start, factors, label, rival)
-    is_absence = linear.presence and bool(linear.intercept.any())
+
+    def odds(by_class: Floats) -> Floats:  # of numbers by class (..., K), what they add to the log-odds
+        return by_class[..., label] - by_class[..., rival] if rival is not None else by_class @ factors
+
+    absent = None
+    if isinstance(form, LinearModel):
+        if form.presence:
+            values = counts = np.ones(len(counts))
+            absent = slope * float(odds(form.intercept)) if form.intercept.any() else None
+        parts = slope * values * odds(form.weights.rows(features))
+    else:
+        from textodds.model.explain.quadratic_terms import shares
+
+        parts = shares(form, features, values) * (slope / form.temperature) @ factors
+    is_possible = scores[label] > scores.max() - 700
     return Explanation(
-        linear.classes[label],
-        OTHERS if rival is None else linear.classes[rival],
-        start,
-        ranked(words, counts, parts),
+        form.classes[label],
+        OTHERS if rival is None else form.classes[rival],
+        float(odds(reading.start)),
+        _ranked(words, counts, parts),
         unknown,
-        prior,
-        slope * dot(linear.intercept, factors, label, rival) if is_absence else None,
+        float(odds(form.log_prior)),
+        absent,
         remainder,
-        share(scores, label),
+        float(1.0 / np.exp(scores - scores[label]).sum()) if is_possible else 0.0,
         reading,
     )
 
 
-def _differences(
-    linear: LinearModel, features: NDArray[np.integer], factors: Floats, label: int, rival: int | None
-) -> Floats:
-    """Weights of the label less those of its rival, (n,)."""
-    weights = linear.weights.rows(features)  # (n, K)
-    return weights[:, label] - weights[:, rival] if rival is not None else weights @ factors
-
-
-def dot(by_class: Floats, factors: Floats, label: int, rival: int | None) -> float:
-    """What numbers by class (K,) add to the log-odds."""
-    return float(by_class[label] - by_class[rival] if rival is not None else by_class @ factors)
-
-
-def share(scores: Floats, label: int) -> float:
-    """The probability of a class, given scores (K,)."""
-    return float(1.0 / np.exp(scores - scores[label]).sum()) if scores[label] > scores.max() - 700 else 0.0
-
-
-def ranked(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
+def _ranked(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
     """Contributions, the strongest first."""
     order = np.argsort(-np.abs(parts), kind="stable")
     names = map(words.__getitem__, order.tolist())

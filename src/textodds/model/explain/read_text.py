@@ -71,8 +71,9 @@ class ReadText:
 
     @property
     def start(self) -> Floats:
-        """Scores of a text without words, if the model is linear: (K,)."""
-        assert isinstance(self.form, LinearModel)
+        """Scores of a text without words, (K,)."""
+        if not isinstance(self.form, LinearModel):
+            return np.asarray(self.score([""])[0])
         return np.asarray(self.calibrated((self.form.log_prior + self.form.intercept)[None])[0])
 
     @cached_property
