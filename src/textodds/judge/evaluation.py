@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,14 +70,10 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data with plain keys, for JSON."""
-        return {
-            "n": self.n,
-            "accuracy": self.accuracy,
-            "accuracy_interval": list(self.accuracy_interval),
-            "macro_f1": self.macro_f1,
-            "macro_f1_interval": list(self.macro_f1_interval),
-            "log_loss": self.log_loss,
-            "log_loss_interval": list(self.log_loss_interval),
+        plain: dict[str, Any] = {"n": self.n}
+        for name in ("accuracy", "macro_f1", "log_loss"):
+            plain |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
+        return plain | {
             "by_class": self.by_class(),
             "confusion": [
                 {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
@@ -170,10 +166,10 @@ class EvaluationSums:
 
 def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     """Measure scored batches, keeping only sums."""
-    measuring = EvaluationSums(classes)
+    sums = EvaluationSums(classes)
     for batch in scored:
-        measuring.add(*batch)
-    return measuring.finish()
+        sums.add(*batch)
+    return sums.finish()
 
 
 def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
@@ -237,16 +233,11 @@ def _f1_interval(confusion: dict[tuple[str, str], int], n: int) -> Interval:
     share = np.array(list(confusion.values())) / n
     random = np.random.default_rng(0)
     scores: list[float] = []
-    for part in _parts(RESAMPLES, max(1, 10_000_000 // len(share))):
-        scores += macro_f1(confusion, random.multinomial(n, share, size=part))
+    most = max(1, 10_000_000 // len(share))  # resamples at a time
+    for start in range(0, RESAMPLES, most):
+        scores += macro_f1(confusion, random.multinomial(n, share, size=min(most, RESAMPLES - start)))
     low, high = np.quantile(scores, [0.025, 0.975])
     return float(low), float(high)
-
-
-def _parts(total: int, most: int) -> Iterator[int]:
-    while total > 0:
-        yield min(total, most)
-        total -= most
 
 
 def mcnemar(first: int, second: int) -> float:

@@ -16,6 +16,7 @@ from textodds.data import read
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.forms.linear import LinearModel, log_softmax
+from textodds.model.base import largest
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -263,23 +264,18 @@ def _moved(
     distance = square[:, None] + square - 2 * product
     np.fill_diagonal(distance, -np.inf)
     first, second = sorted(int(at) for at in np.unravel_index(int(distance.argmax()), distance.shape))
-    best: list[tuple[float, int, float, float]] = []
-    for part in (common[at : at + step] for at in range(0, len(common), step)):
-        before, after = (
-            form.weights.rows(part[:, side])[:, own[first]] - form.weights.rows(part[:, side])[:, own[second]]
-            for form, side, own in ((a.form, 0, j), (b.form, 1, k))
-        )
-        near = np.argsort(-np.abs(after - before), kind="stable")[:top]
-        best += [
-            (-abs(float(after[i] - before[i])), int(part[i, 0]), float(before[i]), float(after[i]))
-            for i in near
-        ]
-        best = sorted(best)[:top]
-    words = a.vocabulary.words(np.array([number for _, number, _, _ in best], dtype=np.int64))
-    pairs = zip(words, best, strict=True)
-    return (names[first], names[second]), tuple(
-        (word, before, after) for word, (change, _, before, after) in pairs if change < 0
-    )
+
+    def odds(form: LinearModel, words: NDArray[np.int64], own: list[int]) -> Floats:
+        rows = form.weights.rows(words)
+        return np.asarray(rows[:, own[first]] - rows[:, own[second]])
+
+    def both(numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        return odds(a.form, common[numbers, 0], j), odds(b.form, common[numbers, 1], k)  # type: ignore[arg-type]
+
+    best = largest(lambda numbers: np.abs(np.subtract(*both(numbers))), len(common), top, step)
+    words = a.vocabulary.words(common[best, 0])
+    rows = zip(words, *(values.tolist() for values in both(best)), strict=True)
+    return (names[first], names[second]), tuple(row for row in rows if row[1] != row[2])
 
 
 def _columns(a: TableModel, b: TableModel, top: int) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError, Unsupported, suggestion
+from textodds.errors import InputError, Unsupported
 from textodds.learn.conditionals import Bernoulli, Multinomial
 from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
+from textodds.model.base import class_number
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -145,12 +146,7 @@ def _classes(
 ) -> Codes:
     if label is None:
         return _draw(np.exp(log_prior), n, random)
-    if label not in model.classes_:
-        raise InputError(
-            f"there is no class `{label}`{suggestion(label, model.classes_)}",
-            hint=f"the classes are {', '.join(model.classes_[:20])}",
-        )
-    return np.full(n, model.classes_.index(label), dtype=np.int64)
+    return np.full(n, class_number(label, model.classes_), dtype=np.int64)
 
 
 def _draw(shares: Floats, n: int, random: np.random.Generator) -> Codes:
@@ -164,14 +160,16 @@ def _texts(
 ) -> list[str]:
     V = len(model.vocabulary)
     words = np.array(model.vocabulary.words(), dtype=object)
-    is_bernoulli = isinstance(getattr(model.recipe.learner, "conditional", None), Bernoulli)
+    is_bernoulli = isinstance(model.recipe.learner.conditional, Bernoulli)
     if is_bernoulli and length is not None:
         raise InputError("a Bernoulli model has a length of its own", hint="leave length out")
     means = np.zeros(0) if is_bernoulli else _lengths(model, length)
     texts = [""] * len(codes)
     for k in np.unique(codes):
         places = np.flatnonzero(codes == k)
-        weights = np.concatenate([model.linear.weights.rows(part)[:, k] for part in _parts(V)])
+        # Some words at a time: never a full matrix of a model of many classes.
+        parts = np.array_split(np.arange(V), max(1, V // 65_536))
+        weights = np.concatenate([model.linear.weights.rows(part)[:, k] for part in parts])
         if is_bernoulli:
             drawn = _present(1 / (1 + np.exp(-weights)), len(places), random)
         else:
@@ -181,11 +179,6 @@ def _texts(
         for place, numbers in zip(places.tolist(), drawn, strict=True):
             texts[place] = " ".join(words[numbers])
     return texts
-
-
-def _parts(V: int) -> list[NDArray[np.intp]]:
-    """Numbers of words, some at a time: never a full matrix of a model of many classes."""
-    return np.array_split(np.arange(V), max(1, V // 65_536))
 
 
 def _present(shares: Floats, n: int, random: np.random.Generator) -> list[Codes]:
