@@ -74,26 +74,24 @@ def _text(explanation: Explanation) -> Iterator[str]:
     most = max((abs(stretch.log_odds) for stretch in explanation.stretches), default=0.0)
     for stretch in explanation.stretches:
         yield shown(text[end : stretch.start])
-        yield _stretch(explanation, stretch, shown(text[stretch.start : stretch.end]), most)
+        words = shown(text[stretch.start : stretch.end])
+        if stretch.known or stretch.log_odds:
+            yield mark(explanation, stretch, words, most)
+        else:
+            yield f'<span title="unknown" style="text-decoration:underline dotted">{words}</span>'
         end = stretch.end
     yield shown(text[end:])
 
 
-def _stretch(explanation: Explanation, stretch: Stretch, words: str, most: float) -> str:
-    if not stretch.known and not stretch.log_odds:
-        return f'<span title="unknown" style="text-decoration:underline dotted">{words}</span>'
+def mark(explanation: Explanation, stretch: Stretch, words: str, most: float) -> str:
+    """Words of a stretch: solid and green where they speak for the label, dashed and orange for its rival."""
     if not stretch.log_odds:
         return words
-    is_for = stretch.log_odds > 0
-    side = explanation.label if is_for else explanation.rival
+    side, line, colour = (explanation.label, "solid", FOR)
+    if stretch.log_odds < 0:
+        side, line, colour = (explanation.rival, "dashed", AGAINST)
     depth = FAINTEST + (DEEPEST - FAINTEST) * abs(stretch.log_odds) / most
-    return _mark(
-        "solid" if is_for else "dashed",
-        FOR if is_for else AGAINST,
-        words,
-        f"{stretch.log_odds:+.2f}, for {side}",
-        depth,
-    )
+    return _mark(line, colour, words, f"{stretch.log_odds:+.2f}, for {side}", depth)
 
 
 def _mark(line: str, colour: str, words: str, title: str = "", depth: float = 0.3) -> str:

@@ -18,9 +18,9 @@ from textodds.study.report.html import (
     name,
     paragraph,
     section,
-    svg,
     table,
 )
+from textodds.study.report.inline import svg
 
 if TYPE_CHECKING:
     from textodds.study.compare.comparison import Comparison, Row

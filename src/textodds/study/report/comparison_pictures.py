@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textodds.judge.evaluation import wilson
-from textodds.study.report.legend import shortened
+from textodds.study.report.legend import name_on_axis
 from textodds.study.report.palette import COLOURS, FAINT, INK, MARKERS
-from textodds.study.report.picture import drawing
+from textodds.study.report.picture import drawing, empty_figure
 
 if TYPE_CHECKING:
     from textodds.study.compare.comparison import Comparison, Row
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 WIDE = 10.0
 """Inches of a picture as wide as the page."""
+
+NAMES = 34
+"""Letters of the name of a model."""
 
 ACROSS = 4
 """Panels beside one another in a picture of many."""
@@ -56,7 +59,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 def accuracy_dots(found: Comparison) -> Any:
     """Accuracy and log-loss of every model with their intervals, the most accurate on top."""
-    figure = _figure(WIDE, 1.0 + 0.34 * len(found.rows))
+    figure = empty_figure(WIDE, 1.0 + 0.34 * len(found.rows))
     drawn = looks([row.name for row in found.rows])
     with drawing():
         left, right = figure.subplots(1, 2, sharey=True)
@@ -65,7 +68,7 @@ def accuracy_dots(found: Comparison) -> Any:
             _dot(left, at, quality.accuracy, quality.accuracy_interval, drawn[row.name])
             if math.isfinite(quality.log_loss):
                 _dot(right, at, quality.log_loss, quality.log_loss_interval, drawn[row.name])
-        left.set_yticks(range(len(found.rows)), [_name(row.name) for row in found.rows])
+        left.set_yticks(range(len(found.rows)), [name_on_axis(row.name, NAMES) for row in found.rows])
         left.set_ylim(len(found.rows) - 0.5, -0.5)
         left.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
         left.set_xlabel("accuracy, right is better")
@@ -85,7 +88,7 @@ def _dot(axes: Any, at: int, value: float, interval: tuple[float, float], look: 
 
 def time_scatter(found: Comparison) -> Any:
     """Accuracy over seconds of training, and over seconds of predicting 1,000 rows."""
-    figure = _figure(WIDE, 3.9)
+    figure = empty_figure(WIDE, 3.9)
     drawn = looks([row.name for row in found.rows])
     with drawing():
         panels = figure.subplots(1, 2, sharey=True)
@@ -122,7 +125,7 @@ def _placed(axes: Any, row: Row, seconds: float, look: Look) -> None:
 
 def learning_curves(found: Comparison) -> Any:
     """Error and log-loss over the number of rows learned from, both axes logarithmic."""
-    figure = _figure(WIDE, 4.7)
+    figure = empty_figure(WIDE, 4.7)
     drawn = looks([row.name for row in found.rows])
     with drawing():
         panels = figure.subplots(1, 2)
@@ -206,7 +209,7 @@ def reliability_panels(found: Comparison) -> Any:
     """A panel for each model: how often answers are right, by how probable they were said to be."""
     across = min(ACROSS, len(found.rows))
     down = -(-len(found.rows) // across)
-    figure = _figure(WIDE * across / ACROSS, 0.45 + 2.45 * down)
+    figure = empty_figure(WIDE * across / ACROSS, 0.45 + 2.45 * down)
     drawn = looks([row.name for row in found.rows])
     with drawing():
         panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
@@ -218,7 +221,7 @@ def reliability_panels(found: Comparison) -> Any:
                 low, high = wilson(round(rows * right), rows)
                 axes.plot([said, said], [low, high], color=look.colour, linewidth=1.1, alpha=0.45, zorder=2)
                 axes.plot([said], [right], color=look.colour, marker=look.marker, markersize=4.5, zorder=3)
-            axes.set_title(_name(row.name), loc="left", fontsize=9.5, color=INK)
+            axes.set_title(name_on_axis(row.name, NAMES), loc="left", fontsize=9.5, color=INK)
             axes.annotate(
                 f"off by {row.evaluation.calibration_error:.3f}",
                 (0.97, 0.05),
@@ -261,7 +264,7 @@ def _key(figure: Any, drawn: dict[str, Look]) -> None:
     ]
     figure.legend(
         keys,
-        [_name(name) for name in drawn],
+        [name_on_axis(name, NAMES) for name in drawn],
         loc="outside lower center",
         ncols=min(len(drawn), 7),
         frameon=False,
@@ -290,19 +293,3 @@ def _duration(seconds: float) -> str:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.3g} %"
-
-
-def _name(name: str) -> str:
-    short = shortened(name, 34)
-    return f"\u200b{short}" if short.startswith("_") else short  # or matplotlib would leave it out
-
-
-def _figure(width: float, height: float) -> Any:
-    """An empty figure apart from all that pyplot knows of, its parts kept clear of one another."""
-    with drawing():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        return figure

@@ -9,18 +9,8 @@ from numpy.typing import NDArray
 
 from textodds.judge.evaluation import Evaluation, Interval, wilson
 from textodds.study.report import figures
-from textodds.study.report.html import (
-    Markup,
-    beside,
-    figure,
-    folded,
-    joined,
-    name,
-    paragraph,
-    section,
-    svg,
-    table,
-)
+from textodds.study.report.html import Markup, beside, figure, folded, joined, name, paragraph, section, table
+from textodds.study.report.inline import svg
 
 MATRIX = 25
 """Classes of which a whole matrix is drawn; of more, the matrix of the most confused."""

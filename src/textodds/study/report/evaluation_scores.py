@@ -10,7 +10,8 @@ import numpy as np
 from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, wilson
 from textodds.study.report import figures
 from textodds.study.report.evaluation_data import EvaluationData
-from textodds.study.report.html import Markup, beside, figure, name, paragraph, section, svg, table
+from textodds.study.report.html import Markup, beside, figure, name, paragraph, section, table
+from textodds.study.report.inline import svg
 from textodds.study.report.palette import MOST
 from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.judge.evaluation import Interval
-from textodds.model.explain.markup import CONTROL
-from textodds.study.report.legend import shortened
+from textodds.study.report.legend import name_on_axis
 from textodds.study.report.palette import FAINT, INK, style
-from textodds.study.report.picture import drawing
+from textodds.study.report.picture import drawing, empty_figure
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +48,7 @@ def curves(
         if diagonal:
             axes.plot([0, 1], [0, 1], **GUIDE)
         for k, (label, (x, y)) in enumerate(drawn.items()):
-            _line(axes, x, y, k, _name(label))
+            _line(axes, x, y, k, name_on_axis(label))
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=names[0], ylabel=names[1])
         axes.set_aspect("equal")
         if len(drawn) > 1:
@@ -69,20 +68,14 @@ def coverage(share: Floats, right: Floats) -> Any:
         low = float(right.min())
         axes.set(xlim=(0, 1.01), ylim=(low - 0.06 * (1.001 - low), 1 + 0.04 * (1.001 - low)))
         axes.set(xlabel="share answered, the surest first", ylabel="right among these")
-        axes.annotate(
-            "all answered",
-            (0.02, right[-1]),
-            (0, 3),
-            textcoords="offset points",
-            fontsize=8,
-            color=FAINT,
-        )
+        place = {"xytext": (0, 3), "textcoords": "offset points"}
+        axes.annotate("all answered", (0.02, right[-1]), fontsize=8, color=FAINT, **place)
     return figure
 
 
 def reliability(bins: Sequence[tuple[int, float, float]], intervals: Sequence[Interval], n_bins: int) -> Any:
     """How often answers are right, by how probable they were said to be; below, how many said so."""
-    figure = _new(WIDTH, WIDTH + 0.5)
+    figure = empty_figure(WIDTH, WIDTH + 0.5)
     with drawing():
         top, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         rows, said, right = (np.array(part, dtype=np.float64) for part in zip(*bins, strict=True))
@@ -99,12 +92,9 @@ def reliability(bins: Sequence[tuple[int, float, float]], intervals: Sequence[In
             elinewidth=1.2,
             capsize=2.5,
         )
-        top.annotate(
-            "too timid above the line", (0.04, 0.96), xycoords="axes fraction", fontsize=8, color=FAINT
-        )
-        top.annotate(
-            "too sure below it", (0.96, 0.04), xycoords="axes fraction", fontsize=8, color=FAINT, ha="right"
-        )
+        small = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
+        top.annotate("too timid above the line", (0.04, 0.96), **small)
+        top.annotate("too sure below it", (0.96, 0.04), ha="right", **small)
         top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel="share that is right")
         place = np.minimum((said * n_bins).astype(np.intp), n_bins - 1)
         below.bar((place + 0.5) / n_bins, rows, 0.86 / n_bins, color=style(0).colour, alpha=0.6)
@@ -136,7 +126,7 @@ def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[tuple[float,
                 elinewidth=1.2,
                 label=name,
             )
-        axes.set_yticks(range(len(labels)), [_name(label) for label in labels])
+        axes.set_yticks(range(len(labels)), [name_on_axis(label) for label in labels])
         axes.tick_params(axis="y", length=0, labelcolor=INK)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlim(right=1.005)
@@ -154,7 +144,7 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
     K = len(labels)
     cell = 0.62 if K <= 6 else 0.46 if K <= 12 else 0.36
     small = 9.5 if K <= 6 else 8.5 if K <= 12 else 7.5
-    names = [_name(label) for label in labels]
+    names = [name_on_axis(label) for label in labels]
     margin = 0.5 + 0.085 * max(map(len, names))
     figure, axes = _figure(cell * K + margin, cell * K + margin)
     with drawing():
@@ -164,19 +154,12 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
         for i in range(K):
             for j in range(K):
                 shade = SHADE * math.sqrt(shares[i, j])  # so that the few wrong ones are seen, too
+                place: Any = (j - 0.48, i - 0.48), 0.96, 0.96
                 if counts[i, j]:
                     colour = RIGHT if i == j else WRONG
-                    axes.add_patch(
-                        Rectangle(
-                            (j - 0.48, i - 0.48), 0.96, 0.96, facecolor=colour, alpha=shade, linewidth=0
-                        )
-                    )
+                    axes.add_patch(Rectangle(*place, facecolor=colour, alpha=shade, linewidth=0))
                 if i == j:
-                    axes.add_patch(
-                        Rectangle(
-                            (j - 0.48, i - 0.48), 0.96, 0.96, fill=False, edgecolor=FAINT, linewidth=0.7
-                        )
-                    )
+                    axes.add_patch(Rectangle(*place, fill=False, edgecolor=FAINT, linewidth=0.7))
                 axes.text(
                     j,
                     i,
@@ -229,25 +212,6 @@ def _line(axes: Any, x: Floats, y: Floats, k: int, name: str) -> None:
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
-    figure = _new(width, height)
+    figure = empty_figure(width, height)
     with drawing():
         return figure, figure.subplots()
-
-
-def _new(width: float, height: float) -> Any:
-    """An empty figure apart from all that pyplot knows of, its parts kept clear of one another."""
-    with drawing():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        return figure
-
-
-def _name(label: str) -> str:
-    """The name of a class on one short line."""
-    short = CONTROL.sub("\ufffd", shortened(label))
-    return (
-        f"\u200b{short}" if short.startswith("_") else short
-    )  # which matplotlib would leave out of a legend

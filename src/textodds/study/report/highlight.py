@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from textodds.model.explain.markup import AGAINST, DEEPEST, FAINTEST, FOR, shown
-from textodds.study.report.escape import Markup, joined, name
+from textodds.model.explain.markup import mark, shown
+from textodds.study.report.html import Markup, joined, name
 
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation, Stretch
@@ -109,20 +109,6 @@ def _marked(
     for each in stretches:
         first, last = max(each.start, at), min(each.end, end)
         yield shown(text[at:first])
-        yield _mark(explanation, each, shown(text[first:last]), most)
+        yield mark(explanation, each, shown(text[first:last]), most)
         at = last
     yield shown(text[at:end])
-
-
-def _mark(explanation: Explanation, stretch: Stretch, words: str, most: float) -> str:
-    """A word as `explain` marks it: solid and green for the answer, dashed and orange for its rival."""
-    if not stretch.log_odds:
-        return words
-    is_for = stretch.log_odds > 0
-    side, colour, line = (
-        (explanation.label, FOR, "solid") if is_for else (explanation.rival, AGAINST, "dashed")
-    )
-    depth = FAINTEST + (DEEPEST - FAINTEST) * abs(stretch.log_odds) / most
-    title = shown(f"{stretch.log_odds:+.2f}, for {side}")
-    style = f"background:rgba({colour},{depth:.2f});border-bottom:2px {line} rgb({colour})"
-    return f'<mark title="{title}" style="{style}">{words}</mark>'

@@ -9,25 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from textodds.model.explain.markup import shown
-from textodds.study.report.escape import Markup, escaped, joined, name
-from textodds.study.report.inline import svg
 from textodds.study.report.page_style import STYLE
-
-__all__ = [
-    "Markup",
-    "beside",
-    "document",
-    "escaped",
-    "figure",
-    "folded",
-    "joined",
-    "measures",
-    "name",
-    "paragraph",
-    "section",
-    "svg",
-    "table",
-]
 
 CONTENTS = 4
 """A page of as many sections begins with a list of them."""
@@ -36,6 +18,31 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What a browser may do with the page: read the styles and images that are in it, and nothing else."""
 
 HEADING = re.compile(r"<h2>(.*?)</h2>", re.DOTALL)
+
+
+class Markup(str):
+    """Text that is HTML already, and is not escaped again."""
+
+    __slots__ = ()
+
+
+def escape(text: str) -> str:
+    """Text as HTML, unless it is `Markup`, which stays as it is."""
+    return text if isinstance(text, Markup) else shown(text)
+
+
+def name(text: str) -> Markup:
+    """A name that comes from data, whichever way its script runs, for use within a line.
+
+    >>> name("R&D")
+    '<bdi>R&amp;D</bdi>'
+    """
+    return Markup(f"<bdi>{shown(text)}</bdi>")
+
+
+def joined(*parts: str) -> Markup:
+    """One line of parts, of which those that are not `Markup` are escaped."""
+    return Markup("".join(escape(part) for part in parts))
 
 
 def document(title: str, *parts: str, lead: str = "") -> str:
@@ -57,7 +64,7 @@ def document(title: str, *parts: str, lead: str = "") -> str:
             f'<li><a href="#part-{at}">{text}</a></li>' for at, text in enumerate(headings, start=1)
         )
         contents = f'<nav aria-label="Contents"><ol>{listed}</ol></nav>\n'
-    under = f'<p class="lead">{escaped(lead)}</p>\n' if lead else ""
+    under = f'<p class="lead">{escape(lead)}</p>\n' if lead else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
@@ -76,13 +83,13 @@ def section(heading: str, *parts: str, level: int = 2) -> Markup:
     '<section><h2>Words</h2>\n<p>as &lt;they&gt; come</p></section>'
     """
     inner = "\n".join(_block(part) for part in parts)
-    return Markup(f"<section><h{level}>{escaped(heading)}</h{level}>\n{inner}</section>")
+    return Markup(f"<section><h{level}>{escape(heading)}</h{level}>\n{inner}</section>")
 
 
 def paragraph(text: str, *, note: bool = False) -> Markup:
     """A paragraph; a ``note`` is smaller and steps back."""
     kind = ' class="note"' if note else ""
-    return Markup(f"<p{kind}>{escaped(text)}</p>")
+    return Markup(f"<p{kind}>{escape(text)}</p>")
 
 
 def table(
@@ -92,11 +99,11 @@ def table(
 
     Cells are escaped unless they are `Markup`. A table too wide for the page scrolls by itself.
     """
-    titled = f"<caption>{escaped(caption)}</caption>" if caption else ""
-    columns = "".join(f'<th scope="col">{escaped(name)}</th>' for name in head)
+    titled = f"<caption>{escape(caption)}</caption>" if caption else ""
+    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     lines = "".join(
-        f'<tr><th scope="row">{escaped(first)}</th>'
-        + "".join(f"<td>{escaped(cell)}</td>" for cell in others)
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in others)
         + "</tr>\n"
         for first, *others in rows
     )
@@ -110,7 +117,7 @@ def table(
 def measures(measured: Iterable[tuple[str, str, str]]) -> Markup:
     """A few figures at large: the name, the value, and what is to be said of it, of each."""
     cells = "".join(
-        f"<div><dt>{escaped(name)}</dt><dd><b>{escaped(value)}</b><span>{escaped(about)}</span></dd></div>"
+        f"<div><dt>{escape(name)}</dt><dd><b>{escape(value)}</b><span>{escape(about)}</span></dd></div>"
         for name, value, about in measured
     )
     return Markup(f'<dl class="measures">{cells}</dl>')
@@ -121,7 +128,7 @@ def figure(drawn: str, caption: str, alt: str) -> Markup:
     told = f'role="img" aria-label="{shown(alt)}"'
     return Markup(
         f'<figure><div class="scroll">{drawn.replace("<svg ", f"<svg {told} ", 1)}</div>\n'
-        f"<figcaption>{escaped(caption)}</figcaption></figure>"
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
     )
 
 
@@ -133,7 +140,7 @@ def beside(*parts: str) -> Markup:
 def folded(summary: str, *parts: str) -> Markup:
     """Parts that are seen when asked for; a printed page shows them too."""
     inner = "\n".join(_block(part) for part in parts)
-    return Markup(f"<details><summary>{escaped(summary)}</summary>\n{inner}</details>")
+    return Markup(f"<details><summary>{escape(summary)}</summary>\n{inner}</details>")
 
 
 def _block(part: str) -> str:

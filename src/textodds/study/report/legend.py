@@ -6,6 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from textodds.model.explain.markup import CONTROL
 from textodds.study.report.palette import BAR, FAINT, INK, style
 
 LONGEST = 24
@@ -85,6 +86,12 @@ def shortened(name: str, longest: int = LONGEST) -> str:
     """
     name = " ".join(name.split())
     return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def name_on_axis(name: str, longest: int = LONGEST) -> str:
+    """A name on one short line, as matplotlib shows it."""
+    short = CONTROL.sub("\ufffd", shortened(name, longest))
+    return f"\u200b{short}" if short.startswith("_") else short  # which a legend would leave out
 
 
 def _point(k: int) -> Any:

@@ -112,6 +112,17 @@ def drawing() -> Iterator[None]:
         yield
 
 
+def empty_figure(width: float, height: float) -> Any:
+    """A figure of so many inches apart from all that pyplot knows of, its parts kept clear of one another."""
+    with drawing():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
+
+
 def require_matplotlib() -> None:
     """Fail where there is no matplotlib, and say how to get it."""
     try:

@@ -24,7 +24,7 @@ MARGIN = 0.04
 
 
 @dataclass(frozen=True)
-class Limits:
+class AxisLimits:
     """The limits of a picture."""
 
     left: float
@@ -33,8 +33,8 @@ class Limits:
     top: float
 
     @classmethod
-    def around(cls, data: LabelledPoints, models: Sequence[MaximumLikelihood], distance: float) -> Limits:
-        """Limits that hold the ellipses of all models and nearly all rows, but no far outliers."""
+    def around(cls, data: LabelledPoints, models: Sequence[MaximumLikelihood], distance: float) -> AxisLimits:
+        """AxisLimits that hold the ellipses of all models and nearly all rows, but no far outliers."""
         K = len(data.classes)
         shown = np.concatenate(
             [np.percentile(data.rows, [TAILS, 100 - TAILS], axis=0)]
@@ -64,7 +64,7 @@ class Regions:
     margin: Floats  # (K, Y, X)
 
     @classmethod
-    def of(cls, fitted: MaximumLikelihood, frame: Limits, n: int = FINE) -> Regions:
+    def of(cls, fitted: MaximumLikelihood, frame: AxisLimits, n: int = FINE) -> Regions:
         """The margins of a model on a grid of n by n points."""
         x, y = np.linspace(frame.left, frame.right, n), np.linspace(frame.bottom, frame.top, n)
         across, up = np.meshgrid(x, y)
