@@ -166,6 +166,11 @@ def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
     return header, {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
 
 
+def part_of(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays of one part of a model, by the names that they have there."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
 def names_of(names: Any) -> tuple[str, ...]:
     """Class names: a list of text, sorted, none twice."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textodds.errors import InputError, ModelFileError
 from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.learn.recipe import Recipe
-from textodds.model.file import FORMAT, Arrays, names_of, write
+from textodds.model.file import FORMAT, Arrays, names_of, part_of, write
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import Tally
 from textodds.text import Vocabulary
@@ -154,13 +154,11 @@ def of_contents(
     if "honest.truth" in arrays:
         from textodds.learn.held_out import HeldOut
 
-        parts = {name.removeprefix("honest."): array for name, array in arrays.items()}
-        held_out = HeldOut.of_arrays(parts, K)
+        held_out = HeldOut.of_arrays(part_of(arrays, "honest."), K)
     if (names := header.get("ledger")) is not None:
         from textodds.stats.document_ids import DocumentIds
 
-        parts = {part: arrays[f"ledger.{part}"] for part in ("ids", "class_of")}
-        document_ids = DocumentIds.of_arrays(parts, names)
+        document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
     return TextModel(
         recipe,
         vocabulary,
@@ -219,8 +217,8 @@ def _quadratic(
         raise ModelFileError("its temperature is not a number above zero")
     if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
         raise ModelFileError("its prior or intercept is no number")
-    parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
-    return QuadraticModel(classes, prior, LowRank.of_arrays(parts, K, V), temperature, intercept)
+    gaussians = LowRank.of_arrays(part_of(arrays, "quadratic."), K, V)
+    return QuadraticModel(classes, prior, gaussians, temperature, intercept)
 
 
 def _flag(value: Any) -> bool:

@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from textodds.learn.softmax.odds_ratios import OddsRatio
     from textodds.model.leave_one_out import LeftOut
     from textodds.stats.document_ids import DocumentIds
+
+Strings: TypeAlias = str | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -496,12 +498,7 @@ class TextModel(Additive):
         return np.array(codes, dtype=np.int64), np.concatenate(weights), sparse.vstack(rows, format="csr")
 
     def learn(
-        self,
-        texts: str | Sequence[str],
-        labels: str | Sequence[str],
-        weights: ArrayLike | None = None,
-        *,
-        ids: str | Sequence[str] | None = None,
+        self, texts: Strings, labels: Strings, weights: ArrayLike | None = None, *, ids: Strings | None = None
     ) -> int:
         """Learn more documents: afterwards the model is as if trained on them too. How many were new.
 
@@ -511,12 +508,7 @@ class TextModel(Additive):
         return self._change(texts, labels, weights, ids, 1)
 
     def forget(
-        self,
-        texts: str | Sequence[str],
-        labels: str | Sequence[str],
-        weights: ArrayLike | None = None,
-        *,
-        ids: str | Sequence[str] | None = None,
+        self, texts: Strings, labels: Strings, weights: ArrayLike | None = None, *, ids: Strings | None = None
     ) -> int:
         """Forget documents: afterwards the model is as if it had never seen them. How many it had.
 

@@ -72,11 +72,7 @@ class Tally(Additive):
         >>> tally - Tally.of(["free"], ["spam"]) == Tally.of(["free phone", "see you"], ["spam", "ham"])
         True
         """
-        for others, name in ((labels, "labels"), (weights, "weights")):
-            if others is not None and len(others) != len(texts):  # type: ignore[arg-type]
-                raise LengthMismatch(len(texts), len(others), name)  # type: ignore[arg-type]
-        weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        return cls.count([Batch(list(texts), list(labels), weights)], settings=settings, threads=threads)
+        return cls.count([batch_of(texts, labels, weights)], settings=settings, threads=threads)
 
     @classmethod
     def count(
@@ -213,6 +209,15 @@ class Tally(Additive):
         return digest.hexdigest()
 
 
+def batch_of(texts: Sequence[str], labels: Sequence[str], weights: ArrayLike | None) -> Batch:
+    """A batch of texts in memory."""
+    values = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    for others, name in ((labels, "labels"), (values, "weights")):
+        if others is not None and len(others) != len(texts):
+            raise LengthMismatch(len(texts), len(others), name)
+    return Batch(list(texts), list(labels), values)
+
+
 class TallyBuilder:
     """A tally in the making, batch by batch."""
 
@@ -308,21 +313,18 @@ class Counts:
         weight = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
         if len(weight) != len(codes):
             raise LengthMismatch(len(codes), len(weight), "weights")
-        if not np.all((weight >= 0) & np.isfinite(weight)):
-            row = int(np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))[0])
+        for row in np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))[:1]:
             raise BadWeight(f"row {row} has the weight {weight[row]:g}; a weight is zero or more")
-        member = sparse.csr_array(
-            (weight, (codes, np.arange(len(codes)))), (len(classes), len(codes))
-        )  # (K, N)
+        shape = len(classes), len(codes)
+        member = sparse.csr_array((weight, (codes, np.arange(len(codes)))), shape)  # (K, N)
         occurrences = sparse.csc_array(member @ matrix)  # (K, V)
         present = matrix.copy()
         present.eliminate_zeros()
         present.data[:] = 1.0
         documents = sparse.csc_array(member @ present)
-        occurrences.sort_indices()
-        documents.sort_indices()
-        occurrences.eliminate_zeros()
-        documents.eliminate_zeros()
+        for counts in (occurrences, documents):
+            counts.sort_indices()
+            counts.eliminate_zeros()
         return cls(
             tuple(map(str, classes)),
             np.bincount(codes, weight, len(classes)).astype(np.float64),
@@ -358,13 +360,12 @@ class Counts:
         """The counts of the features in a mask (V,)."""
         cells = keep[self.feature_of]
         lengths = np.diff(self.starts)[keep]
-        return Counts(
-            self.classes,
-            self.class_documents,
-            np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)]),
-            self.class_of[cells],
-            self.occurrences[cells],
-            self.documents[cells],
+        return replace(
+            self,
+            starts=np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)]),
+            class_of=self.class_of[cells],
+            occurrences=self.occurrences[cells],
+            documents=self.documents[cells],
         )
 
     def insert(self, place: int, occurrences: NDArray[np.float64], *, new: bool = True) -> Counts:

@@ -101,7 +101,10 @@ def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> 
     scores, rows = scores_of(last, rows)
     vocabulary, columns = terms.vocabulary(rows.kept)
     learner = _learner(scores, rows, columns)
-    weighting = _weighting(rows, columns) if learner.entry.needs_documents else None
+    weighting = None
+    if learner.entry.needs_documents:
+        idf = bool((rows.scale[columns] != 1.0).any())
+        weighting = Weighting(rows.frequency, idf, rows.smooth, rows.unit)
     recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting)
     return TextModel(
         recipe,
@@ -124,11 +127,6 @@ def _learner(scores: Scores, rows: RowTransform, columns: NDArray[np.int64]) -> 
         learner = replace(learner, alpha=learner.alpha[np.searchsorted(rows.live, columns)])
     made: Learner = learner
     return made
-
-
-def _weighting(rows: RowTransform, columns: NDArray[np.int64]) -> Weighting:
-    idf = bool((rows.scale[columns] != 1.0).any())
-    return Weighting(rows.frequency, idf, rows.smooth, rows.unit)
 
 
 def _form(

@@ -13,12 +13,11 @@ from textodds import _kernels
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.vectorisers.names import Names
+from textodds.interop.vectorisers.settings import ACCENTS, UNITS
 from textodds.text import Selection, TextSettings, Vocabulary
 from textodds.text.units import unit_of
 
 VECTORISERS = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
-
-UNITS = {"char": "characters", "char_wb": "characters-in-words"}
 
 ASIDE = {
     "FeatureUnion": "two vectorisers side by side",
@@ -99,13 +98,12 @@ def _settings(step: Step) -> TextSettings:
             r"runs of \w, of \S or of ASCII letters and digits can be converted: \b\w+\b, [a-z]{3,}; fit "
             "again with one of those",
         )
-    accents = {"unicode": True, "ascii": "ascii"}.get(vectoriser.strip_accents, False)
     try:
         return TextSettings.sklearn(
             unit=unit,
             ngrams=tuple(map(int, vectoriser.ngram_range)),
             lower=bool(vectoriser.lowercase),
-            strip_accents=accents,
+            strip_accents=ACCENTS.get(vectoriser.strip_accents, False),
             stop_words=tuple(stop_words or ()),
             hash_bits=_hash_bits(step),
         )

@@ -133,10 +133,6 @@ def _unknown(step: Step) -> Unsupported:
     )
 
 
-def _tfidf(rows: RowTransform, step: Step) -> RowTransform:
-    return _weighed(rows, step, step.estimator)
-
-
 def _weighed(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:
     if transformer.sublinear_tf:
         rows = rows.logarithmic(step)
@@ -154,10 +150,6 @@ def _normalised(rows: RowTransform, step: Step, norm: str | None) -> RowTransfor
             "fit again with norm='l2' or None",
         )
     return rows.normalised()
-
-
-def _normalizer(rows: RowTransform, step: Step) -> RowTransform:
-    return _normalised(rows, step, step.estimator.norm)
 
 
 def _divided(rows: RowTransform, step: Step) -> RowTransform:
@@ -200,8 +192,8 @@ def misfit(step: Step, has: int, given: int) -> Unsupported:
 
 
 STEPS: dict[str, Callable[[RowTransform, Step], RowTransform]] = {
-    "TfidfTransformer": _tfidf,
-    "Normalizer": _normalizer,
+    "TfidfTransformer": lambda rows, step: _weighed(rows, step, step.estimator),
+    "Normalizer": lambda rows, step: _normalised(rows, step, step.estimator.norm),
     "MaxAbsScaler": _divided,
     "StandardScaler": _divided,
     "RobustScaler": _divided,

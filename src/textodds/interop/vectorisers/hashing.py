@@ -45,7 +45,9 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
         """The hashed counts (N, n_features) of documents."""
         documents = checked(self, X)
         analyser = analyser_of(self, parent.HashingVectorizer)
-        fits = len(documents) and _is_whole(self.n_features) and 1 <= self.n_features <= MOST_COLUMNS
+        n = self.n_features
+        is_whole = isinstance(n, Integral) and not isinstance(n, bool)
+        fits = len(documents) and is_whole and 1 <= n <= MOST_COLUMNS
         if analyser is None or not fits:
             return super().transform(plain(documents))
         self._validate_ngram_range()
@@ -71,7 +73,3 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
         """The hashed counts of documents; nothing is learned from them."""
         documents = checked(self, X)
         return self.fit(documents, y).transform(documents)
-
-
-def _is_whole(number: Any) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool)
