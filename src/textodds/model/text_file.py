@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,75 +115,60 @@ def of_contents(
     """The model that the header and the arrays of a file hold, checked; nothing is read but the header."""
     if header.get("form") == "table":
         raise ModelFileError("it is a model of tables, not of texts")
-
-    def get(name: str, kind: str, length: int | None = None) -> NDArray[Any]:
-        if name not in arrays:
-            raise ModelFileError(f"the tensor `{name}` is missing")
-        array = arrays[name]
-        if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
-            raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
-        return array
-
+    get = partial(_tensor, arrays)
     classes = names_of(header["classes"])
-    K = len(classes)
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
-    V = len(vocabulary)
-    form: LinearModel | QuadraticModel
-    if header.get("form", "linear") == "linear":  # older files have no other
-        form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
-    elif header["form"] != "quadratic":
+    form_of: Any = {"linear": _linear, "quadratic": _quadratic}.get(header.get("form", "linear"))
+    if form_of is None:
         raise ModelFileError("its form is neither linear nor quadratic")
-    else:
-        form = _quadratic(header, classes, V, get, arrays)
+    form = form_of(header, arrays, classes, len(vocabulary))
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
-    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
-    typical = None
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
+    model = TextModel(recipe, vocabulary, form, read, dict(header["info"]), scale=scale, threads=threads)
+    _add_parts(model, header, arrays)
+    return model
+
+
+def _add_parts(model: TextModel, header: dict[str, Any], arrays: Arrays) -> None:
+    """Give a model what a file may hold beside its form and its counts."""
+    K = len(model.classes_)
     if "typical.surprise" in arrays:
         from textodds.judge.novelty import Typical
 
-        typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
-    calibration = held_out = document_ids = None
+        model.typical = Typical.of_arrays(
+            {part: arrays[f"typical.{part}"] for part in ("length", "surprise")}
+        )
     if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
 
-        calibration = Calibration.of_dict(plain)
+        model.calibration = calibration = Calibration.of_dict(plain)
         if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, K):
             raise ModelFileError("its calibration is not that of its classes")
     if "honest.truth" in arrays:
         from textodds.learn.held_out import HeldOut
 
-        held_out = HeldOut.of_arrays(part_of(arrays, "honest."), K)
+        model.held_out = HeldOut.of_arrays(part_of(arrays, "honest."), K)
     if (names := header.get("ledger")) is not None:
         from textodds.stats.document_ids import DocumentIds
 
-        document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
-    return TextModel(
-        recipe,
-        vocabulary,
-        form,
-        read,
-        dict(header["info"]),
-        scale=scale,
-        typical=typical,
-        calibration=calibration,
-        held_out=held_out,
-        document_ids=document_ids,
-        threads=threads,
-    )
+        model.document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
 
 
-def _linear(
-    header: dict[str, Any],
-    classes: tuple[str, ...],
-    V: int,
-    get: Callable[..., NDArray[Any]],
-    *,
-    dense: bool,
-) -> LinearModel:
-    K = len(classes)
+def _tensor(arrays: Arrays, name: str, kind: str, length: int | None = None) -> NDArray[Any]:
+    """An array of a file, if it has the type and the length that it must."""
+    if name not in arrays:
+        raise ModelFileError(f"the tensor `{name}` is missing")
+    array = arrays[name]
+    if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
+        raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
+    return array
+
+
+def _linear(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> LinearModel:
+    get, K, dense = partial(_tensor, arrays), len(classes), "linear.dense" in arrays
     weights = Weights(
         get("linear.default", "f8", K),
         get("linear.slope", "f8"),
@@ -202,17 +188,11 @@ def _linear(
     )
 
 
-def _quadratic(
-    header: dict[str, Any],
-    classes: tuple[str, ...],
-    V: int,
-    get: Callable[..., NDArray[Any]],
-    arrays: Arrays,
-) -> QuadraticModel:
+def _quadratic(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> QuadraticModel:
     from textodds.learn.forms.quadratic import LowRank, QuadraticModel
 
     K, temperature = len(classes), header["temperature"]
-    prior, intercept = (get(f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
+    prior, intercept = (_tensor(arrays, f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
     if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
         raise ModelFileError("its temperature is not a number above zero")
     if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):

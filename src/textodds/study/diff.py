@@ -415,6 +415,8 @@ def _read(
 def _decided(
     a: Model, b: Model, batches: Iterable[tuple[Any, Any]], labelled: bool, top: int
 ) -> DecisionChanges:
+    from textodds.study.report.evaluation_data import rows_as_given
+
     changed: Counter[tuple[str, str]] = Counter()
     right, only, n = [0, 0], [0, 0], 0
     best: list[tuple[float, int, ChangedDecision]] = []
@@ -433,7 +435,8 @@ def _decided(
                 changed[was, now] += 1
                 sure = (min(p, q), -(n + i))
                 if len(best) < top or sure > best[0][:2]:
-                    example = ChangedDecision(n + i + 1, _content(mine, i), (was, p), (now, q), true)
+                    (content,) = rows_as_given(mine, [i])
+                    example = ChangedDecision(n + i + 1, content, (was, p), (now, q), true)
                     (heapq.heappush if len(best) < top else heapq.heappushpop)(best, (*sure, example))
         n += len(mine)
     examples = tuple(example for _, _, example in sorted(best, key=lambda each: (-each[0], -each[1])))
@@ -449,19 +452,3 @@ def _answers(model: Model, batch: Any) -> list[tuple[str, float]]:
     best = shares.argmax(axis=1)
     each = zip(best.tolist(), shares[np.arange(len(best)), best].tolist(), strict=True)
     return [(model.classes_[k], share) for k, share in each]
-
-
-def _content(batch: Any, i: int) -> Any:
-    """A text, or a row as a dict."""
-    if not hasattr(batch, "columns"):
-        texts = batch.texts
-        if not isinstance(texts, list):
-            import pyarrow
-
-            texts = pyarrow.array(texts)
-        return str(texts[i])
-    row = {}
-    for name, values in batch.columns.items():
-        value = values[i].item() if isinstance(values, np.ndarray) else values[i].as_py()
-        row[name] = None if value != value else value  # NaN is a number that is missing
-    return row

@@ -90,7 +90,7 @@ class EvaluationCollector:
         surest = wrong[np.argsort(-sureness[wrong], kind="stable")[: self._most]].tolist()
         if not surest:
             return
-        for i, given in zip(surest, _rows(batch, surest), strict=True):
+        for i, given in zip(surest, rows_as_given(batch, surest), strict=True):
             probability = float(1.0 / (1.0 + np.exp(-sureness[i])))
             row = self._seen + i + 1
             mistake = Mistake(row, labels[i], self._classes[answer[i]], probability, given)
@@ -145,7 +145,7 @@ def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
     return np.asarray(odds)
 
 
-def _rows(batch: Any, rows: list[int]) -> list[Any]:
+def rows_as_given(batch: Any, rows: list[int]) -> list[Any]:
     """Texts of a batch, or rows of a table as dicts, with None for what is missing."""
     if isinstance(batch, Batch):
         return list(taken(batch.texts, rows) or ())
