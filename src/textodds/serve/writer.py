@@ -68,15 +68,12 @@ class Writer(threading.Thread):
             jobs = [self._jobs.get()]
             while not self._jobs.empty():
                 jobs.append(self._jobs.get())
-            changes = [job for job in jobs if isinstance(job.work, (LearnRequest, ForgetRequest))]
-            self._commit_all(changes)
+            self._commit_all([job for job in jobs if isinstance(job.work, (LearnRequest, ForgetRequest))])
             for job in jobs:
                 if callable(job.work):
                     self._do(job, job.work)
-            if any(job.work is None for job in jobs):
-                for job in jobs:
-                    if job.work is None:
-                        _settle([(job, None)])
+            if stops := [(job, None) for job in jobs if job.work is None]:
+                _settle(stops)
                 return
             self._keep_up()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -319,11 +319,13 @@ def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
     from textodds.learn.forms.quadratic import Diagonal
     from textodds.model.blocks import Cells, Numbers, Words
 
+    def by_class(names: Sequence[str], shares: Floats) -> dict[str, Marginal]:  # shares are (names, K)
+        columns = (dict(zip(names, own, strict=True)) for own in shares.T.tolist())
+        return dict(zip(model.classes_, columns, strict=True))
+
     found: dict[str, dict[str, Marginal]] = {}
-    pairs = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
-    for block, part, statistic in pairs:
-        fitted: Any = part
-        tally: Any = statistic
+    triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
+    for block, fitted, tally in triples:
         if isinstance(block, Numbers):
             gaussians = fitted.gaussians
             if isinstance(gaussians, Diagonal):
@@ -336,26 +338,17 @@ def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
                 values = zip(mean[:, v].tolist(), variance[:, v].tolist(), strict=True)
                 found[name] = dict(zip(model.classes_, values, strict=True))
         elif isinstance(block, Words):
-            form = fitted.model.linear
             words = fitted.model.vocabulary.words()
-            theta = np.exp(form.weights.rows(np.arange(len(words))))
-            found[block.columns[0]] = {
-                label: dict(zip(words, theta[:, k].tolist(), strict=True))
-                for k, label in enumerate(model.classes_)
-            }
+            theta = np.exp(fitted.model.linear.weights.rows(np.arange(len(words))))
+            found[block.columns[0]] = by_class(words, theta)
         else:
             if isinstance(block, Cells):
                 estimate = Categorical(1.0, block.conditional.missing).fit(tally.marginals())
             else:
                 estimate = fitted.estimate
-            for name, categories, log_p in zip(
-                estimate.columns, estimate.categories, estimate.log_p, strict=True
-            ):
-                shares = np.exp(log_p[: len(categories)])
-                found[name] = {
-                    label: dict(zip(categories, shares[:, k].tolist(), strict=True))
-                    for k, label in enumerate(model.classes_)
-                }
+            columns = zip(estimate.columns, estimate.categories, estimate.log_p, strict=True)
+            for name, categories, log_p in columns:
+                found[name] = by_class(categories, np.exp(log_p[: len(categories)]))
     return found
 
 
@@ -366,12 +359,7 @@ def _hellinger(p: Marginal, q: Marginal) -> float | None:
     (1.0, 0.0)
     """
     if isinstance(p, dict) and isinstance(q, dict):
-        if (
-            p
-            and q
-            and p.keys() != q.keys()
-            and any(name.startswith("up to ") for name in p.keys() ^ q.keys())
-        ):
+        if p and q and any(name.startswith("up to ") for name in p.keys() ^ q.keys()):
             return None  # intervals that were cut elsewhere
         overlap = sum(float(np.sqrt(share * q.get(name, 0.0))) for name, share in p.items())
     elif isinstance(p, tuple) and isinstance(q, tuple):

@@ -208,10 +208,8 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
     from textodds.model.blocks import Bins, Categories, Cells, Numbers
 
     drawn: Columns = {}
-    pairs = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
-    for block, part, statistic in pairs:
-        fitted: Any = part
-        tally: Any = statistic
+    triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
+    for block, fitted, tally in triples:
         if isinstance(block, Numbers):
             drawn |= _numbers(block.columns, fitted.gaussians, codes, random)
         elif isinstance(block, Bins):

@@ -14,10 +14,10 @@ from textodds.data import read
 from textodds.judge.evaluation import Evaluation
 from textodds.study.report.evaluation_classes import ClassScores, class_measures, most_confused
 from textodds.study.report.evaluation_data import MISTAKES, EvaluationCollector, measured
+from textodds.study.report.evaluation_mistakes import top_words
 from textodds.study.report.evaluation_page import evaluation_page
 from textodds.study.report.evaluation_scores import calibration_interval
 from textodds.study.report.highlight import LONGEST, excerpt
-from textodds.study.report.words import top_words
 
 from .pages import harmless
 

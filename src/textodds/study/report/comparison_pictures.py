@@ -28,6 +28,9 @@ ACROSS = 4
 LINES = (*COLOURS[:6], INK)
 """Colours that lines may have: yellow is too light, and black is the ink of the page, which may be dark."""
 
+NOTE: Any = {"textcoords": "offset points", "fontsize": 7.5, "color": FAINT}
+"""How small words within a panel are written, beside their place."""
+
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 
 SHORT, CROWDED = 4.0, 700.0
@@ -112,15 +115,8 @@ def time_scatter(found: Comparison) -> Any:
 def _placed(axes: Any, row: Row, seconds: float, look: Look) -> None:
     low, high = row.evaluation.accuracy_interval
     axes.plot([seconds] * 2, [low, high], color=look.colour, linewidth=1.2, alpha=0.5, zorder=2)
-    axes.plot(
-        [seconds],
-        [row.evaluation.accuracy],
-        color=look.colour,
-        marker=look.marker,
-        markersize=8.5,
-        linestyle="",
-        zorder=3,
-    )
+    point = {"color": look.colour, "marker": look.marker, "markersize": 8.5, "linestyle": "", "zorder": 3}
+    axes.plot([seconds], [row.evaluation.accuracy], **point)
 
 
 def learning_curves(found: Comparison) -> Any:
@@ -153,16 +149,9 @@ def _curve(axes: Any, curve: LearningCurve, measure: str, look: Look) -> None:
     sizes = [point.size for point in points]
     low, high = [max(min(each), LEAST) for each in values], [max(max(each), LEAST) for each in values]
     axes.fill_between(sizes, low, high, color=look.colour, alpha=0.13, linewidth=0, zorder=1)
-    axes.plot(
-        sizes,
-        [max(getattr(point, measure), LEAST) for point in points],
-        color=look.colour,
-        linestyle=look.dash,
-        marker=look.marker,
-        markersize=5.5,
-        linewidth=1.7,
-        zorder=3,
-    )
+    means = [max(getattr(point, measure), LEAST) for point in points]
+    line = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.7, "zorder": 3}
+    axes.plot(sizes, means, marker=look.marker, markersize=5.5, **line)
 
 
 def _guessed(axes: Any, classes: dict[str, int], measure: str) -> None:
@@ -173,16 +162,8 @@ def _guessed(axes: Any, classes: dict[str, int], measure: str) -> None:
     low, high = axes.get_ylim()
     axes.set_ylim(low, min(high, FAR * level) if measure == "log_loss" else high)
     axes.axhline(level, color=FAINT, linewidth=0.9, linestyle=(0, (5, 2)), zorder=1)
-    axes.annotate(
-        "by the shares of the classes alone",
-        (1, level),
-        (0, 3),
-        xycoords=axes.get_yaxis_transform(),
-        textcoords="offset points",
-        ha="right",
-        fontsize=7.5,
-        color=FAINT,
-    )
+    at = {"xycoords": axes.get_yaxis_transform(), "ha": "right"}
+    axes.annotate("by the shares of the classes alone", (1, level), (0, 3), **at, **NOTE)
 
 
 def _crossed(axes: Any, found: Comparison, measure: str) -> None:
@@ -191,18 +172,9 @@ def _crossed(axes: Any, found: Comparison, measure: str) -> None:
     for number, each in enumerate(sorted(crossed, key=lambda each: each.at)):
         axes.axvline(each.at, color=FAINT, linewidth=0.9, linestyle=(0, (2, 2)), zorder=2)
         side = -1 if number % 2 == 0 else 1  # two that are near do not run into one another
-        axes.annotate(
-            f"{each.second} overtakes {each.first}",
-            (each.at, 0),
-            (3 * side, 4),
-            xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points",
-            rotation=90,
-            ha="right" if side < 0 else "left",
-            va="bottom",
-            fontsize=7.5,
-            color=FAINT,
-        )
+        along = {"rotation": 90, "ha": "right" if side < 0 else "left", "va": "bottom"}
+        at = {"xycoords": axes.get_xaxis_transform(), **along}
+        axes.annotate(f"{each.second} overtakes {each.first}", (each.at, 0), (3 * side, 4), **at, **NOTE)
 
 
 def reliability_panels(found: Comparison) -> Any:
@@ -222,14 +194,8 @@ def reliability_panels(found: Comparison) -> Any:
                 axes.plot([said, said], [low, high], color=look.colour, linewidth=1.1, alpha=0.45, zorder=2)
                 axes.plot([said], [right], color=look.colour, marker=look.marker, markersize=4.5, zorder=3)
             axes.set_title(name_on_axis(row.name, NAMES), loc="left", fontsize=9.5, color=INK)
-            axes.annotate(
-                f"off by {row.evaluation.calibration_error:.3f}",
-                (0.97, 0.05),
-                xycoords="axes fraction",
-                ha="right",
-                fontsize=8,
-                color=FAINT,
-            )
+            at = {"xycoords": "axes fraction", "ha": "right", "fontsize": 8, "color": FAINT}
+            axes.annotate(f"off by {row.evaluation.calibration_error:.3f}", (0.97, 0.05), **at)
             axes.set(xlim=(-0.03, 1.04), ylim=(-0.03, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
             axes.xaxis.set_tick_params(labelbottom=True)
             _quiet(axes, both=True)

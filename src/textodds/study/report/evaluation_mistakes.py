@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from textodds.errors import TextoddsError
 from textodds.judge.evaluation import Evaluation
+from textodds.learn.forms.linear import LinearModel
 from textodds.study.report.evaluation_data import EvaluationData, Mistake
 from textodds.study.report.highlight import clipped, excerpt, strongest
 from textodds.study.report.html import Markup, beside, folded, joined, name, paragraph, section, table
-from textodds.study.report.words import top_words
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
@@ -27,6 +29,9 @@ COLUMNS = 8
 
 LONGEST = 120
 """Letters of the value of a column."""
+
+CELLS = 1 << 22
+"""Weights of words that are looked at together."""
 
 
 def words_section(model: TextModel | TableModel) -> Iterator[Markup]:
@@ -123,3 +128,34 @@ def _words(words: list[tuple[str, float]]) -> Markup:
 def _value(value: Any) -> str:
     told = "missing" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     return told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
+
+
+def top_words(model: TextModel, labels: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
+    """What `TextModel.top_words` says of each label, with the weights read once for all of them.
+
+    Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
+    """
+    K, V = len(model.classes_), len(model.vocabulary)
+    if K < 2 or not V or not isinstance(model.form, LinearModel):
+        return {}
+    wanted = [model.classes_.index(label) for label in labels]
+    best: list[list[tuple[float, int]]] = [[] for _ in labels]
+    step = max(1, CELLS // K)
+    for start in range(0, V, step):
+        rows = model.linear.weights.rows(np.arange(start, min(start + step, V)))
+        total = rows.sum(axis=1)
+        for at, k in enumerate(wanted):
+            odds = rows[:, k] - (total - rows[:, k]) / (K - 1)
+            near = np.argsort(-odds, kind="stable")[:n] if len(odds) <= n else _highest(odds, n)
+            best[at] = sorted(best[at] + [(-float(odds[i]), start + int(i)) for i in near])[:n]
+    words = [model.vocabulary.words(np.array([number for _, number in own])) for own in best]
+    return {
+        label: [(word, -odds) for word, (odds, _) in zip(named, own, strict=True)]
+        for label, named, own in zip(labels, words, best, strict=True)
+    }
+
+
+def _highest(odds: np.ndarray[tuple[int], np.dtype[np.float64]], n: int) -> list[int]:
+    """The places of the n highest, and of all that are as high as the last of them, in order of place."""
+    least = np.partition(odds, len(odds) - n)[len(odds) - n]
+    return np.flatnonzero(odds >= least).tolist()

@@ -73,13 +73,11 @@ class Picture:
 
     def encoded(self, format_: str) -> bytes:
         """The bytes of a file, `png` or `svg`."""
-        metadata = {"Title": self.title, "Creator": "textodds"} if format_ == "svg" else {"Title": self.title}
+        by = {"Creator": "textodds", "Date": None} if format_ == "svg" else {"Software": "textodds"}
+        how: dict[str, Any] = {"dpi": DPI[format_], "metadata": {"Title": self.title, **by}}
         buffer = io.BytesIO()
         with drawing():
-            nobody = {"Date": None} if format_ == "svg" else {"Software": "textodds"}
-            self.figure.savefig(
-                buffer, format=format_, dpi=DPI[format_], metadata={**metadata, **nobody}, facecolor="white"
-            )
+            self.figure.savefig(buffer, format=format_, facecolor="white", **how)
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:
