@@ -75,19 +75,11 @@ def classes_section(evaluation: Evaluation) -> Markup:
         {"precision": [each.precision for each in drawn], "recall": [each.recall for each in drawn]},
     )
     which = f" The {DRAWN} classes with the lowest F1, of {len(found)}." if len(found) > DRAWN else ""
-    listed = table(
-        ["class", "rows", "precision", "recall", "F1"],
-        [
-            [
-                name(each.label),
-                f"{each.rows:,}",
-                _estimate(each.precision),
-                _estimate(each.recall),
-                _estimate(each.f1),
-            ]
-            for each in found
-        ],
-    )
+    rows = [
+        [name(each.label), f"{each.rows:,}", *map(_estimate, (each.precision, each.recall, each.f1))]
+        for each in found
+    ]
+    listed = table(["class", "rows", "precision", "recall", "F1"], rows)
     return section(
         "Class by class",
         "Precision: of the rows that are called a class, the share that is of it. Recall: of the rows of a "
@@ -109,16 +101,12 @@ def confusion_section(evaluation: Evaluation) -> Markup:
         "Rows by their true label (down) and the answer (across). Right answers are blue and framed, wrong "
         "ones orange; the stronger the colour, the larger their share of the true label's rows."
     )
-    parts: list[str] = []
+    some = list(range(len(labels)))
     if len(labels) > MATRIX:
-        shown_ = most_confused(counts, MOST_CONFUSED)
-        caption += f" The {len(shown_)} classes with the most wrong answers, of {len(labels)}."
-        picture = figures.confusion(
-            [labels[i] for i in shown_], counts[np.ix_(shown_, shown_)], totals[shown_]
-        )
-    else:
-        picture = figures.confusion(labels, counts, totals)
-    parts.append(figure(svg(picture), caption, "Confusion matrix."))
+        some = most_confused(counts, MOST_CONFUSED)
+        caption += f" The {len(some)} classes with the most wrong answers, of {len(labels)}."
+    picture = figures.confusion([labels[i] for i in some], counts[np.ix_(some, some)], totals[some])
+    parts: list[str] = [figure(svg(picture), caption, "Confusion matrix.")]
     wrong = [(rows, pair) for pair, rows in evaluation.confusion.items() if pair[0] != pair[1]]
     if not wrong:
         parts.append(paragraph("No row was answered wrongly."))

@@ -81,13 +81,8 @@ def _headline(evaluation: Evaluation, model: TextModel | TableModel) -> Iterator
         named = [joined(name(label), f" ({rows:,})") for label, rows in most[:LABELS]]
         if len(most) > LABELS:
             named.append(joined(f"{len(most) - LABELS:,} others"))
-        yield paragraph(
-            joined(
-                "Labels that the model does not have, whose rows are always wrong and have no log-loss: ",
-                Markup(", ".join(named)),
-                ".",
-            )
-        )
+        told = "Labels that the model does not have, whose rows are always wrong and have no log-loss: "
+        yield paragraph(joined(told, Markup(", ".join(named)), "."))
 
 
 def _measure(value: float, interval: Interval) -> tuple[str, str]:
