@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from textodds.learn.forms.linear import LinearModel
     from textodds.model.text_model import TextModel
 
-MARK = "~"
-"""Begins the name of a character n-gram that is counted beside words."""
+MARK = "~"  # begins the name of a character n-gram that is counted beside words
 
 ANALYZERS = {
     "sklearn": {"analyzer": "word", "token_pattern": r"(?u)\b\w\w+\b"},

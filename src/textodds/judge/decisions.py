@@ -22,11 +22,8 @@ from textodds.judge.evaluation import Interval, wilson
 Floats = NDArray[np.float64]
 Band = tuple[float, float]
 
-ABSTAIN = -1
-"""The action of not answering."""
-
-ROUNDING = 1e-12
-"""Losses that differ by less, relative to the largest cost, are equal."""
+ABSTAIN = -1  # the action of not answering
+ROUNDING = 1e-12  # losses that differ by less, relative to the largest cost, are equal
 
 
 @dataclass(frozen=True, eq=False)

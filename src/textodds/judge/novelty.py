@@ -13,8 +13,7 @@ from textodds.errors import InputError
 
 Floats = NDArray[np.float64]
 
-NEAR = 500
-"""Of the typical texts or rows, those of the most similar length are compared with."""
+NEAR = 500  # of the typical texts or rows, those of the most similar length are compared with
 
 
 def log_coefficient(rows: Any) -> Floats:

@@ -15,11 +15,8 @@ from textodds.learn.forms.linear import log_softmax
 T = TypeVar("T")
 Floats = NDArray[np.float64]
 
-FOLD = 5
-"""At most one in so many documents is forgotten at a time, so that the model stays what it is."""
-
-BLOCK = 65_536
-"""Words whose weights are looked at together: never a full matrix of a large model."""
+FOLD = 5  # at most one in so many documents is forgotten at a time, so that the model stays what it is
+BLOCK = 65_536  # words whose weights are looked at together: never a full matrix of a large model
 
 
 def class_number(label: str, classes: Sequence[str]) -> int:

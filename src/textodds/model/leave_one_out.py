@@ -43,14 +43,9 @@ Floats = NDArray[np.float64]
 CONDITIONALS = (Multinomial, Bernoulli, Complement)
 """Class-conditionals whose counts a kernel can leave a document out of."""
 
-PIECE = 2000
-"""Documents that are looked at together."""
-
-MANY = 30
-"""Classes beyond which smoothing is chosen with a temperature alone, not with a bias for each."""
-
-ALPHAS = (1e-5, 100.0)
-"""Smoothings that are tried lie between these."""
+PIECE = 2000  # documents that are looked at together
+MANY = 30  # classes beyond which smoothing is chosen with a temperature alone, not with a bias for each
+ALPHAS = (1e-5, 100.0)  # smoothings that are tried lie between these
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,8 +359,7 @@ def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int
     return np.array([index[label] for label in labels], dtype=np.int64)
 
 
-CLEARLY = 0.95
-"""Share of the held-out loss that a calibration must get below to be worth having."""
+CLEARLY = 0.95  # share of the held-out loss that a calibration must get below to be worth having
 
 
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:

@@ -22,9 +22,7 @@ from textodds.serve.writer import Writer
 P = ParamSpec("P")
 T = TypeVar("T")
 
-BRIEF = 100_000
-"""Characters that are read so quickly that nobody need step aside for them."""
-
+BRIEF = 100_000  # characters that are read so quickly that nobody need step aside for them
 SWEEP = 0.25  # seconds between looks at what has taken too long
 
 

@@ -14,8 +14,7 @@ from textodds.data import Batch
 SAMPLE, TYPICAL = 5000, 2000
 """Texts of training that are kept for a while, to calibrate by and to compare with."""
 
-UNIT = 2.0**-30
-"""The smallest weight there is."""
+UNIT = 2.0**-30  # the smallest weight there is
 
 LARGEST_SHARE = 0.01
 """What one text of a sample may count at most, where not all texts are in it: it stands there by chance."""

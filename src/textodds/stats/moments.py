@@ -18,14 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
 from textodds.stats.additive import Additive
 
-BLOCK_BYTES = 2 << 20
-"""Rows are taken in blocks that stay in the cache while they are centred and multiplied."""
-
-LARGEST = 1e100
-"""No number is as large: squares, and sums of them, are still numbers."""
-
-WEIGHT_MOST = 2.0**32
-"""No weight is larger: sums of them stay exact enough."""
+BLOCK_BYTES = 2 << 20  # rows are taken in blocks that stay in the cache while they are centred and multiplied
+LARGEST = 1e100  # no number is as large: squares, and sums of them, are still numbers
+WEIGHT_MOST = 2.0**32  # no weight is larger: sums of them stay exact enough
 
 LEFT = 1e-9
 """A class of which less than this share of its weight is left has been forgotten: the rest is rounding."""

@@ -10,8 +10,7 @@ from textodds.data import Batch, TableBatch
 from textodds.data.batch import taken
 from textodds.data.table_batch import rows_of
 
-TYPICAL = 2000
-"""Texts or rows that are kept to compare with."""
+TYPICAL = 2000  # texts or rows that are kept to compare with
 
 
 class Reservoir:

@@ -25,8 +25,7 @@ from textodds.stats.additive import Additive
 from textodds.stats.threads import checked_threads
 from textodds.text import TextSettings, Vocabulary
 
-MEMORY = 2 << 30
-"""Bytes that counting may use for words and their counts before it drops the rarest."""
+MEMORY = 2 << 30  # bytes that counting may use for words and their counts before it drops the rarest
 
 
 @dataclass(frozen=True, eq=False)

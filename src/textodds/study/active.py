@@ -16,8 +16,7 @@ from textodds.text import TextSettings, Weighting
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 1e-9
-"""Likenesses and usefulnesses that differ by less, relative to the larger, are equal."""
+ROUNDING = 1e-9  # likenesses and usefulnesses that differ by less, relative to the larger, are equal
 
 
 class Useful(NamedTuple):

@@ -25,14 +25,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-TOP = 20
-"""Words, columns and examples that are named."""
-
-MOST_CLASSES = 500
-"""Classes that are compared word by word: of more, those with the most documents."""
-
-CELLS = 1 << 22
-"""Words times classes looked at at once."""
+TOP = 20  # words, columns and examples that are named
+MOST_CLASSES = 500  # classes that are compared word by word: of more, those with the most documents
+CELLS = 1 << 22  # words times classes looked at at once
 
 
 @dataclass(frozen=True)

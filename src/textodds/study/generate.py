@@ -27,8 +27,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Columns = dict[str, list[Any]]
 
-BLOCK = 1 << 22
-"""Words times texts that are drawn at once where every word is there or not."""
+BLOCK = 1 << 22  # words times texts that are drawn at once where every word is there or not
 
 
 def sample(

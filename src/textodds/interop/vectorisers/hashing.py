@@ -15,8 +15,7 @@ from textodds.interop.vectorisers.raw_documents import checked, held, plain
 from textodds.interop.vectorisers.settings import analyser_of
 from textodds.stats.threads import default_threads
 
-MOST_COLUMNS = 1 << 24
-"""Beyond so many columns scikit-learn's own code runs."""
+MOST_COLUMNS = 1 << 24  # beyond so many columns scikit-learn's own code runs
 
 
 class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]

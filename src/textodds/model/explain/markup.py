@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 FOR, AGAINST = "0,114,90", "194,65,12"  # green and orange-red that the colour-blind tell apart
 FAINTEST, DEEPEST = 0.08, 0.55  # tint of the text: what stands on it stays readable, light or dark
-BARS = 30
-"""So many words have a line of their own; the others are one line, so that the table still adds up."""
+BARS = 30  # so many words have a line of their own; the others are one line, so that the table still adds up
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

@@ -16,8 +16,7 @@ from textodds.stats.categories.arrays import Arrays, ExactTally, header_of, whol
 from textodds.stats.categories.columns import coded_columns, coded_labels
 from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
 
-MOST_CELLS = 200_000_000
-"""Entries of a full table beyond which it is refused (1.6 GB)."""
+MOST_CELLS = 200_000_000  # entries of a full table beyond which it is refused (1.6 GB)
 
 
 @dataclass(frozen=True, eq=False)

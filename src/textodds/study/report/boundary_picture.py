@@ -17,25 +17,15 @@ from textodds.study.report.points import LabelledPoints
 from textodds.study.report.regions import AxisLimits, Regions
 from textodds.study.report.sheet import label, new_figure
 
-POINTS = 2000
-"""Rows that are drawn, about: with more, a picture shows less."""
-
-DISTANCES = (1.0, 2.0)
-"""Mahalanobis distances of the ellipses, in standard deviations."""
-
-ALIKE = 1 - 1e-9
-"""Two columns that are as correlated in a class are one: an ellipse would be a line."""
+POINTS = 2000  # rows that are drawn, about: with more, a picture shows less
+DISTANCES = (1.0, 2.0)  # Mahalanobis distances of the ellipses, in standard deviations
+ALIKE = 1 - 1e-9  # two columns that are as correlated in a class are one: an ellipse would be a line
 
 KEY = "black lines: boundaries; ellipses: 1 and 2 standard deviations from the mean"
 
-VECTORS = 150
-"""With more points than this an SVG holds them as an image, which is smaller."""
-
-COARSER = 3
-"""Regions are filled with fewer corners than their boundaries have, which lie over their edges."""
-
-LAYERS = 6
-"""The points of all classes are laid in turns, so that the last class does not hide the others."""
+VECTORS = 150  # with more points than this an SVG holds them as an image, which is smaller
+COARSER = 3  # regions are filled with fewer corners than their boundaries have, which lie over their edges
+LAYERS = 6  # the points of all classes are laid in turns, so that the last class does not hide the others
 
 
 def boundaries(

@@ -16,14 +16,9 @@ if TYPE_CHECKING:
     from textodds.study.compare.comparison import Comparison, Row
     from textodds.study.compare.curves import LearningCurve
 
-WIDE = 10.0
-"""Inches of a picture as wide as the page."""
-
-NAMES = 34
-"""Letters of the name of a model."""
-
-ACROSS = 4
-"""Panels beside one another in a picture of many."""
+WIDE = 10.0  # inches of a picture as wide as the page
+NAMES = 34  # letters of the name of a model
+ACROSS = 4  # panels beside one another in a picture of many
 
 LINES = (*COLOURS[:6], INK)
 """Colours that lines may have: yellow is too light, and black is the ink of the page, which may be dark."""
@@ -36,11 +31,8 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 SHORT, CROWDED = 4.0, 700.0
 """A logarithmic axis that goes from 1 to less has numbers as others do; to more, at powers of ten only."""
 
-FAR = 2.5
-"""Losses of more times that of knowing nothing but the shares of the classes are beyond the picture."""
-
-LEAST = 1e-4
-"""Shares below this are drawn there: a logarithmic axis has no zero."""
+FAR = 2.5  # losses of more times that of knowing nothing but the shares of the classes are beyond the picture
+LEAST = 1e-4  # shares below this are drawn there: a logarithmic axis has no zero
 
 
 @dataclass(frozen=True)

@@ -20,27 +20,15 @@ from textodds.study.report.sheet import label, new_figure
 
 Floats = NDArray[np.float64]
 
-ACROSS = 3
-"""Panels beside one another."""
-
-BARS = (12, 60)
-"""The fewest and the most bars of a panel."""
-
-SMOOTH = 600
-"""Points of a curve."""
-
-REACH = 3.2
-"""Standard deviations around the mean of each class that a panel shows."""
-
-BAND = 0.035
-"""Height of the band of decisions, as a share of its panel."""
+ACROSS = 3  # panels beside one another
+BARS = (12, 60)  # the fewest and the most bars of a panel
+SMOOTH = 600  # points of a curve
+REACH = 3.2  # standard deviations around the mean of each class that a panel shows
+BAND = 0.035  # height of the band of decisions, as a share of its panel
 
 
-LETTER = 0.085
-"""Inches for each letter of the numbers over a panel."""
-
-FLAT = 0.002
-"""A curve below this share of the highest is not drawn: it would only cover the axis."""
+LETTER = 0.085  # inches for each letter of the numbers over a panel
+FLAT = 0.002  # a curve below this share of the highest is not drawn: it would only cover the axis
 
 KEY = "curves: fitted normal densities; band: the likeliest class; dashed: where it changes"
 

@@ -12,20 +12,11 @@ from textodds.study.report import figures
 from textodds.study.report.html import Markup, beside, figure, folded, joined, name, paragraph, section, table
 from textodds.study.report.inline import svg
 
-MATRIX = 25
-"""Classes of which a whole matrix is drawn; of more, the matrix of the most confused."""
-
-MOST_CONFUSED = 20
-"""Classes in a matrix that is not whole."""
-
-WORST = 20
-"""Pairs of classes that are listed."""
-
-DRAWN = 30
-"""Classes whose measures are drawn; of more, those with the lowest F1."""
-
-OPEN = 40
-"""Classes whose measures are listed at once; those of more are unfolded when asked for."""
+MATRIX = 25  # classes of which a whole matrix is drawn; of more, the matrix of the most confused
+MOST_CONFUSED = 20  # classes in a matrix that is not whole
+WORST = 20  # pairs of classes that are listed
+DRAWN = 30  # classes whose measures are drawn; of more, those with the lowest F1
+OPEN = 40  # classes whose measures are listed at once; those of more are unfolded when asked for
 
 Estimate = tuple[float, Interval]
 

@@ -27,8 +27,7 @@ Watcher = Callable[[Sequence[str], Floats], None]
 DIGITS = 9
 """Decimals of log-odds: what differs beyond is how a sum was rounded, of the same words in another order."""
 
-MISTAKES = 20
-"""Wrong answers that are kept, those of which the model was surest."""
+MISTAKES = 20  # wrong answers that are kept, those of which the model was surest
 
 
 @dataclass(frozen=True)

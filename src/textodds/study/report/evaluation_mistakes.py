@@ -18,20 +18,11 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
 
-WORDS = 12
-"""Words of each class."""
-
-OPEN = 20
-"""Classes whose words are shown at once; those of more are unfolded when asked for."""
-
-COLUMNS = 8
-"""Columns of a row that are shown, those that said most."""
-
-LONGEST = 120
-"""Letters of the value of a column."""
-
-CELLS = 1 << 22
-"""Weights of words that are looked at together."""
+WORDS = 12  # words of each class
+OPEN = 20  # classes whose words are shown at once; those of more are unfolded when asked for
+COLUMNS = 8  # columns of a row that are shown, those that said most
+LONGEST = 120  # letters of the value of a column
+CELLS = 1 << 22  # weights of words that are looked at together
 
 
 def words_section(model: TextModel | TableModel) -> Iterator[Markup]:

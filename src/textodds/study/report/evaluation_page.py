@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
     from textodds.study.report.evaluation_data import EvaluationData
 
-LABELS = 20
-"""Labels that the model does not have: those that are named."""
+LABELS = 20  # labels that the model does not have: those that are named
 
 
 def evaluation_page(

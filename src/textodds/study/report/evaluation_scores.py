@@ -15,8 +15,7 @@ from textodds.study.report.inline import svg
 from textodds.study.report.palette import MOST
 from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
-SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)
-"""Shares of the rows of which it is said how they do."""
+SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
 
 
 def scores_sections(evaluation: Evaluation, gathered: EvaluationData) -> Iterator[Markup]:

@@ -19,24 +19,19 @@ from textodds.study.report.picture import drawing, empty_figure
 
 Floats = NDArray[np.float64]
 
-WIDTH = 4.6
-"""Inches of a picture that fits a phone, and twice on a desk."""
-
-GRAIN = 400
-"""Steps along an axis that a curve is drawn in: finer than a line is wide."""
+WIDTH = 4.6  # inches of a picture that fits a phone, and twice on a desk
+GRAIN = 400  # steps along an axis that a curve is drawn in: finer than a line is wide
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (9, 2)), (0, (3, 1)))
 
 RIGHT, WRONG = "#00639c", "#c45500"
 """Blue and orange of cells: so dark that white letters can be read on them, on a dark page as well."""
 
-SHADE, DEEP = 0.9, 0.6
-"""How dark the fullest cell is, of 1, and from where on its letters are white."""
+SHADE, DEEP = 0.9, 0.6  # how dark the fullest cell is, of 1, and from where on its letters are white
 
 UNITS = ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"))
 
-GUIDE = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1}
-"""A line to compare with."""
+GUIDE = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1}  # a line to compare with
 
 
 def curves(

@@ -11,14 +11,9 @@ from textodds.study.report.html import Markup, joined, name
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation, Stretch
 
-LONGEST = 700
-"""Characters of a text that is shown whole."""
-
-AROUND = 70
-"""Characters either side of a word that matters, in a longer one."""
-
-WORDS = 8
-"""Words for an answer, and against it, that are named."""
+LONGEST = 700  # characters of a text that is shown whole
+AROUND = 70  # characters either side of a word that matters, in a longer one
+WORDS = 8  # words for an answer, and against it, that are named
 
 GAP = Markup(' <span class="note">[…]</span> ')
 

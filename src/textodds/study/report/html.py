@@ -12,8 +12,7 @@ from importlib.resources import files
 from textodds.model.explain.markup import shown
 from textodds.study.report.palette import COLOURS, FAINT, INK
 
-CONTENTS = 4
-"""A page of as many sections begins with a list of them."""
+CONTENTS = 4  # a page of as many sections begins with a list of them
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What a browser may do with the page: read the styles and images that are in it, and nothing else."""

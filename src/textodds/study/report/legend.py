@@ -9,17 +9,10 @@ from typing import Any
 from textodds.model.explain.markup import CONTROL
 from textodds.study.report.palette import BAR, FAINT, INK, style
 
-LONGEST = 24
-"""Letters of the name of a class."""
-
-LEFT = 0.8
-"""Inches left of panels and words."""
-
-EDGE = 0.12
-"""Inches between words and the edge of the picture."""
-
-KEY_LINE, FOOT_LINE = 0.24, 0.165
-"""Inches that a row of keys and a line of the foot take."""
+LONGEST = 24  # letters of the name of a class
+LEFT = 0.8  # inches left of panels and words
+EDGE = 0.12  # inches between words and the edge of the picture
+KEY_LINE, FOOT_LINE = 0.24, 0.165  # inches that a row of keys and a line of the foot take
 
 
 @dataclass(frozen=True)

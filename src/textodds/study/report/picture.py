@@ -16,8 +16,7 @@ from textodds.study.report.palette import FAINT, INK
 
 FORMATS = (".svg", ".png")
 
-DPI = {"png": 200, "svg": 144}
-"""Dots an inch: of a PNG, and of the image of the points in an SVG."""
+DPI = {"png": 200, "svg": 144}  # dots an inch: of a PNG, and of the image of the points in an SVG
 
 LOOK: dict[str, Any] = {
     "font.family": ["sans-serif"],

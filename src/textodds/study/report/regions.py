@@ -13,14 +13,9 @@ from textodds.study.report.points import LabelledPoints
 
 Floats = NDArray[np.float64]
 
-FINE = 361
-"""Points of the grid along each axis: a cell is then smaller than a line is wide."""
-
-TAILS = 0.5
-"""Percent of the rows at either end of an axis that need not be in the picture."""
-
-MARGIN = 0.04
-"""Room around what is drawn, as a share of it."""
+FINE = 361  # points of the grid along each axis: a cell is then smaller than a line is wide
+TAILS = 0.5  # percent of the rows at either end of an axis that need not be in the picture
+MARGIN = 0.04  # room around what is drawn, as a share of it
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,9 @@ from typing import Any
 
 from textodds.study.report.legend import LEFT, Caption, shortened
 
-RIGHT = 0.15
-"""Inches right of the panels."""
-
-HEAD = 0.56
-"""Inches over each panel for its head."""
-
-LONGEST = 40
-"""Letters of the name of an axis."""
+RIGHT = 0.15  # inches right of the panels
+HEAD = 0.56  # inches over each panel for its head
+LONGEST = 40  # letters of the name of an axis
 
 
 def new_figure(
