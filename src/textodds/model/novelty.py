@@ -40,11 +40,8 @@ def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.
 def _log_unseen(model: TextModel) -> Floats:
     """Logarithm of the probability of a word of the vocabulary that a class has never shown, (K,)."""
     learner = model.recipe.learner
-    alpha = (
-        float(np.mean(np.asarray(learner.smoothing, dtype=np.float64)))
-        if isinstance(learner, CountLearner)
-        else 0.0
-    )
+    smoothing = learner.smoothing if isinstance(learner, CountLearner) else 0.0
+    alpha = float(np.mean(np.asarray(smoothing, dtype=np.float64)))
     counts = model.tally.counts()
     total = counts.by_class(counts.occurrences) + alpha * len(model.vocabulary)
     return log(np.array([alpha])) - log(total)

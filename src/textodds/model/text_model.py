@@ -370,8 +370,9 @@ class TextModel(Additive):
         """
         if len(self.classes_) < 2:
             raise Unsupported("a model with one class has no odds to explain")
-        scores = self._scored([text], 1)[0]
-        scores = (self.calibrated(scores) if calibrate else scores)[0]
+        model = copy.copy(self)  # its parts are replaced by learning, never changed
+        model.calibration = self.calibration if calibrate else None
+        scores = model.calibrated(self._scored([text], 1)[0])[0]
         best = int(scores.argmax())
         chosen = best if label is None else self._class(label)
         other: int | None
@@ -383,23 +384,8 @@ class TextModel(Additive):
         if chosen == other:
             asked = f"`{rival}` is the answer" if label is None else f"`{label}` cannot be its own rival"
             raise InputError(asked, hint="name another class, or none")
-        _, features, values, unknown = self._kernel.rows([text])
-        counts = values if self.scale is None else self._kernel.rows([text], False)[2]
-        weighting = None if self.scale is None else self.recipe.weighting
-        reading = ReadText(
-            text,
-            self.recipe.settings,
-            self.vocabulary,
-            self._kernel,
-            self.form,
-            self.calibration if calibrate else None,
-            chosen,
-            None if rival is None else other,
-            is_unit=weighting is not None and weighting.unit,
-            counts_unknown=self.recipe.unknown != "ignore",
-        )
-        row = (features, values, counts, self.vocabulary.words(features), int(unknown[0]))
-        return explain(self.form, *row, other, scores, reading)
+        reading = ReadText(text, model, chosen, None if rival is None else other)
+        return explain(reading, other, scores)
 
     def _class(self, label: str) -> int:
         return class_number(label, self.classes_)

@@ -140,9 +140,8 @@ def _logistic(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
         penalty, mix = getattr(model, "penalty", "l2"), getattr(model, "l1_ratio", None)
         if penalty in ("l2", "deprecated") and not mix and model.C > 0:
             learner = SoftmaxLearner(C=float(model.C), class_weight=_class_weight(model))
-    times = (
-        2.0 if K == 2 and how == "multinomial" else 1.0
-    )  # both classes had weights then, and half are kept
+    # Multinomial of two classes, both had weights, and half of them are kept.
+    times = 2.0 if K == 2 and how == "multinomial" else 1.0
     return _linear(step, rows, learner, times=times), rows
 
 

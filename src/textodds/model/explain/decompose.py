@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,6 @@ from numpy.typing import NDArray
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain.explanation import OTHERS, Contribution, Explanation
 from textodds.model.explain.read_text import ReadText
-
-if TYPE_CHECKING:
-    from textodds.learn.forms.quadratic import QuadraticModel
 
 Floats = NDArray[np.float64]
 
@@ -49,22 +45,12 @@ def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, floa
     return factors, min(remainder, 0.0)
 
 
-def explain(
-    form: LinearModel | QuadraticModel,
-    features: NDArray[np.integer],
-    values: Floats,
-    counts: Floats,
-    words: Sequence[str],
-    unknown: int,
-    rival: int | None,
-    scores: Floats,
-    reading: ReadText,
-) -> Explanation:
-    """The explanation of one row: its features, their values, how often they occur, their names, its scores.
-
-    Without a ``rival`` against all other classes together.
-    """
-    label, slope = reading.label, reading.slope
+def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation:
+    """The explanation of a text with scores (K,); without a ``rival`` against all other classes together."""
+    model, label, slope = reading.model, reading.label, reading.slope
+    form = model.form
+    _, features, values, unknown = reading.kernel.rows([reading.text])
+    counts = values if model.scale is None else reading.kernel.rows([reading.text], False)[2]
     factors, remainder = against(scores, label, rival)
 
     def odds(by_class: Floats) -> Floats:  # of numbers by class (..., K), what they add to the log-odds
@@ -85,8 +71,8 @@ def explain(
         form.classes[label],
         OTHERS if rival is None else form.classes[rival],
         float(odds(reading.start)),
-        _ranked(words, counts, parts),
-        unknown,
+        _ranked(model.vocabulary.words(features), counts, parts),
+        int(unknown[0]),
         float(odds(form.log_prior)),
         absent,
         remainder,

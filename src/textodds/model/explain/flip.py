@@ -36,7 +36,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.learn.forms.linear import log_softmax
+from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.model.explain import unit
 from textodds.model.explain.read_text import ReadText
 from textodds.model.explain.stretches import Stretch
@@ -74,7 +74,7 @@ class Contest:
             rival = best
         if rival is not None and _is_ahead(scores, rival, holder):
             holder, rival = rival, holder
-        everyone = range(len(reading.classes))
+        everyone = range(len(reading.model.classes_))
         self.scores, self.holder = scores, holder
         self.rivals = np.array([k for k in everyone if k != holder] if rival is None else [rival])
 
@@ -118,9 +118,9 @@ def fewest_words(reading: ReadText, stretches: Sequence[Stretch]) -> Flip | None
 
 def _parts(reading: ReadText, words: Sequence[str]) -> tuple[Floats, Floats] | None:
     """Values (n,) and weights (n, K) of words that count one by one; None if they do not."""
-    settings, linear = reading.settings, reading.linear
+    settings, linear = reading.model.recipe.settings, reading.model.form
     alone = settings.ngrams == (1, 1) and settings.characters is None and not settings.unit.startswith("char")
-    if linear is None or not alone:
+    if not isinstance(linear, LinearModel) or not alone:
         return None
     starts, features, _, _ = reading.kernel.rows(list(words), False)
     own = np.diff(starts)
@@ -168,7 +168,7 @@ def _told(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool
         return None
     best = int(scores[0].argmax())
     share = float(np.exp(log_softmax(scores[0])[best]))
-    return Flip(tuple(words), reading.classes[best], share, exact, text)
+    return Flip(tuple(words), reading.model.classes_[best], share, exact, text)
 
 
 def _tried(reading: ReadText, contest: Contest, words: list[str]) -> Flip | None:

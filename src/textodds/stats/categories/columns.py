@@ -150,9 +150,7 @@ class CodedColumn:
         """
         if isinstance(values, CodedColumn):
             return values
-        from textodds.stats.categories.arrow_columns import (
-            entries,  # heavy, and of no use to those who read text
-        )
+        from textodds.stats.categories.arrow_columns import entries  # heavy, and of no use to texts
 
         names, indices = entries(values)
         index: dict[str, int] = {}  # a dictionary may hold a name twice, or 0.0 and -0.0

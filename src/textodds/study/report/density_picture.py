@@ -25,8 +25,6 @@ BARS = (12, 60)  # the fewest and the most bars of a panel
 SMOOTH = 600  # points of a curve
 REACH = 3.2  # standard deviations around the mean of each class that a panel shows
 BAND = 0.035  # height of the band of decisions, as a share of its panel
-
-
 LETTER = 0.085  # inches for each letter of the numbers over a panel
 FLAT = 0.002  # a curve below this share of the highest is not drawn: it would only cover the axis
 
@@ -56,9 +54,8 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     """
     names = [names] if isinstance(names, str) else list(names)
     if not names or len(set(names)) < len(names):
-        raise InputError(
-            "densities are drawn of one or more columns, each once", hint="name each column once"
-        )
+        problem = "densities are drawn of one or more columns, each once"
+        raise InputError(problem, hint="name each column once")
     data = LabelledPoints.of(rows, labels, names, gaps=True)
     columns = [data.column(v) for v in range(len(names))]
     fits = [MaximumLikelihood.of("GNB", column) for column in columns]

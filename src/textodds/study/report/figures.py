@@ -76,17 +76,9 @@ def reliability(bins: Sequence[tuple[int, float, float]], intervals: Sequence[In
         rows, said, right = (np.array(part, dtype=np.float64) for part in zip(*bins, strict=True))
         low, high = np.array(intervals).T
         top.plot([0, 1], [0, 1], **GUIDE)
-        top.errorbar(
-            said,
-            right,
-            [np.maximum(right - low, 0), np.maximum(high - right, 0)],
-            color=style(0).colour,
-            marker="o",
-            markersize=5,
-            linestyle="",
-            elinewidth=1.2,
-            capsize=2.5,
-        )
+        dots = {"marker": "o", "markersize": 5, "linestyle": "", "elinewidth": 1.2, "capsize": 2.5}
+        ends = [np.maximum(right - low, 0), np.maximum(high - right, 0)]
+        top.errorbar(said, right, ends, color=style(0).colour, **dots)
         small = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
         top.annotate("too timid above the line", (0.04, 0.96), **small)
         top.annotate("too sure below it", (0.96, 0.04), ha="right", **small)
@@ -110,17 +102,9 @@ def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[tuple[float,
             known = [value for value in values if value is not None]
             middle = np.array([value for value, _ in known])
             low, high = np.array([interval for _, interval in known]).reshape(-1, 2).T
-            axes.errorbar(
-                middle,
-                np.array(at) + apart[k],
-                xerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
-                linestyle="",
-                color=look.line,
-                marker=look.marker,
-                markersize=5,
-                elinewidth=1.2,
-                label=name,
-            )
+            dots = {"marker": look.marker, "markersize": 5, "linestyle": "", "elinewidth": 1.2}
+            ends = [np.maximum(middle - low, 0), np.maximum(high - middle, 0)]
+            axes.errorbar(middle, np.array(at) + apart[k], xerr=ends, color=look.line, label=name, **dots)
         axes.set_yticks(range(len(labels)), [name_on_axis(label) for label in labels])
         axes.tick_params(axis="y", length=0, labelcolor=INK)
         axes.set_ylim(len(labels) - 0.5, -0.5)
@@ -128,9 +112,8 @@ def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[tuple[float,
         axes.grid(axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(False)
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(0, 1), ncols=len(measures), frameon=False, borderaxespad=0.2
-        )
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+        axes.legend(ncols=len(measures), frameon=False, **above)
     return figure
 
 
@@ -155,15 +138,9 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
                     axes.add_patch(Rectangle(*place, facecolor=colour, alpha=shade, linewidth=0))
                 if i == j:
                     axes.add_patch(Rectangle(*place, fill=False, edgecolor=FAINT, linewidth=0.7))
-                axes.text(
-                    j,
-                    i,
-                    short_number(int(counts[i, j])) if counts[i, j] else "·",
-                    ha="center",
-                    va="center",
-                    fontsize=small,
-                    color=FAINT if not counts[i, j] else "white" if shade > DEEP else INK,
-                )
+                number = short_number(int(counts[i, j])) if counts[i, j] else "·"
+                ink = FAINT if not counts[i, j] else "white" if shade > DEEP else INK
+                axes.text(j, i, number, ha="center", va="center", fontsize=small, color=ink)
         axes.set_xticks(range(K), names, rotation=0 if max(map(len, names)) * 0.09 < cell else 90)
         axes.set_yticks(range(K), names)
         axes.tick_params(length=0, labelcolor=INK, labelsize=small if K > 12 else 9)
@@ -195,15 +172,8 @@ def _line(axes: Any, x: Floats, y: Floats, k: int, name: str) -> None:
     kept = np.concatenate([[True], moved])
     kept[:-1] |= kept[1:]  # both ends of a step
     kept[-1] = True
-    axes.plot(
-        x[kept],
-        y[kept],
-        color=style(k).line,
-        linestyle=DASHES[k % len(DASHES)],
-        linewidth=1.6,
-        label=name,
-        marker="o" if len(x) == 1 else None,
-    )
+    line = {"color": style(k).line, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6}
+    axes.plot(x[kept], y[kept], label=name, marker="o" if len(x) == 1 else None, **line)
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
