@@ -86,16 +86,13 @@ class Journal:
         self.path, self._lock = path, threading.Lock()
         try:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2)
+            try:
+                self._open()
+            except BaseException:
+                self._db.close()
+                raise
         except sqlite3.Error as error:
             raise _unusable(path, error) from error
-        try:
-            self._open()
-        except sqlite3.Error as error:
-            self._db.close()
-            raise _unusable(path, error) from error
-        except BaseException:
-            self._db.close()
-            raise
 
     def _open(self) -> None:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -111,9 +108,8 @@ class Journal:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")  # a text that is erased leaves nothing in the file
         self._db.execute("PRAGMA wal_autocheckpoint = 4000")
-        self.key, self.base, self.since = self._db.execute(
-            "SELECT journal, base, since FROM about"
-        ).fetchone()
+        about = self._db.execute("SELECT journal, base, since FROM about").fetchone()
+        self.key, self.base, self.since = about
         last = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
         self.last = 0 if last is None else int(last[0])
         self._db.execute("BEGIN EXCLUSIVE")  # from here on no other process can open it
@@ -121,14 +117,8 @@ class Journal:
 
     def _is_new(self) -> bool:
         """Whether the file is empty; refuses one of somebody else before anything is changed in it."""
-        (layout,), (ours,), (tables,) = (
-            self._db.execute(query).fetchone()
-            for query in (
-                "PRAGMA user_version",
-                "PRAGMA application_id",
-                "SELECT count(*) FROM sqlite_master",
-            )
-        )
+        queries = ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
+        layout, ours, tables = (self._db.execute(query).fetchone()[0] for query in queries)
         if (layout, ours, tables) == (0, 0, 0):
             return True
         if (layout, ours) != (LAYOUT, OURS):

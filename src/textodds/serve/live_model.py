@@ -299,12 +299,10 @@ def fold_in(model: TextModel, window: Iterable[JournalEntry]) -> TextModel:
     if not gone and not fresh:
         return model
     changed = copy.copy(model)  # its parts are replaced, never changed: who reads the old one goes on
-    if gone:
-        texts, labels, ids = columns(gone)
-        changed.forget(texts, labels, ids=ids)
-    if fresh:
-        texts, labels, ids = columns(fresh)
-        changed.learn(texts, labels, ids=ids)
+    for change, entries in ((changed.forget, gone), (changed.learn, fresh)):
+        if entries:
+            texts, labels, ids = columns(entries)
+            change(texts, labels, ids=ids)
     return changed
 
 

@@ -52,14 +52,10 @@ class Metrics:
 
     def collect(self) -> Iterator[Metric]:
         """All of it, as prometheus_client wants it."""
-        answers = CounterMetricFamily(
-            "textodds_requests", "Requests answered.", labels=["endpoint", "status"]
-        )
-        seconds = HistogramMetricFamily(
-            "textodds_request_seconds",
-            "Seconds from the head of a request to its answer.",
-            labels=["endpoint"],
-        )
+        by = ["endpoint", "status"]
+        answers = CounterMetricFamily("textodds_requests", "Requests answered.", labels=by)
+        what = "Seconds from the head of a request to its answer."
+        seconds = HistogramMetricFamily("textodds_request_seconds", what, labels=by[:1])
         for endpoint, counts in list(self._responses.items()):
             for status, number in sorted(counts.statuses.items()):
                 answers.add_metric([endpoint, str(status)], number)

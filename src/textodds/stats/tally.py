@@ -101,17 +101,9 @@ class Tally(Additive):
         )
 
     def _raw(self) -> _kernels.RawTally:
-        return (
-            self.fraction,
-            list(self.classes),
-            self.class_documents,
-            self.vocabulary.keys,
-            self.vocabulary.arena,
-            self.starts,
-            self.class_of,
-            self.occurrences,
-            self.documents,
-        )
+        documents, words = self.class_documents, self.vocabulary
+        head = self.fraction, list(self.classes), documents, words.keys, words.arena
+        return *head, self.starts, self.class_of, self.occurrences, self.documents
 
     def checked(self) -> Tally:
         """The tally, if its arrays fit together: for one that comes from a file."""
@@ -127,13 +119,7 @@ class Tally(Additive):
         if not isinstance(other, Tally):
             return NotImplemented
         mine, theirs = self._raw(), other._raw()
-        return (
-            mine[:2] == theirs[:2]
-            and all(
-                np.array_equal(a, b)  # type: ignore[arg-type]
-                for a, b in zip(mine[2:], theirs[2:], strict=True)
-            )
-        )
+        return mine[:2] == theirs[:2] and all(map(np.array_equal, mine[2:], theirs[2:]))  # type: ignore[arg-type]
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -212,15 +212,15 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
         if isinstance(block, Numbers):
             drawn |= _numbers(block.columns, fitted.gaussians, codes, random)
         elif isinstance(block, Bins):
-            found = _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
+            intervals = _categories(block, fitted, tally, codes, random)
             # The names of intervals are the block's own affair: it is asked for them, in their order.
             named = block.coded(TableBatch({name: np.zeros(0) for name in block.columns}, None, None))
             for name, edges in zip(block.columns, block.edges, strict=True):
-                drawn[name] = _within(found[name], named[name].names, np.array(edges), random)
+                drawn[name] = _within(intervals[name], named[name].names, np.array(edges), random)
         elif isinstance(block, Cells):
             drawn |= _cells(fitted.estimate, codes, random)
         elif isinstance(block, Categories):
-            drawn |= _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
+            drawn |= _categories(block, fitted, tally, codes, random)
         else:
             _must_be_drawn(fitted.model)
             drawn[block.columns[0]] = _texts(fitted.model, codes, random)
@@ -243,18 +243,13 @@ def _numbers(
     return {name: values[:, v].tolist() for v, name in enumerate(columns)}
 
 
-def _categories(
-    estimate: CategoricalEstimate,
-    missing: str,
-    missing_rows: Floats,
-    codes: Codes,
-    random: np.random.Generator,
-) -> Columns:
-    """Categories of each column by itself, None where one is missing; ``missing_rows`` are (J, K)."""
+def _categories(block: Any, fitted: Any, tally: Any, codes: Codes, random: np.random.Generator) -> Columns:
+    """Categories of each column by itself, None where one is missing."""
     drawn: Columns = {}
+    estimate: CategoricalEstimate = fitted.estimate
     for j, (column, names) in enumerate(zip(estimate.columns, estimate.categories, strict=True)):
         rows = np.arange(len(names))
-        if missing == "category" and missing_rows[j].any():
+        if block.conditional.missing == "category" and tally.missing[j].any():
             rows = np.append(rows, len(names) + 2 + MISSING_ROW)
         drawn[column] = _named(estimate.log_p[j], rows, names, codes, random)
     return drawn

@@ -58,7 +58,8 @@ def in_order(names: Sequence[str], key: str) -> tuple[str, ...]:
 
 
 Header: TypeAlias = tuple[int, tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]
-"""Fraction, classes, columns, and the categories of each column."""
+RawHeader: TypeAlias = tuple[int, Sequence[str], Sequence[str], Sequence[Sequence[str]]]
+"""Fraction, classes, columns, and the categories of each column; raw, in any order."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
 from textodds.stats.categories import exact
-from textodds.stats.categories.arrays import Arrays, ExactTally, header_of, whole_numbers
+from textodds.stats.categories.arrays import Arrays, ExactTally, RawHeader, header_of, whole_numbers
 from textodds.stats.categories.columns import coded_columns, coded_labels
 from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
 
@@ -57,29 +57,17 @@ class CategoryTally(ExactTally):
         label = coded_labels(labels, N)
         fraction, units = exact.weight_units(weights, N)
         K = len(label.names)
-        return cls.canonical(
-            fraction,
-            label.names,
-            tuple(coded),
-            [column.names for column in coded.values()],
-            summed(label.codes, units, K),
-            [
-                table_of(name, column.codes, len(column.names), label.codes, K, units)
-                for name, column in coded.items()
-            ],
-        )
+        header = fraction, label.names, tuple(coded), [column.names for column in coded.values()]
+        tables = [
+            table_of(name, column.codes, len(column.names), label.codes, K, units)
+            for name, column in coded.items()
+        ]
+        return cls.canonical(header, summed(label.codes, units, K), tables)
 
     @classmethod
-    def canonical(
-        cls,
-        fraction: int,
-        classes: Sequence[str],
-        columns: tuple[str, ...],
-        categories: Sequence[Sequence[str]],
-        class_units: Units,
-        units: Sequence[Units],
-    ) -> CategoryTally:
+    def canonical(cls, header: RawHeader, class_units: Units, units: Sequence[Units]) -> CategoryTally:
         """The one form of these counts: sorted, without what has no rows, no needless fraction."""
+        fraction, classes, columns, categories = header
         shift = exact.needless(fraction, [class_units, *units])
         ks = sorted(np.flatnonzero(class_units).tolist(), key=classes.__getitem__)
         kept, tables = [], []
@@ -87,8 +75,8 @@ class CategoryTally(ExactTally):
             rows = sorted(np.flatnonzero(table.any(axis=1)).tolist(), key=names.__getitem__)
             kept.append(tuple(names[c] for c in rows))
             tables.append(table[np.ix_(rows, ks)].reshape(len(rows), len(ks)) >> shift)
-        named = tuple(classes[k] for k in ks)
-        return cls(fraction - shift, named, columns, tuple(kept), class_units[ks] >> shift, tuple(tables))
+        sorted_ = tuple(classes[k] for k in ks), tuple(columns), tuple(kept)
+        return cls(fraction - shift, *sorted_, class_units[ks] >> shift, tuple(tables))
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.float64], ...]:
@@ -123,7 +111,7 @@ class CategoryTally(ExactTally):
                 raise exact.negative(f"missing values of column `{column}`", classes[k])
             categories.append(names)
             tables.append(table)
-        return self.canonical(fraction, classes, self.columns, categories, class_units, tables)
+        return self.canonical((fraction, classes, self.columns, categories), class_units, tables)
 
     def _counts(self) -> tuple[Units, ...]:
         return self.class_units, *self.units
@@ -157,7 +145,7 @@ class CategoryTally(ExactTally):
             if (wrapped | (sums > class_units)).any():
                 raise InputError(f"the categories of column `{column}` have more rows than a class")
         tally = cls(*header, class_units, tables)
-        if tally != cls.canonical(*header, class_units, tables):
+        if tally != cls.canonical(header, class_units, tables):
             raise InputError(
                 "the counts name a class or a category that has no rows, or have a needless fraction"
             )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
 from textodds.stats.categories import exact
-from textodds.stats.categories.arrays import Arrays, ExactTally, header_of, whole_numbers
+from textodds.stats.categories.arrays import Arrays, ExactTally, RawHeader, header_of, whole_numbers
 from textodds.stats.categories.category_tally import MOST_CELLS, CategoryTally, table_of
 from textodds.stats.categories.columns import coded_columns, coded_labels
 from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
@@ -57,28 +57,15 @@ class CellTally(ExactTally):
         codes = np.empty((N, len(coded)), dtype=np.int32)
         for j, column in enumerate(coded.values()):
             codes[:, j] = column.found({name: c for c, name in enumerate(categories[j])}, -1)
-        return cls._of_rows(
-            fraction,
-            classes,
-            tuple(coded),
-            categories,
-            codes,
-            label.found({name: k for k, name in enumerate(classes)}, -1),
-            units,
-        )
+        class_of = label.found({name: k for k, name in enumerate(classes)}, -1)
+        return cls._of_rows((fraction, classes, tuple(coded), categories), codes, class_of, units)
 
     @classmethod
     def _of_rows(
-        cls,
-        fraction: int,
-        classes: Sequence[str],
-        columns: tuple[str, ...],
-        categories: Sequence[Sequence[str]],
-        codes: NDArray[np.int32],
-        class_of: NDArray[np.int64],
-        units: Units | None,
+        cls, header: RawHeader, codes: NDArray[np.int32], class_of: NDArray[np.int64], units: Units | None
     ) -> CellTally:
         """The tally of rows (n, J) of sorted categories, of some classes and some units, below zero too."""
+        fraction, classes, columns, categories = header
         sizes = [len(names) for names in categories]
         key, _ = lexicographic([*codes.T, class_of], [*sizes, len(classes)])
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
@@ -96,16 +83,8 @@ class CellTally(ExactTally):
             kept.append(tuple(names[c] for c in used))
             cells[:, j] = numbers
         used, entry_class = _renumbered(entry_class, len(classes))
-        return cls(
-            fraction - shift,
-            tuple(classes[k] for k in used),
-            columns,
-            tuple(kept),
-            cells[new],
-            np.cumsum(new) - 1,
-            entry_class,
-            sums >> shift,
-        )
+        sorted_ = tuple(classes[k] for k in used), tuple(columns), tuple(kept)
+        return cls(fraction - shift, *sorted_, cells[new], np.cumsum(new) - 1, entry_class, sums >> shift)
 
     @cached_property
     def class_units(self) -> Units:
@@ -132,7 +111,7 @@ class CellTally(ExactTally):
             table_of(name, self.cells[self.cell_of, j], len(names), self.class_of, K, self.units)
             for j, (name, names) in enumerate(zip(self.columns, self.categories, strict=True))
         ]
-        return CategoryTally.canonical(*self._header, self.class_units, tables)
+        return CategoryTally.canonical(self._header, self.class_units, tables)
 
     def _combine(self, other: CellTally, sign: int) -> CellTally:
         exact.check_columns(self.columns, other.columns)
@@ -148,7 +127,7 @@ class CellTally(ExactTally):
             categories.append(names)
         class_of = np.concatenate([k_mine[self.class_of], k_theirs[other.class_of]])
         units = np.concatenate([self.units * mine, other.units * theirs * sign])
-        return self._of_rows(fraction, classes, self.columns, categories, codes, class_of, units)
+        return self._of_rows((fraction, classes, self.columns, categories), codes, class_of, units)
 
     def _counts(self) -> tuple[NDArray[Any], ...]:
         return self.cells, self.cell_of, self.class_of, self.units
@@ -186,7 +165,7 @@ class CellTally(ExactTally):
             raise InputError("the counts name a cell or a class that is not there")
         exact.total(units)
         tally = cls(*header, cells, cell_of, class_of, units)
-        if tally != cls._of_rows(*header, cells[cell_of], class_of, units):
+        if tally != cls._of_rows(header, cells[cell_of], class_of, units):
             raise InputError(
                 "the counts are out of order, name what has no rows, or have a needless fraction"
             )
