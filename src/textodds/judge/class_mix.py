@@ -204,7 +204,7 @@ def class_mix(
     evidence = recalibration.evidence(log_posterior, log_prior)
     ratio = np.exp(evidence - evidence.max(axis=1, keepdims=True))  # r, each row by a factor of its own
     start = np.exp(log_prior - log_prior.max())
-    share, gap = _maximised(ratio, start / start.sum())
+    share, gap = _maximise(ratio, start / start.sum())
     old = np.exp(log_prior) if before is None else np.asarray(before, np.float64)
     covariance = _covariance(ratio, share)
     added = _of_calibration(ratio, share, covariance, log_posterior - log_prior, recalibration)
@@ -227,7 +227,7 @@ def class_mix(
     )
 
 
-def _maximised(ratio: Floats, share: Floats) -> tuple[Floats, float]:
+def _maximise(ratio: Floats, share: Floats) -> tuple[Floats, float]:
     """The shares at which (1) is greatest, and by how much it might fall short."""
     N, K = ratio.shape
     share = 0.999 * share + 0.001 / K  # EM never leaves zero

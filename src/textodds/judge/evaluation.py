@@ -103,7 +103,7 @@ class EvaluationSums:
     known: int = 0  # rows whose label the model has
     loss: float = 0.0
     squares: float = 0.0  # of losses
-    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_binned`
+    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_bin_sums`
 
     def add(
         self, labels: Sequence[str], log_posterior: NDArray[np.float64], evidence: NDArray[np.uint32]
@@ -115,7 +115,7 @@ class EvaluationSums:
         predicted = log_posterior.argmax(axis=1)
         said = np.exp(log_posterior.max(axis=1))
         right = [self.classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
-        self.bins += _binned(said, np.array(right, dtype=bool))
+        self.bins += _bin_sums(said, np.array(right, dtype=bool))
         for label, k in zip(labels, predicted.tolist(), strict=True):
             named = (label, self.classes[k])
             self.confusion[named] = self.confusion.get(named, 0) + 1
@@ -174,10 +174,10 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
 
 def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
     """Rows, mean probability and accuracy, bin by bin, of answers (N,), right or not (N,)."""
-    return _means(_binned(said, right))
+    return _means(_bin_sums(said, right))
 
 
-def _binned(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _bin_sums(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Rows, sum of probabilities and right answers of every bin, (BINS, 3)."""
     place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
     columns = (np.ones(len(said)), said, right.astype(np.float64))

@@ -81,7 +81,7 @@ class Numbers(_ColumnBlock):
         try:
             return Moments.of_codes(self.values(batch), codes, classes, batch.weights, full=full, first=first)
         except InputError as error:
-            raise InputError(self._named(error.problem), hint=error.hint) from error
+            raise InputError(self._with_name(error.problem), hint=error.hint) from error
 
     def fit(self, moments: Moments) -> Likelihood:
         """The Gaussian distributions."""
@@ -91,7 +91,7 @@ class Numbers(_ColumnBlock):
         """The numbers (N, V)."""
         return np.stack([batch.columns[name] for name in self.columns], axis=1)
 
-    def _named(self, problem: str) -> str:
+    def _with_name(self, problem: str) -> str:
         head, found, number = problem.rpartition(" in column ")
         if found and number.isdigit() and int(number) < len(self.columns):
             return f"{head} in column `{self.columns[int(number)]}`"

@@ -365,16 +365,16 @@ class TableModel(Additive):
 
     def learn(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Learn more rows: afterwards the model is as if trained on them too."""
-        self.change(self._counted(rows, labels, weights, **reading), 1)
+        self.change(self._count_given(rows, labels, weights, **reading), 1)
 
     def forget(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Forget rows: afterwards the model is as if it had never seen them.
 
         Raises `NegativeCount`, and changes nothing, if they were not learned before.
         """
-        self.change(self._counted(rows, labels, weights, **reading), -1)
+        self.change(self._count_given(rows, labels, weights, **reading), -1)
 
-    def _counted(self, rows: Any, labels: Any, weights: Any, **reading: Any) -> TableTally:
+    def _count_given(self, rows: Any, labels: Any, weights: Any, **reading: Any) -> TableTally:
         if isinstance(rows, Mapping) and isinstance(labels, str):
             rows, labels = [self.row_of(rows)], [labels]  # one row
         return self.count(self.read(rows, labels, weights, labelled=True, **reading))

@@ -55,7 +55,7 @@ def save(path: str | os.PathLike[str], model: TextModel, tally: Tally | None) ->
             arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
     if tally is not None:
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
-        arrays |= {f"tally.{part}": narrowed(getattr(tally, part)) for part in TALLY}
+        arrays |= {f"tally.{part}": narrow(getattr(tally, part)) for part in TALLY}
         if not np.array_equal(tally.vocabulary.keys, vocabulary.keys):
             arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
     write(path, header, arrays)
@@ -86,7 +86,7 @@ TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 def tally_arrays(tally: Tally) -> Arrays:
     """A tally as arrays, with its words; for files that hold several."""
-    arrays = {part: narrowed(getattr(tally, part)) for part in TALLY}
+    arrays = {part: narrow(getattr(tally, part)) for part in TALLY}
     about = np.array([tally.fraction, tally.pruned], dtype=np.int64)
     return arrays | {"keys": tally.vocabulary.keys, "arena": tally.vocabulary.arena, "about": about}
 
@@ -102,7 +102,7 @@ def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]
     return _tally(Path("the file"), header, named, nothing)
 
 
-def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     """The same whole numbers in the smallest type that holds them."""
     most = int(counts.max()) if len(counts) else 0
     kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)

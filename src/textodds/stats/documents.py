@@ -75,7 +75,7 @@ class Documents:
             gatherer.add(batch.texts)
             labels += batch.label_list()
             is_weighted |= batch.weights is not None
-            weights.append(np.ones(len(batch)) if batch.weights is None else _checked(batch.weights))
+            weights.append(np.ones(len(batch)) if batch.weights is None else _check_weights(batch.weights))
         names = sorted(set(labels))
         index = {name: k for k, name in enumerate(names)}
         codes = np.fromiter((index[label] for label in labels), dtype=np.int64, count=len(labels))
@@ -129,7 +129,7 @@ class Documents:
         return sparse.csr_array((values, features, starts), shape=(len(self), len(self.vocabulary)))
 
 
-def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _check_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     bad = np.flatnonzero(~((weights >= 0) & (weights <= 2.0**32)))
     if len(bad):
         raise BadWeight(f"a weight is {weights[bad[0]]:g}; it must be from 0 to 2^32")

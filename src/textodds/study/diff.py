@@ -213,7 +213,7 @@ def _words(a: TextModel, b: TextModel, top: int) -> dict[str, Any]:
     common = [(v, place.pop(word)) for v, word in enumerate(mine) if word in place]
     taken = {v for v, _ in common}
     lost = [word for v, word in enumerate(mine) if v not in taken]
-    pair, moved = _moved(a, b, np.array(common, dtype=np.int64).reshape(-1, 2), top)
+    pair, moved = _movements(a, b, np.array(common, dtype=np.int64).reshape(-1, 2), top)
     return {
         "features": (len(mine), len(theirs)),
         "gained": _frequent(b, list(place), top),
@@ -235,7 +235,7 @@ def _frequent(model: TextModel, words: list[str], top: int) -> tuple[tuple[str, 
     return tuple((word, occurrences.get(word, 0.0)) for word in ranked)
 
 
-def _moved(
+def _movements(
     a: TextModel, b: TextModel, common: NDArray[np.int64], top: int
 ) -> tuple[tuple[str, str] | None, tuple[tuple[str, float, float], ...]]:
     r"""The two classes that changed most, and the words whose log-odds between them moved most.
@@ -283,11 +283,11 @@ def _columns(a: TableModel, b: TableModel, top: int) -> dict[str, Any]:
         "lost": tuple((name, None) for name in lost[:top]),
         "n_gained": len(gained),
         "n_lost": len(lost),
-        "shifted": _shifted(a, b, top),
+        "shifted": _shifts(a, b, top),
     }
 
 
-def _shifted(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, float], ...]:
+def _shifts(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, float], ...]:
     """The columns whose distributions are the furthest apart, by Hellinger's distance, from 0 to 1."""
     mine, theirs = _marginals(a), _marginals(b)
     found = []
@@ -371,7 +371,7 @@ def _decisions(
     a: Model, b: Model, data: Any, labels: Any, top: int, reading: dict[str, Any]
 ) -> DecisionChanges:
     def decided(labelled: bool) -> DecisionChanges:
-        return _decided(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
+        return _compare_answers(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
 
     if labels is not None or reading.get("label") is not None:
         return decided(True)
@@ -395,7 +395,7 @@ def _read(
     return zip(*both, strict=True)
 
 
-def _decided(
+def _compare_answers(
     a: Model, b: Model, batches: Iterable[tuple[Any, Any]], labelled: bool, top: int
 ) -> DecisionChanges:
     from textodds.study.report.evaluation_data import rows_as_given

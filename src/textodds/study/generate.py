@@ -78,7 +78,7 @@ def sample(
     random = np.random.default_rng(seed)
     drawn: list[str] | Columns
     if isinstance(model, TextModel):
-        form = _must_be_drawn(model)
+        form = _density_form(model)
         codes = _classes(model, n, label, form.log_prior, random)
         drawn = _texts(model, codes, random, length)
     else:
@@ -104,7 +104,7 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
     >>> perplexities(model, ["free"])  # 6 pseudo-counts and counts of a class: 1 or 2 of them are "free"
     array([[6., 3.]])
     """
-    form = _must_be_drawn(model)
+    form = _density_form(model)
     if not model.is_drawn:
         raise Unsupported(
             "only a model that draws words one by one has a perplexity",
@@ -116,7 +116,7 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
     return np.where(n > 0, np.exp(-likelihood / np.maximum(n, 1.0)), 1.0)
 
 
-def _must_be_drawn(model: TextModel) -> LinearModel:
+def _density_form(model: TextModel) -> LinearModel:
     """The form of a model from which texts can be drawn; refuses the others, each for its own reason."""
     learner = model.recipe.learner
     if not learner.entry.is_density or not isinstance(model.form, LinearModel):
@@ -222,7 +222,7 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
         elif isinstance(block, Categories):
             drawn |= _categories(block, fitted, tally, codes, random)
         else:
-            _must_be_drawn(fitted.model)
+            _density_form(fitted.model)
             drawn[block.columns[0]] = _texts(fitted.model, codes, random)
     return {column.name: drawn[column.name] for column in model.schema.used}
 
@@ -251,11 +251,11 @@ def _categories(block: Any, fitted: Any, tally: Any, codes: Codes, random: np.ra
         rows = np.arange(len(names))
         if block.conditional.missing == "category" and tally.missing[j].any():
             rows = np.append(rows, len(names) + 2 + MISSING_ROW)
-        drawn[column] = _named(estimate.log_p[j], rows, names, codes, random)
+        drawn[column] = _names(estimate.log_p[j], rows, names, codes, random)
     return drawn
 
 
-def _named(
+def _names(
     log_p: Floats, rows: Codes, names: tuple[str, ...], codes: Codes, random: np.random.Generator
 ) -> list[str | None]:
     """Names drawn from some rows of a table by category and class; None for the row that is missing."""
@@ -273,7 +273,7 @@ def _cells(estimate: TableEstimate, codes: Codes, random: np.random.Generator) -
     margins = estimate.margins
     drawn: Columns = {}
     for j, (column, names) in enumerate(zip(margins.columns, margins.categories, strict=True)):
-        drawn[column] = _named(margins.log_p[j], _observable(estimate, j), names, codes, random)
+        drawn[column] = _names(margins.log_p[j], _observable(estimate, j), names, codes, random)
     for k in np.unique(codes):
         n = float(estimate.class_rows[k])
         places = np.flatnonzero(codes == k)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 
 from textodds import _kernels
 from textodds.interop.vectorisers.count import csr
-from textodds.interop.vectorisers.raw_documents import checked, held, plain
+from textodds.interop.vectorisers.raw_documents import hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
 from textodds.stats.threads import default_threads
 
@@ -42,7 +42,7 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
 
     def transform(self, X: Any) -> Any:
         """The hashed counts (N, n_features) of documents."""
-        documents = checked(self, X)
+        documents = replayable(self, X)
         analyser = analyser_of(self, parent.HashingVectorizer)
         n = self.n_features
         is_whole = isinstance(n, Integral) and not isinstance(n, bool)
@@ -51,7 +51,7 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
             return super().transform(plain(documents))
         self._validate_ngram_range()
         self.build_analyzer()  # which looks at the stop words
-        texts = held(self, documents)
+        texts = hold(self, documents)
         if texts is None:
             return super().transform(plain(documents))
         signed, threads = bool(self.alternate_sign), default_threads()
@@ -70,5 +70,5 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """The hashed counts of documents; nothing is learned from them."""
-        documents = checked(self, X)
+        documents = replayable(self, X)
         return self.fit(documents, y).transform(documents)

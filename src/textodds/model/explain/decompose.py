@@ -71,7 +71,7 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
         form.classes[label],
         OTHERS if rival is None else form.classes[rival],
         float(odds(reading.start)),
-        _ranked(model.vocabulary.words(features), counts, parts),
+        _rank(model.vocabulary.words(features), counts, parts),
         int(unknown[0]),
         float(odds(form.log_prior)),
         absent,
@@ -81,7 +81,7 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
     )
 
 
-def _ranked(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
+def _rank(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
     """Contributions, the strongest first."""
     order = np.argsort(-np.abs(parts), kind="stable")
     names = map(words.__getitem__, order.tolist())

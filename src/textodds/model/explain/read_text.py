@@ -89,7 +89,7 @@ class ReadText:
             return " ".join(word.name for word in self.words if word.name not in removed)
         gaps = [word.spans[0] for word in self.words if word.name in removed]
         text, kept, end = self.text, [], 0
-        for start, stop in _merged(text, gaps):
+        for start, stop in _merge_gaps(text, gaps):
             begins = start == 0 or text[start - 1].isspace()
             ends = stop == len(text) or text[stop].isspace()
             kept.append(text[end:start])
@@ -103,7 +103,7 @@ class ReadText:
         return "".join([*kept, text[end:]])
 
 
-def _merged(text: str, gaps: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merge_gaps(text: str, gaps: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The gaps, those with nothing but white space between them as one."""
     start, stop = -1, -1
     for first, last in gaps:

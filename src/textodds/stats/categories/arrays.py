@@ -18,7 +18,7 @@ from textodds.stats.categories.exact import FRACTION, MOST_UNITS, Units, as_numb
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
-def packed(key: str, names: Sequence[str]) -> Arrays:
+def pack(key: str, names: Sequence[str]) -> Arrays:
     """Names as two arrays: their bytes, and where each ends."""
     encoded = [name.encode() for name in names]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.uint64)
@@ -37,8 +37,8 @@ def whole_numbers(arrays: Mapping[str, Any], key: str, length: int | None = None
     return array.astype(np.int64, copy=False)
 
 
-def unpacked(arrays: Mapping[str, Any], key: str) -> list[str]:
-    """The names that `packed` made into arrays."""
+def unpack(arrays: Mapping[str, Any], key: str) -> list[str]:
+    """The names that `pack` made into arrays."""
     text, ends = whole_numbers(arrays, f"{key}.text"), whole_numbers(arrays, f"{key}.ends")
     edges = [0, *ends.tolist()]
     if (np.diff(edges) < 0).any() or edges[-1] != len(text) or (len(text) and int(text.max()) > 255):
@@ -100,10 +100,10 @@ class ExactTally(Additive):
         """The header as plain arrays."""
         return {
             "fraction": np.array([self.fraction], dtype=np.uint8),
-            **packed("classes", self.classes),
-            **packed("columns", self.columns),
+            **pack("classes", self.classes),
+            **pack("columns", self.columns),
             "sizes": np.array([len(names) for names in self.categories], dtype=np.uint64),
-            **packed("categories", [name for names in self.categories for name in names]),
+            **pack("categories", [name for names in self.categories for name in names]),
         }
 
 
@@ -112,12 +112,12 @@ def header_of(arrays: Mapping[str, Any]) -> Header:
     fraction = int(whole_numbers(arrays, "fraction", 1)[0])
     if fraction not in (0, FRACTION):
         raise InputError(f"the fraction is {fraction}; it is 0 or {FRACTION}")
-    columns = in_order(unpacked(arrays, "columns"), "columns")
+    columns = in_order(unpack(arrays, "columns"), "columns")
     if not columns:
         raise InputError("there are no columns")
-    names = unpacked(arrays, "categories")
+    names = unpack(arrays, "categories")
     edges = [0, *itertools.accumulate(whole_numbers(arrays, "sizes", len(columns)).tolist())]
     if edges[-1] != len(names):
         raise InputError("the array `sizes` does not fit the categories")
     categories = tuple(in_order(names[a:b], "categories") for a, b in itertools.pairwise(edges))
-    return fraction, in_order(unpacked(arrays, "classes"), "classes"), columns, categories
+    return fraction, in_order(unpack(arrays, "classes"), "classes"), columns, categories

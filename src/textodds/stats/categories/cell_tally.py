@@ -79,10 +79,10 @@ class CellTally(ExactTally):
         new[1:] = (cells[1:] != cells[:-1]).any(axis=1)
         kept = []
         for j, names in enumerate(categories):
-            used, numbers = _renumbered(cells[:, j], len(names))
+            used, numbers = _renumber(cells[:, j], len(names))
             kept.append(tuple(names[c] for c in used))
             cells[:, j] = numbers
-        used, entry_class = _renumbered(entry_class, len(classes))
+        used, entry_class = _renumber(entry_class, len(classes))
         sorted_ = tuple(classes[k] for k in used), tuple(columns), tuple(kept)
         return cls(fraction - shift, *sorted_, cells[new], np.cumsum(new) - 1, entry_class, sums >> shift)
 
@@ -193,7 +193,7 @@ def lexicographic(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[
     return key, bound
 
 
-def _renumbered(codes: NDArray[Any], size: int) -> tuple[list[int], NDArray[np.int64]]:
+def _renumber(codes: NDArray[Any], size: int) -> tuple[list[int], NDArray[np.int64]]:
     """The codes that occur, and the codes numbered anew without the others; -1 stays."""
     used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=size))
     table = np.full(size + 1, -1, dtype=np.int64)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from textodds.study.report import comparison_pictures as pictures
 from textodds.study.report.html import (
     Markup,
+    details,
     document,
     figure,
-    folded,
     joined,
     measures,
     name,
@@ -177,7 +177,7 @@ def _curves(found: Comparison) -> Iterator[Markup]:
         parts.append(section("Who overtakes whom", *_overtakings(found), level=3))
     if found.is_whole:
         parts += [paragraph(_sentence(each), note=True) for each in found.missing]
-    parts.append(folded("All points", _points(found)))
+    parts.append(details("All points", _points(found)))
     yield section("How fast they learn", *parts)
 
 
@@ -256,7 +256,7 @@ def _how(found: Comparison) -> Markup:
     return section(
         "The data",
         table(["what", "value"], facts, numeric=False),
-        folded(f"{len(classes):,} classes", table(["class", "rows learned from", "share"], classes)),
+        details(f"{len(classes):,} classes", table(["class", "rows learned from", "share"], classes)),
     )
 
 

@@ -90,7 +90,7 @@ def time_scatter(found: Comparison) -> Any:
         for row in found.rows:
             taken = (row.training.cpu, row.predicting_thousand.cpu)
             for axes, seconds in zip(panels, taken, strict=True):
-                _placed(axes, row, max(seconds, 1e-6), drawn[row.name])
+                _point(axes, row, max(seconds, 1e-6), drawn[row.name])
         panels[0].yaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
         panels[0].set_ylabel("accuracy")
         panels[0].set_xlabel("processor time to train")
@@ -104,7 +104,7 @@ def time_scatter(found: Comparison) -> Any:
     return figure
 
 
-def _placed(axes: Any, row: Row, seconds: float, look: Look) -> None:
+def _point(axes: Any, row: Row, seconds: float, look: Look) -> None:
     low, high = row.evaluation.accuracy_interval
     axes.plot([seconds] * 2, [low, high], color=look.colour, linewidth=1.2, alpha=0.5, zorder=2)
     point = {"color": look.colour, "marker": look.marker, "markersize": 8.5, "linestyle": "", "zorder": 3}
@@ -126,10 +126,10 @@ def learning_curves(found: Comparison) -> Any:
             axes.set_xlabel(f"{found.setting.noun}s learned from")
             axes.set_ylabel("wrong answers" if measure == "error" else "log-loss")
             _quiet(axes, both=True)
-            _guessed(axes, found.setting.classes, measure)
+            _chance_level(axes, found.setting.classes, measure)
             _ticks(axes.xaxis, axes.get_xlim(), "{:,.0f}".format)
             _ticks(axes.yaxis, axes.get_ylim(), _percent if measure == "error" else "{:.3g}".format)
-            _crossed(axes, found, measure)
+            _overtaking_lines(axes, found, measure)
         _key(figure, drawn)
     return figure
 
@@ -146,7 +146,7 @@ def _curve(axes: Any, curve: LearningCurve, measure: str, look: Look) -> None:
     axes.plot(sizes, means, marker=look.marker, markersize=5.5, **line)
 
 
-def _guessed(axes: Any, classes: dict[str, int], measure: str) -> None:
+def _chance_level(axes: Any, classes: dict[str, int], measure: str) -> None:
     """Mark what comes of knowing nothing but how frequent each class is."""
     total = sum(classes.values())
     shares = [rows / total for rows in classes.values() if rows]
@@ -158,7 +158,7 @@ def _guessed(axes: Any, classes: dict[str, int], measure: str) -> None:
     axes.annotate("by the shares of the classes alone", (1, level), (0, 3), **at, **NOTE)
 
 
-def _crossed(axes: Any, found: Comparison, measure: str) -> None:
+def _overtaking_lines(axes: Any, found: Comparison, measure: str) -> None:
     """Mark where one overtakes another, between these sizes."""
     crossed = [each for each in found.overtakings if each.measure == measure and 0 < each.at < math.inf]
     for number, each in enumerate(sorted(crossed, key=lambda each: each.at)):

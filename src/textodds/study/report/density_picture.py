@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from textodds.errors import InputError
 from textodds.study.report.classifiers import MaximumLikelihood
 from textodds.study.report.crossings import Crossing, crossings
-from textodds.study.report.legend import Caption, head, shortened
+from textodds.study.report.legend import Caption, head, shorten
 from textodds.study.report.palette import BAR, INK, style
 from textodds.study.report.picture import Picture, drawing
 from textodds.study.report.points import LabelledPoints
@@ -72,7 +72,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
         for v, axes in enumerate(panels[: len(names)]):
             _draw(axes, fits[v], columns[v], found[v])
             right = f"{accuracy[v]:.1%} right on these rows"
-            head(axes, shortened(names[v], 60 // across), "", f"{right}, by this alone")
+            head(axes, shorten(names[v], 60 // across), "", f"{right}, by this alone")
             if v % across == 0:
                 axes.set_ylabel("density in the class, p(x | k)")
         words.draw(figure, ellipses=False)

@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from textodds.judge.evaluation import Evaluation, Interval, wilson
 from textodds.study.report import figures
-from textodds.study.report.html import Markup, beside, figure, folded, joined, name, paragraph, section, table
+from textodds.study.report.html import (
+    Markup,
+    beside,
+    details,
+    figure,
+    joined,
+    name,
+    paragraph,
+    section,
+    table,
+)
 from textodds.study.report.inline import svg
 
 MATRIX = 25  # classes of which a whole matrix is drawn; of more, the matrix of the most confused
@@ -80,7 +90,7 @@ def classes_section(evaluation: Evaluation) -> Markup:
             f"Precision (round) and recall (triangles) of each class, with 95 % intervals.{which}",
             "Precision and recall of each class with intervals; the table has the same numbers.",
         ),
-        listed if len(found) <= OPEN else folded(f"All {len(found)} classes", listed),
+        listed if len(found) <= OPEN else details(f"All {len(found)} classes", listed),
     )
 
 

@@ -11,8 +11,8 @@ from textodds.errors import TextoddsError
 from textodds.judge.evaluation import Evaluation
 from textodds.learn.forms.linear import LinearModel
 from textodds.study.report.evaluation_data import EvaluationData, Mistake
-from textodds.study.report.highlight import clipped, excerpt, strongest
-from textodds.study.report.html import Markup, beside, folded, joined, name, paragraph, section, table
+from textodds.study.report.highlight import clip, excerpt, strongest
+from textodds.study.report.html import Markup, beside, details, joined, name, paragraph, section, table
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
@@ -41,7 +41,7 @@ def words_section(model: TextModel | TableModel) -> Iterator[Markup]:
         "The words of each class",
         "What one occurrence of a word adds to the log-odds of a class against the mean of the others: 0.7 "
         "doubles the odds, 2.3 makes them ten times as high.",
-        listed if len(found) <= OPEN else folded(f"The words of all {len(found)} classes", listed),
+        listed if len(found) <= OPEN else details(f"The words of all {len(found)} classes", listed),
     )
 
 
@@ -58,7 +58,7 @@ def mistakes_section(
     wrong = evaluation.n - sum(
         rows for (label, answer), rows in evaluation.confusion.items() if label == answer
     )
-    shown_ = [_shown(model, at, same) for at, same in enumerate(distinct.values(), start=1)]
+    shown_ = [_mistake(model, at, same) for at, same in enumerate(distinct.values(), start=1)]
     what = ("rows", "columns") if model.is_table else ("texts", "words")
     which = f"The {len(gathered.mistakes)} wrong answers, of {wrong:,}, that the model was surest of."
     if wrong == len(gathered.mistakes):
@@ -72,7 +72,7 @@ def mistakes_section(
     )
 
 
-def _shown(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Markup:
+def _mistake(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Markup:
     first = same[0]
     rows = ", ".join(f"{mistake.row:,}" for mistake in same)
     head = joined(
@@ -87,12 +87,12 @@ def _shown(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Marku
 
 
 def _text(model: Any, mistake: Mistake) -> Markup:
-    why = _explained(model, mistake)
-    return clipped(mistake.given) if why is None else Markup(excerpt(why) + strongest(why))
+    why = _explanation(model, mistake)
+    return clip(mistake.given) if why is None else Markup(excerpt(why) + strongest(why))
 
 
 def _columns(model: Any, mistake: Mistake) -> Markup:
-    why = _explained(model, mistake)
+    why = _explanation(model, mistake)
     if why is None:
         rows = [[column, _value(value)] for column, value in mistake.given.items()]
         return table(["column", "value"], rows[:COLUMNS], numeric=False)
@@ -103,7 +103,7 @@ def _columns(model: Any, mistake: Mistake) -> Markup:
     return table(["column", "value", f"log-odds against {why.rival}"], told)
 
 
-def _explained(model: Any, mistake: Mistake) -> Any:
+def _explanation(model: Any, mistake: Mistake) -> Any:
     """Why the answer rather than the true label, or than the runner-up; None if there is no saying."""
     rival = mistake.label if mistake.label in model.classes_ else None
     try:

@@ -16,8 +16,8 @@ from textodds.study.report.evaluation_mistakes import mistakes_section, words_se
 from textodds.study.report.evaluation_scores import calibration_interval, scores_sections
 from textodds.study.report.html import (
     Markup,
+    details,
     document,
-    folded,
     joined,
     measures,
     name,
@@ -98,5 +98,5 @@ def _card(model: TextModel | TableModel, more: Sequence[tuple[str, str]]) -> Mar
         choices = [(choice.column, choice.conditional, choice.why) for choice in model.recipe.choices]  # type: ignore[union-attr]
         parts.append(table(["column", "taken for", "because"], choices, numeric=False))
     recipe = json.dumps(model.recipe.as_dict(), indent=1, ensure_ascii=False, default=str)
-    parts.append(folded("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
+    parts.append(details("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
     return section("The model", *parts)

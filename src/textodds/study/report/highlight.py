@@ -27,14 +27,14 @@ def excerpt(explanation: Explanation) -> Markup:
     parts = []
     for start, end in spans:
         within = [each for each in stretches if each.start < end and each.end > start]
-        parts.append("".join(_marked(explanation, within, start, end, most)))
+        parts.append("".join(_marks(explanation, within, start, end, most)))
     body = GAP.join(parts)
     before = GAP.lstrip() if spans and spans[0][0] > 0 else ""
     after = GAP.rstrip() if spans and spans[-1][1] < len(text) else ""
     return Markup(f'<p class="text" dir="auto">{before}{body}{after}</p>')
 
 
-def clipped(text: str) -> Markup:
+def clip(text: str) -> Markup:
     """A text without marks, its beginning if it is long."""
     cut = GAP.rstrip() if len(text) > LONGEST else ""
     return Markup(f'<p class="text" dir="auto">{shown(text[:LONGEST])}{cut}</p>')
@@ -96,7 +96,7 @@ def _at_spaces(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _marked(
+def _marks(
     explanation: Explanation, stretches: Sequence[Stretch], start: int, end: int, most: float
 ) -> Iterator[str]:
     text = explanation.reading.text if explanation.reading is not None else ""

@@ -158,7 +158,7 @@ def beside(*parts: str) -> Markup:
     return Markup(f'<div class="beside">{"".join(_block(part) for part in parts)}</div>')
 
 
-def folded(summary: str, *parts: str) -> Markup:
+def details(summary: str, *parts: str) -> Markup:
     """Parts that are seen when asked for; a printed page shows them too."""
     inner = "\n".join(_block(part) for part in parts)
     return Markup(f"<details><summary>{escape(summary)}</summary>\n{inner}</details>")
