@@ -174,11 +174,11 @@ def test_shares_of_a_quadratic_model_add_up(text, data):
 
 
 def test_shares_of_a_quadratic_model_are_those_of_its_dense_form():
-    from textodds.model.explain.quadratic_terms import low_rank_shares
+    from textodds.model.explain.quadratic_terms import shares
 
     form = QUADRATIC.form
     row = QUADRATIC.rows(["free phone at noon"])
-    got = low_rank_shares(form.gaussians, row.indices, row.data)
+    got = shares(form, row.indices, row.data)
     x, V = row.toarray()[0], form.n_features
     for k in range(len(form.classes)):
         B = np.zeros((V, len(form.gaussians.variance[k])))

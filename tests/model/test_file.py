@@ -320,3 +320,30 @@ def test_saving_through_a_link_replaces_what_it_leads_to(tmp_path):
     textodds.train(["a", "b"], ["x", "y"]).save(tmp_path / "link")
     assert (tmp_path / "link").is_symlink()
     assert textodds.load(tmp_path / "file").classes_ == ("x", "y")
+
+
+def loaded_by_the_library(path):
+    textodds.load(path)
+
+
+def predicted_on_the_command_line(path):
+    from textodds.cli import main
+
+    assert main(["predict", str(path), "--say", "a b"]) == 0
+
+
+def served(path):
+    from textodds.serve.service import Service
+    from textodds.serve.settings import Settings
+
+    Service(Settings(path, path.with_name("journal"))).journal.close()
+
+
+@pytest.mark.parametrize("use", [loaded_by_the_library, predicted_on_the_command_line, served])
+def test_the_header_of_a_file_is_parsed_once(use, tmp_path, monkeypatch):
+    path = tmp_path / "m.textodds"
+    small_model().save(path)
+    parse, parsed = model_file._header, []
+    monkeypatch.setattr(model_file, "_header", lambda metadata: parsed.append(metadata) or parse(metadata))
+    use(path)
+    assert len(parsed) == 1

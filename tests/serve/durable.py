@@ -19,7 +19,7 @@ from textodds.model.text_model import TextModel
 from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
 from textodds.serve.messages import Document, ForgetRequest, Forgotten, LearnRequest
-from textodds.serve.model_file import opened
+from textodds.serve.model_file import open_model
 from textodds.serve.settings import Settings
 from textodds.serve.writer import Writer
 from textodds.stats.tally import Tally
@@ -93,7 +93,7 @@ class Core:
         self.settings = Settings(model, model.with_name(model.name + ".journal"))
         self.journal = journal or Journal(self.settings.journal)
         self.every = every
-        self.live = Live(self.settings, self.journal, opened(model))
+        self.live = Live(self.settings, self.journal, open_model(model))
         self.writer = Writer(self.live, self.journal, snapshot_every=every)
 
     def begun_again(self) -> Core:

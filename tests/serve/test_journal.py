@@ -21,7 +21,7 @@ from serve.durable import rows_of
 from serve.running import Running
 from textodds.errors import ModelFileError
 from textodds.serve import journal as journals
-from textodds.serve.journal import Change, Entry, Journal
+from textodds.serve.journal import Change, Journal, JournalEntry
 
 TEXTS = [
     "",
@@ -82,8 +82,8 @@ def test_a_file_of_layout_1_is_read(path: Path) -> None:
     with closing(Journal(path)) as journal:
         assert (journal.key, journal.last) == ("0123456789abcdef", 2)
         assert list(journal.after(0)) == [
-            Entry(1, 1, "m1", "spam", "free phone", "2026-11-16T14:03:21.123Z"),
-            Entry(2, -1, "m1", "spam", None, "2026-11-16T14:03:22.123Z"),
+            JournalEntry(1, 1, "m1", "spam", "free phone", "2026-11-16T14:03:21.123Z"),
+            JournalEntry(2, -1, "m1", "spam", None, "2026-11-16T14:03:22.123Z"),
         ]
 
 
@@ -127,7 +127,7 @@ def test_what_is_known_of_documents_is_what_their_entries_say(given_changes: lis
             journal.append([change])
         entries = list(journal.after(0))
         last = {entry.id: entry for entry in entries}
-        gone: dict[str, Entry] = {}
+        gone: dict[str, JournalEntry] = {}
         for entry in entries:
             if entry.sign < 0:
                 gone.setdefault(entry.id, entry)

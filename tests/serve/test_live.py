@@ -266,7 +266,7 @@ def test_a_failed_fold_loses_nothing(core: Core, monkeypatch: pytest.MonkeyPatch
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(lives, "folded", fails)
+        patch.setattr(lives, "fold_in", fails)
         with pytest.raises(MemoryError):
             core.live.fold()
     assert core.live.acknowledged == 1

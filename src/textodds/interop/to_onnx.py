@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 OPSET, IR_VERSION = 17, 8
 """Those of ONNX 1.12 (2022): no operator here needs more, and older runtimes can open the file."""
 
-LARGEST = 2**31 - 2**20
-"""Bytes that a file may hold: what protocol buffers can, less some for the names."""
+LARGEST = 2**31 - 2**20  # bytes that a file may hold: what protocol buffers can, less some for the names
 
 
 def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> ModelProto:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from textodds.learn.forms.linear import LinearModel
     from textodds.model.text_model import TextModel
 
-MARK = "~"
-"""Begins the name of a character n-gram that is counted beside words."""
+MARK = "~"  # begins the name of a character n-gram that is counted beside words
 
 ANALYZERS = {
     "sklearn": {"analyzer": "word", "token_pattern": r"(?u)\b\w\w+\b"},
@@ -61,7 +60,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     texts as the model does: with the settings of `TextSettings.sklearn`, and with the units
     ``whitespace``, ``characters`` and ``characters-in-words`` if ``normal_form=None``. Otherwise (other
     settings; a hash with a seed or of 31 bits, or of words and characters together; a policy for
-    unknown words) the vectoriser calls our tokeniser by `textodds.interop.analyzer.Terms`.
+    unknown words) the vectoriser calls our tokeniser by `textodds.interop.analyzer.Analyzer`.
 
     Examples
     --------
@@ -90,7 +89,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Analyzer that are counted, and brought to one length, together."""
+    """Terms that are counted, and brought to one length, together."""
 
     name: str
     settings: TextSettings

@@ -188,6 +188,8 @@ def class_mix(
     >>> mix.share.round(3), mix.interval[1].round(3), bool(mix.p_value < 1e-8)
     (array([0.8, 0.2]), array([0.13 , 0.285]), True)
     """
+    from scipy.special import gammaincc
+
     if log_posterior.ndim != 2 or log_posterior.shape[1] != len(log_prior):
         raise InputError(
             f"posteriors have shape {log_posterior.shape}, the prior has {len(log_prior)} classes"
@@ -198,36 +200,34 @@ def class_mix(
     if not np.isfinite(log_posterior).all():
         row = int(np.flatnonzero(~np.isfinite(log_posterior).all(axis=1))[0])
         raise InputError(f"document {row} has a log-posterior that is not finite")
-    found = Recalibration.none(K) if held_out is None else Recalibration.of(held_out, log_prior)
-    evidence = found.evidence(log_posterior, log_prior)
+    recalibration = Recalibration.none(K) if held_out is None else Recalibration.of(held_out, log_prior)
+    evidence = recalibration.evidence(log_posterior, log_prior)
     ratio = np.exp(evidence - evidence.max(axis=1, keepdims=True))  # r, each row by a factor of its own
     start = np.exp(log_prior - log_prior.max())
-    share, gap = _maximised(ratio, start / start.sum())
+    share, gap = _maximise(ratio, start / start.sum())
     old = np.exp(log_prior) if before is None else np.asarray(before, np.float64)
     covariance = _covariance(ratio, share)
-    added = _of_calibration(ratio, share, covariance, log_posterior - log_prior, found)
+    added = _of_calibration(ratio, share, covariance, log_posterior - log_prior, recalibration)
     mass = ratio @ share
-    interval = np.array(
-        [_interval(ratio, mass, share, covariance, k, float(added[k, k])) for k in range(K)]
-    ).reshape(K, 2)
+    interval = [_interval(ratio, mass, share, covariance, k, float(added[k, k])) for k in range(K)]
     statistic = max(2.0 * float(np.log(mass).sum() - log(ratio @ old).sum()), 0.0)
     inflation = 1.0 + float(np.trace(added @ np.linalg.pinv(covariance, hermitian=True))) / max(K - 1, 1)
     statistic /= inflation
     return Mix(
         share,
-        interval,
+        np.array(interval).reshape(K, 2),
         np.sqrt(np.maximum(np.diag(covariance + added), 0.0)),
         old,
         log_prior,
-        found,
+        recalibration,
         statistic,
-        _chi_squared(statistic, K - 1),
+        float(gammaincc((K - 1) / 2, statistic / 2)) if K > 1 else 1.0,  # of a chi-squared distribution
         N,
         gap,
     )
 
 
-def _maximised(ratio: Floats, share: Floats) -> tuple[Floats, float]:
+def _maximise(ratio: Floats, share: Floats) -> tuple[Floats, float]:
     """The shares at which (1) is greatest, and by how much it might fall short."""
     N, K = ratio.shape
     share = 0.999 * share + 0.001 / K  # EM never leaves zero
@@ -327,9 +327,3 @@ def _crossing(lost: Callable[[float], float], inside: float, end: float) -> floa
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if lost(middle) <= 0 else (inside, middle)
     return inside
-
-
-def _chi_squared(statistic: float, degrees: int) -> float:
-    from scipy.special import gammaincc
-
-    return 1.0 if degrees < 1 else float(gammaincc(degrees / 2, statistic / 2))

@@ -22,11 +22,8 @@ from textodds.judge.evaluation import Interval, wilson
 Floats = NDArray[np.float64]
 Band = tuple[float, float]
 
-ABSTAIN = -1
-"""The action of not answering."""
-
-ROUNDING = 1e-12
-"""Losses that differ by less, relative to the largest cost, are equal."""
+ABSTAIN = -1  # the action of not answering
+ROUNDING = 1e-12  # losses that differ by less, relative to the largest cost, are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +169,7 @@ def _table(path: Path, classes: Sequence[str]) -> dict[tuple[str, str], float]:
     header = [cell.strip() for cell in lines[0][1:]] if lines else []
     truths = [line[0].strip() for line in lines[1:]]
     for names, where in ((header, "header"), (truths, "first column")):
-        wrong = _misnamed(names, classes)
+        wrong = _naming_problem(names, classes)
         if wrong is not None:
             raise BadFile(
                 f"the {where} of `{path}` has {wrong}",
@@ -193,7 +190,7 @@ def _table(path: Path, classes: Sequence[str]) -> dict[tuple[str, str], float]:
     return costs
 
 
-def _misnamed(names: Sequence[str], classes: Sequence[str]) -> str | None:
+def _naming_problem(names: Sequence[str], classes: Sequence[str]) -> str | None:
     """What is wrong with names that should be all classes, each once."""
     for name in names:
         if name not in classes:

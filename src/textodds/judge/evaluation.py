@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,14 +70,10 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data with plain keys, for JSON."""
-        return {
-            "n": self.n,
-            "accuracy": self.accuracy,
-            "accuracy_interval": list(self.accuracy_interval),
-            "macro_f1": self.macro_f1,
-            "macro_f1_interval": list(self.macro_f1_interval),
-            "log_loss": self.log_loss,
-            "log_loss_interval": list(self.log_loss_interval),
+        plain: dict[str, Any] = {"n": self.n}
+        for name in ("accuracy", "macro_f1", "log_loss"):
+            plain |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
+        return plain | {
             "by_class": self.by_class(),
             "confusion": [
                 {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
@@ -107,7 +103,7 @@ class EvaluationSums:
     known: int = 0  # rows whose label the model has
     loss: float = 0.0
     squares: float = 0.0  # of losses
-    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_binned`
+    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_bin_sums`
 
     def add(
         self, labels: Sequence[str], log_posterior: NDArray[np.float64], evidence: NDArray[np.uint32]
@@ -119,7 +115,7 @@ class EvaluationSums:
         predicted = log_posterior.argmax(axis=1)
         said = np.exp(log_posterior.max(axis=1))
         right = [self.classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
-        self.bins += _binned(said, np.array(right, dtype=bool))
+        self.bins += _bin_sums(said, np.array(right, dtype=bool))
         for label, k in zip(labels, predicted.tolist(), strict=True):
             named = (label, self.classes[k])
             self.confusion[named] = self.confusion.get(named, 0) + 1
@@ -170,18 +166,18 @@ class EvaluationSums:
 
 def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     """Measure scored batches, keeping only sums."""
-    measuring = EvaluationSums(classes)
+    sums = EvaluationSums(classes)
     for batch in scored:
-        measuring.add(*batch)
-    return measuring.finish()
+        sums.add(*batch)
+    return sums.finish()
 
 
 def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
     """Rows, mean probability and accuracy, bin by bin, of answers (N,), right or not (N,)."""
-    return _means(_binned(said, right))
+    return _means(_bin_sums(said, right))
 
 
-def _binned(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _bin_sums(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Rows, sum of probabilities and right answers of every bin, (BINS, 3)."""
     place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
     columns = (np.ones(len(said)), said, right.astype(np.float64))
@@ -237,16 +233,11 @@ def _f1_interval(confusion: dict[tuple[str, str], int], n: int) -> Interval:
     share = np.array(list(confusion.values())) / n
     random = np.random.default_rng(0)
     scores: list[float] = []
-    for part in _parts(RESAMPLES, max(1, 10_000_000 // len(share))):
-        scores += macro_f1(confusion, random.multinomial(n, share, size=part))
+    most = max(1, 10_000_000 // len(share))  # resamples at a time
+    for start in range(0, RESAMPLES, most):
+        scores += macro_f1(confusion, random.multinomial(n, share, size=min(most, RESAMPLES - start)))
     low, high = np.quantile(scores, [0.025, 0.975])
     return float(low), float(high)
-
-
-def _parts(total: int, most: int) -> Iterator[int]:
-    while total > 0:
-        yield min(total, most)
-        total -= most
 
 
 def mcnemar(first: int, second: int) -> float:

@@ -122,9 +122,9 @@ def at_most(held_out: HeldOut, max_error: float, confidence: float = 0.95) -> Gu
     if not len(held_out):
         raise NoData("there are no documents to make a promise on")
     answered, errors = _counts(held_out)
-    passed = _passed(answered, errors, max_error, 1 - confidence)
+    passed = _last_pass(answered, errors, max_error, 1 - confidence)
     if passed is None:
-        raise _unkept(answered, errors, max_error, confidence)
+        raise _refusal(answered, errors, max_error, confidence)
     return Guarantee(
         max_error,
         confidence,
@@ -157,7 +157,7 @@ def fewest(max_error: float, confidence: float = 0.95) -> int:
     return math.ceil(math.log(1 - confidence) / math.log1p(-max_error))
 
 
-def _passed(
+def _last_pass(
     answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, delta: float
 ) -> int | None:
     """The last threshold before the first that fails, in one sequence or the better of two."""
@@ -191,7 +191,7 @@ def _upper(errors: Floats, answered: Floats, confidence: float) -> Floats:
     return np.asarray(betaincinv(errors + 1.0, np.maximum(answered - errors, 1e-9), confidence))
 
 
-def _unkept(
+def _refusal(
     answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, confidence: float
 ) -> InputError:
     """Why there is no promise, what could be promised, and what it would take."""
@@ -199,11 +199,11 @@ def _unkept(
     reached, wrong = answered[some].astype(np.float64), errors[some].astype(np.float64)
     alone, of_two = (_upper(wrong, reached, level) for level in (confidence, (1 + confidence) / 2))
     bounds = np.unique(np.ceil(np.concatenate([alone, of_two]) * 1000) / 1000)
-    kept = (
-        up for up in bounds[bounds < 1].tolist() if _passed(answered, errors, up, 1 - confidence) is not None
+    below_one = bounds[bounds < 1].tolist()
+    best = next(
+        (up for up in below_one if _last_pass(answered, errors, up, 1 - confidence) is not None), None
     )
-    best = next(kept, None)
-    rows = _needed(answered, errors, max_error, confidence)
+    rows = _rows_needed(answered, errors, max_error, confidence)
     possible = "" if best is None else f"promise {best:g}, the least that these rows can prove"
     more = (
         "more rows of the kind would not help: even the surest answers are wrong more often"
@@ -217,7 +217,7 @@ def _unkept(
     )
 
 
-def _needed(
+def _rows_needed(
     answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, confidence: float
 ) -> int | None:
     """How many documents would do if more of them came out as these did; None if no number would."""
@@ -225,7 +225,7 @@ def _needed(
     while rows < 1e9:
         times = rows / float(answered[-1])
         more = [np.round(times * counts).astype(np.int64) for counts in (answered, errors)]
-        if _passed(more[0], more[1], max_error, 1 - confidence) is not None:
+        if _last_pass(more[0], more[1], max_error, 1 - confidence) is not None:
             return math.ceil(rows)
         rows *= 1.1
     return None

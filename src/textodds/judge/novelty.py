@@ -13,11 +13,7 @@ from textodds.errors import InputError
 
 Floats = NDArray[np.float64]
 
-TYPICAL = 2000
-"""Texts or rows that are kept to compare with."""
-
-NEAR = 500
-"""Of these, those of the most similar length are compared with."""
+NEAR = 500  # of the typical texts or rows, those of the most similar length are compared with
 
 
 def log_coefficient(rows: Any) -> Floats:

@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.judge.evaluation import Z
 from textodds.stats.tally import Counts
 
 Floats = NDArray[np.float64]
 
-Z_95 = 1.959963984540054  # quantile 0.975 of the standard normal distribution
 
-
-class WordOdds(NamedTuple):
+class LogOddsRatios(NamedTuple):
     """Log-odds ratios of all words between two classes, (V,) each."""
 
     log_odds: Floats
     error: Floats  # standard errors
-    held: Floats  # in the first class, and in the second
-    rival_held: Floats
+    count: Floats  # type: ignore[assignment]  # in the first class, and in the second
+    rival_count: Floats
 
     @property
     def z(self) -> Floats:
@@ -47,7 +46,7 @@ class SeparatingWord(NamedTuple):
 
 def separation(
     counts: Counts, label: int, rival: int, *, prior: float | None = None, documents: bool = False
-) -> WordOdds:
+) -> LogOddsRatios:
     r"""Log-odds ratios of all words between two classes, under a Dirichlet prior like the whole data.
 
     Model
@@ -86,8 +85,8 @@ def separation(
     Examples
     --------
     >>> counts = Counts.of_rows([[30, 1, 69], [10, 1, 89]], ["a", "b"])
-    >>> found = separation(counts, 0, 1)
-    >>> found.log_odds.round(2), found.z.round(2)
+    >>> ratios = separation(counts, 0, 1)
+    >>> ratios.log_odds.round(2), ratios.z.round(2)
     (array([ 1.21,  0.  , -1.16]), array([ 3.26,  0.  , -3.21]))
     """
     if prior is not None and not (prior > 0 and np.isfinite(prior)):
@@ -112,18 +111,20 @@ def separation(
         error = np.sqrt((1 / inside + 1 / outside).sum(axis=0))  # (3)
         delta = odds[0] - odds[1]  # (2)
     nowhere = alpha == 0
-    return WordOdds(np.where(nowhere, 0.0, delta), error, held[0], held[1])
+    return LogOddsRatios(np.where(nowhere, 0.0, delta), error, held[0], held[1])
 
 
-def strongest(found: WordOdds, n: int | None) -> NDArray[np.intp]:
+def strongest(ratios: LogOddsRatios, n: int | None) -> NDArray[np.intp]:
     """The numbers of the n words of largest z-score either way, or of all; the strongest first."""
-    z = np.abs(found.z)
+    z = np.abs(ratios.z)
     return np.argsort(-z, kind="stable")[: len(z) if n is None else n]
 
 
-def separating_words(found: WordOdds, numbers: NDArray[np.intp], words: list[str]) -> list[SeparatingWord]:
+def separating_words(
+    ratios: LogOddsRatios, numbers: NDArray[np.intp], words: list[str]
+) -> list[SeparatingWord]:
     """Words with their numbers, names and intervals."""
-    delta, error = found.log_odds[numbers], found.error[numbers]
-    columns = (delta, delta / error, delta - Z_95 * error, delta + Z_95 * error)
-    counted = (found.held[numbers], found.rival_held[numbers])
-    return list(map(SeparatingWord, words, *(column.tolist() for column in (*columns, *counted))))
+    delta, error = ratios.log_odds[numbers], ratios.error[numbers]
+    columns = (delta, delta / error, delta - Z * error, delta + Z * error)
+    counts = (ratios.count[numbers], ratios.rival_count[numbers])
+    return list(map(SeparatingWord, words, *(column.tolist() for column in (*columns, *counts))))

@@ -1,6 +1,7 @@
 """The trained thing: predict, explain, learn, forget, save, load.
 
-`text_model` and `table_model` are the models; `blocks` and `table_tally` are what a table model is made of.
+Read `text_model` and `table_model`, the models; `base` has what both do, `blocks` and `table_tally` are what
+a table model is made of.
 `file` is the container and `load`; `text_file` and `table_file` say what is in it. `leave_one_out` scores
 documents as if they had not been learned, `novelty` their surprise; `explain` says which word said what.
 

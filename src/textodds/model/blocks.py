@@ -36,12 +36,36 @@ Statistic: TypeAlias = Moments | CategoryTally | CellTally | Tally
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Columns of numbers: a Gaussian distribution of them all."""
+class _ColumnBlock:
+    """Columns, and what is chosen for their distribution."""
 
     columns: tuple[str, ...]
+    conditional: Any
+    kind: ClassVar[str]
+    choices: ClassVar[Any]  # the class of the conditional
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as plain data."""
+        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
+
+    @classmethod
+    def of_dict(cls, plain: dict[str, Any]) -> Self:
+        """The block that `as_dict` made plain data of."""
+        return cls(tuple(plain.pop("columns")), cls.choices(**plain))
+
+    def arrays(self, statistic: Any) -> Arrays:
+        """The statistic as arrays, for a file."""
+        arrays: Arrays = statistic.arrays()
+        return arrays
+
+
+@dataclass(frozen=True)
+class Numbers(_ColumnBlock):
+    """Columns of numbers: a Gaussian distribution of them all."""
+
     conditional: Gaussian
     kind: ClassVar[str] = "numbers"
+    choices: ClassVar[Any] = Gaussian
 
     @property
     def means(self) -> str:
@@ -57,7 +81,7 @@ class Numbers:
         try:
             return Moments.of_codes(self.values(batch), codes, classes, batch.weights, full=full, first=first)
         except InputError as error:
-            raise InputError(self._named(error.problem), hint=error.hint) from error
+            raise InputError(self._with_name(error.problem), hint=error.hint) from error
 
     def fit(self, moments: Moments) -> Likelihood:
         """The Gaussian distributions."""
@@ -67,24 +91,11 @@ class Numbers:
         """The numbers (N, V)."""
         return np.stack([batch.columns[name] for name in self.columns], axis=1)
 
-    def _named(self, problem: str) -> str:
+    def _with_name(self, problem: str) -> str:
         head, found, number = problem.rpartition(" in column ")
         if found and number.isdigit() and int(number) < len(self.columns):
             return f"{head} in column `{self.columns[int(number)]}`"
         return problem
-
-    def as_dict(self) -> dict[str, Any]:
-        """The block as plain data."""
-        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
-
-    @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Numbers:
-        """The block that `as_dict` made plain data of."""
-        return cls(tuple(plain.pop("columns")), Gaussian(**plain))
-
-    def arrays(self, moments: Moments) -> Arrays:
-        """The moments as arrays, for a file."""
-        return moments.arrays()
 
     def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> Moments:
         """The moments that `arrays` made."""
@@ -121,11 +132,9 @@ def _refuse_missing(values: Floats, columns: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(_ColumnBlock):
     """Columns of categories, each by itself."""
 
-    columns: tuple[str, ...]
-    conditional: Any  # Categorical
     kind: ClassVar[str] = "categories"
     means: ClassVar[str] = "categorical"
     choices: ClassVar[Any] = Categorical
@@ -133,8 +142,8 @@ class Categories:
 
     def count(self, batch: TableBatch, first: int = 1) -> CategoryTally | CellTally:
         """Rows by class and category."""
-        found: CategoryTally | CellTally = self.tallies.of(self.coded(batch), batch.labels, batch.weights)
-        return found
+        tally: CategoryTally | CellTally = self.tallies.of(self.coded(batch), batch.labels, batch.weights)
+        return tally
 
     def fit(self, tally: Any) -> Likelihood:
         """The distributions over categories."""
@@ -148,19 +157,6 @@ class Categories:
         """What each column contributes, (N, K) by name."""
         each = estimate.by_column(columns)
         return {name: each[:, j] for j, name in enumerate(estimate.columns)}
-
-    def as_dict(self) -> dict[str, Any]:
-        """The block as plain data."""
-        return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
-
-    @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Self:
-        """The block that `as_dict` made plain data of."""
-        return cls(tuple(plain.pop("columns")), cls.choices(**plain))
-
-    def arrays(self, tally: CategoryTally | CellTally) -> Arrays:
-        """The counts as arrays, for a file."""
-        return tally.arrays()
 
     def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CategoryTally | CellTally:
         """The counts that `arrays` made."""
@@ -249,11 +245,7 @@ class Words:
     columns: tuple[str, ...]  # one
     recipe: Recipe
     kind: ClassVar[str] = "words"
-
-    @property
-    def means(self) -> str:
-        """What is assumed, in a word or two."""
-        return "multinomial of words"
+    means: ClassVar[str] = "multinomial of words"
 
     def count(self, batch: TableBatch, first: int = 1) -> Tally:
         """The words of a batch."""
@@ -327,9 +319,6 @@ def class_codes(batch: TableBatch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return tuple(labels.names[at] for at in order), place[labels.codes]
-
-
-__all__ = ["BLOCKS", "Bins", "Block", "Categories", "Cells", "Numbers", "Statistic", "Words", "block_of_dict"]
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.errors import InputError, ModelFileError
-
-if TYPE_CHECKING:
-    pass
+from textodds.errors import ModelFileError
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
@@ -117,21 +114,21 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Model:
     def model(path: Path) -> Model:
         header, arrays = contents(path)
         if header.get("form", "linear") == "table":
-            from textodds.model.table_file import of_contents
+            from textodds.model import table_file
 
-            return of_contents(header, arrays)
-        from textodds.model.text_model import TextModel
+            return table_file.of_contents(header, arrays)
+        from textodds.model import text_file
 
-        return TextModel.of_contents(path, header, arrays, threads=threads)
+        return text_file.of_contents(path, header, arrays, threads=threads)
 
     return guarded(path, model)
 
 
 def load_texts(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:
     """The model of texts in a file; one of tables is refused."""
-    from textodds.model.text_model import TextModel
+    from textodds.model.text_file import of_contents
 
-    return guarded(path, lambda path: TextModel.of_contents(path, *contents(path), threads=threads))
+    return guarded(path, lambda path: of_contents(path, *contents(path), threads=threads))
 
 
 def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
@@ -143,15 +140,7 @@ def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
         if str(path) in error.problem:
             raise
         raise damaged(path, error.problem) from error
-    except (
-        InputError,
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise damaged(path, str(error)) from error
 
 
@@ -175,6 +164,11 @@ def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
     metadata, places = _kernels.layout(data)
     header = _header(metadata)
     return header, {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
+
+
+def part_of(arrays: Arrays, prefix: str) -> Arrays:
+    """The arrays of one part of a model, by the names that they have there."""
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def names_of(names: Any) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
 from textodds.learn.conditionals.bernoulli import log_absent
-from textodds.learn.forms.linear import LOG_ZERO, log, log_softmax
+from textodds.learn.forms.linear import LOG_ZERO, log, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import selected
 from textodds.learn.solvers.objective import raw
@@ -44,14 +44,9 @@ Floats = NDArray[np.float64]
 CONDITIONALS = (Multinomial, Bernoulli, Complement)
 """Class-conditionals whose counts a kernel can leave a document out of."""
 
-PIECE = 2000
-"""Documents that are looked at together."""
-
-MANY = 30
-"""Classes beyond which smoothing is chosen with a temperature alone, not with a bias for each."""
-
-ALPHAS = (1e-5, 100.0)
-"""Smoothings that are tried lie between these."""
+PIECE = 2000  # documents that are looked at together
+MANY = 30  # classes beyond which smoothing is chosen with a temperature alone, not with a bias for each
+ALPHAS = (1e-5, 100.0)  # smoothings that are tried lie between these
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,20 +57,8 @@ class LeaveOneOut:
     recipe: Recipe
 
     def __post_init__(self) -> None:
-        conditional = self.recipe.learner.conditional
-        if (
-            not isinstance(conditional, CONDITIONALS)
-            or getattr(conditional, "norm", False)
-            or getattr(conditional, "transform", False)
-        ):
-            raise Unsupported(
-                "leaving out one document at a time takes counts, which this model does not rest on alone",
-                hint="use multinomial, bernoulli, or complement without norm and transform",
-            )
-        if np.ndim(conditional.alpha):
-            raise Unsupported("leave-one-out takes one alpha for all words")
-        if self.recipe.unknown != "ignore":
-            raise Unsupported("leave-one-out takes unknown='ignore'")
+        if (error := _obstacle(self.recipe)) is not None:
+            raise error
 
     @property
     def _conditional(self) -> Any:
@@ -164,8 +147,6 @@ class LeaveOneOut:
             left = np.tile(mass, (len(codes), 1))
             left[np.arange(len(codes)), codes] -= weights
             return log(np.maximum(left, 0.0) / np.maximum(left.sum(axis=1, keepdims=True), UNIT))
-        from textodds.learn.forms.linear import log_prior
-
         return np.tile(log_prior(prior, classes, mass), (len(codes), 1))
 
 
@@ -297,18 +278,14 @@ def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> 
     alpha = float(learner.conditional.alpha) if not choose else _best_alpha(lambda a: at(a, biases=few)[0])
     _, calibration, scores = at(alpha)
     posterior = log_softmax(calibration.applied(scores) + data)
-    if _is_surely_worse(posterior.argmax(axis=1) == codes, (scores + data).argmax(axis=1) == codes):
+    right, before = (answers.argmax(axis=1) == codes for answers in (posterior, scores + data))
+    lost, won = np.count_nonzero(before & ~right), np.count_nonzero(right & ~before)
+    if lost - won > 2.0 * np.sqrt(lost + won):  # fewer are right, by more than chance (two standard errors)
         calibration = _of_same_answers(scores, codes, weights, data, without)
         posterior = log_softmax(calibration.applied(scores) + data)
-    before, after, truth = (scores + data)[as_often], posterior[as_often], codes[as_often]
-    about = calibration.told(before, after, truth, each[as_often])
+    after, truth = posterior[as_often], codes[as_often]
+    about = calibration.told((scores + data)[as_often], after, truth, each[as_often])
     return Lesson(alpha, calibration, HeldOut.of(after, truth), about)
-
-
-def _is_surely_worse(right: NDArray[np.bool_], before: NDArray[np.bool_]) -> bool:
-    """Whether fewer answers are right than before, by more than chance has it (two standard errors)."""
-    lost, won = np.count_nonzero(before & ~right), np.count_nonzero(right & ~before)
-    return bool(lost - won > 2.0 * np.sqrt(lost + won))
 
 
 def _of_same_answers(
@@ -329,14 +306,21 @@ def _of_same_answers(
 
 def supports(recipe: Recipe) -> bool:
     """Whether documents can be left out of what a recipe makes."""
+    return _obstacle(recipe) is None
+
+
+def _obstacle(recipe: Recipe) -> Unsupported | None:
+    """Why documents cannot be left out of what a recipe makes; None if they can."""
     conditional = recipe.learner.conditional
-    return (
-        isinstance(conditional, CONDITIONALS)
-        and not getattr(conditional, "norm", False)
-        and not getattr(conditional, "transform", False)
-        and not np.ndim(conditional.alpha)
-        and recipe.unknown == "ignore"
-    )
+    is_rescaled = isinstance(conditional, Complement) and (conditional.norm or conditional.transform)
+    if not isinstance(conditional, CONDITIONALS) or is_rescaled:
+        return Unsupported(
+            "leaving out one document at a time takes counts, which this model does not rest on alone",
+            hint="use multinomial, bernoulli, or complement without norm and transform",
+        )
+    if np.ndim(conditional.alpha):
+        return Unsupported("leave-one-out takes one alpha for all words")
+    return None if recipe.unknown == "ignore" else Unsupported("leave-one-out takes unknown='ignore'")
 
 
 def _slope(scores: Floats) -> float:
@@ -376,16 +360,11 @@ def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int
     return np.array([index[label] for label in labels], dtype=np.int64)
 
 
-CLEARLY = 0.95
-"""Share of the held-out loss that a calibration must get below to be worth having."""
+CLEARLY = 0.95  # share of the held-out loss that a calibration must get below to be worth having
 
 
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
     """Calibrate a model by what was said of texts that were held out to choose its penalty."""
-    from textodds.learn.calibration import Calibration, log_loss
-    from textodds.learn.forms.linear import log_softmax
-    from textodds.learn.held_out import FEWEST, HeldOut
-
     if len(held.codes) < FEWEST:
         return
     some = held.weights > 0

@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data import Batch
 from textodds.errors import NoData
 from textodds.judge.novelty import Typical
 from textodds.learn.forms.linear import log
 from textodds.learn.naive_bayes import CountLearner
-from textodds.stats.tally import Tally
+from textodds.model.base import forgettable_parts
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
     from textodds.stats.hash_sample import Example
 
 Floats = NDArray[np.float64]
-
-FOLD = 5
-"""At most one in so many texts is forgotten at a time, so that the model stays what it is."""
 
 
 def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -42,11 +40,8 @@ def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.
 def _log_unseen(model: TextModel) -> Floats:
     """Logarithm of the probability of a word of the vocabulary that a class has never shown, (K,)."""
     learner = model.recipe.learner
-    alpha = (
-        float(np.mean(np.asarray(learner.smoothing, dtype=np.float64)))
-        if isinstance(learner, CountLearner)
-        else 0.0
-    )
+    smoothing = learner.smoothing if isinstance(learner, CountLearner) else 0.0
+    alpha = float(np.mean(np.asarray(smoothing, dtype=np.float64)))
     counts = model.tally.counts()
     total = counts.by_class(counts.occurrences) + alpha * len(model.vocabulary)
     return log(np.array([alpha])) - log(total)
@@ -59,21 +54,10 @@ def typical_texts(model: TextModel, sample: list[Example], *, seen: bool) -> Typ
     texts = [example.text for example in sample]
     if not seen:
         return Typical.of(*surprises(model, texts)[:2])
-    folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(model.tally.n_documents, 1.0)))))
-    order = np.random.default_rng(0).permutation(len(sample))  # documents may come class by class in turn
     lengths, values = [], []
-    for fold in range(folds):
-        part = [sample[at] for at in order[fold::folds]]
-        own = [example.text for example in part]
-        rest = model.without(
-            Tally.of(
-                own,
-                [example.label for example in part],
-                [example.weight for example in part],
-                settings=model.recipe.settings,
-                threads=model.threads,
-            )
-        )
+    for part in forgettable_parts(sample, model.tally.n_documents):
+        own, labels, weights, _ = (list(column) for column in zip(*part, strict=True))
+        rest = model.without(model.count([Batch(own, labels, np.array(weights))]))
         if rest is None:
             continue
         length, surprise, _ = surprises(rest, own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,15 +21,14 @@ from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
+from textodds.model.base import class_number, forgettable_parts, of_labels, scored
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
-from textodds.model.text_model import Prediction, of_labels
+from textodds.model.text_model import Prediction
+from textodds.stats.additive import Additive
 from textodds.stats.reservoir import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
-
-FOLD = 5
-"""At most one in so many rows is forgotten at a time, so that the model stays what it is."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class TableExplanation:
     columns: tuple[tuple[str, Any, float], ...]  # name, value, contribution; the strongest first
 
 
-class TableModel:
+class TableModel(Additive):
     """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
 
     What it has learned are counts and moments (`tally`), which add and subtract.
@@ -136,9 +135,7 @@ class TableModel:
         if recipe.calibration is not None:
             self.slopes = recipe.calibration.slopes
             bias = dict(zip(recipe.calibrated_classes, np.ravel(recipe.calibration.bias), strict=True))
-            self.bias = np.array(
-                [bias.get(name, 0.0) for name in product.classes]
-            )  # 0 for a class since then
+            self.bias = np.array([bias.get(name, 0.0) for name in product.classes])  # 0: a class since then
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -205,10 +202,7 @@ class TableModel:
 
     def score(self, rows: Any) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
-        return self._joined(self.score_batch, rows)
-
-    def _joined(self, function: Callable[[TableBatch], tuple[Any, Any]], rows: Any) -> tuple[Any, Any]:
-        parts = [function(batch) for batch in self.read(rows)]
+        parts = [self.score_batch(batch) for batch in self.read(rows)]
         if not parts:
             return np.zeros((0, len(self.classes_))), np.zeros((0, 2), np.uint32)
         return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
@@ -230,7 +224,7 @@ class TableModel:
         """``log p(row, class)`` with all constants: of every class (N, K), or of each row's label (N,)."""
         parts = [self.log_joint_of(batch) for batch in self.read(rows)]
         joint = np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
-        return joint if labels is None else of_labels(joint, labels, self._class)
+        return joint if labels is None else of_labels(joint, labels, self.classes_)
 
     def log_joint_of(self, batch: TableBatch) -> Floats:
         """``log p(row, class)`` of a batch, by the model as it is, before any calibration: (N, K)."""
@@ -287,10 +281,8 @@ class TableModel:
 
     def forgetting(self, sample: list[tuple[TableBatch, int]]) -> Iterator[tuple[TableModel, TableBatch]]:
         """Parts of a sample of rows that were learned, each with the model that has forgotten it."""
-        folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(self.tally.n_documents, 1.0)))))
-        order = np.random.default_rng(0).permutation(len(sample))  # rows may come class by class in turn
-        for fold in range(folds):
-            batch = gathered([sample[at] for at in order[fold::folds]])
+        for part in forgettable_parts(sample, self.tally.n_documents):
+            batch = gathered(part)
             rest = self.tally - self.count([batch])
             if rest.classes != self.classes_:
                 continue
@@ -337,13 +329,7 @@ class TableModel:
 
     def evaluate_batches(self, batches: Iterable[TableBatch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-
-        def scored() -> Iterator[tuple[list[str], Floats, NDArray[np.uint32]]]:
-            for batch in batches:
-                scores, evidence = self.score_batch(batch)
-                yield batch.label_list(), log_softmax(scores), evidence
-
-        return evaluate(scored(), self.classes_)
+        return evaluate(scored(self, batches), self.classes_)
 
     def explain(
         self, row: Mapping[str, Any], label: str | None = None, rival: str | None = None
@@ -376,25 +362,20 @@ class TableModel:
         )
 
     def _class(self, label: str) -> int:
-        if label not in self.classes_:
-            raise InputError(
-                f"there is no class `{label}`{suggestion(label, self.classes_)}",
-                hint=f"the classes are {', '.join(self.classes_[:20])}",
-            )
-        return self.classes_.index(label)
+        return class_number(label, self.classes_)
 
     def learn(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Learn more rows: afterwards the model is as if trained on them too."""
-        self.change(self._counted(rows, labels, weights, **reading), 1)
+        self.change(self._count_given(rows, labels, weights, **reading), 1)
 
     def forget(self, rows: Any, labels: Any = None, weights: Any = None, **reading: Any) -> None:
         """Forget rows: afterwards the model is as if it had never seen them.
 
         Raises `NegativeCount`, and changes nothing, if they were not learned before.
         """
-        self.change(self._counted(rows, labels, weights, **reading), -1)
+        self.change(self._count_given(rows, labels, weights, **reading), -1)
 
-    def _counted(self, rows: Any, labels: Any, weights: Any, **reading: Any) -> TableTally:
+    def _count_given(self, rows: Any, labels: Any, weights: Any, **reading: Any) -> TableTally:
         if isinstance(rows, Mapping) and isinstance(labels, str):
             rows, labels = [self.row_of(rows)], [labels]  # one row
         return self.count(self.read(rows, labels, weights, labelled=True, **reading))
@@ -415,13 +396,7 @@ class TableModel:
         self.info = {**self.info, "documents": changed.n_documents}
         self.info.pop("quality", None)  # it was that of another model
 
-    def __add__(self, other: TableModel) -> TableModel:
-        return self._combined(other, 1) if isinstance(other, TableModel) else NotImplemented
-
-    def __sub__(self, other: TableModel) -> TableModel:
-        return self._combined(other, -1) if isinstance(other, TableModel) else NotImplemented
-
-    def _combined(self, other: TableModel, sign: int) -> TableModel:
+    def _combine(self, other: TableModel, sign: int) -> TableModel:
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         if any(mine[part] != theirs[part] for part in ("blocks", "prior", "calibration")):
             raise InputError(

@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from textodds.data import TableBatch
 from textodds.errors import InputError, NoData
 from textodds.model.blocks import Block, Statistic, Words
+from textodds.stats.additive import Additive
 from textodds.stats.moments import Moments
 from textodds.stats.tally import MEMORY, Tally, TallyBuilder
 
 
-def _sum(total: Any, part: Any) -> Any:
-    return part if total is None else total + part
-
-
 @dataclass(frozen=True, eq=False)
-class TableTally:
+class TableTally(Additive):
     """The statistics of some blocks, of the same rows."""
 
     parts: tuple[Statistic, ...]
@@ -53,7 +50,8 @@ class TableTally:
                 if isinstance(block, Words):
                     words[at].add(block.texts(batch))
                 else:
-                    sums[at] = _sum(sums[at], block.count(batch, rows + 1))
+                    part: Any = block.count(batch, rows + 1)
+                    sums[at] = part if sums[at] is None else sums[at] + part
             rows += len(batch)
         for at, counting in words.items():
             sums[at] = counting.finish()
@@ -78,21 +76,13 @@ class TableTally:
         """Total weight of the rows."""
         return float(self.class_rows.sum())
 
-    def __add__(self, other: TableTally) -> TableTally:
-        return self._combined(other, 1) if isinstance(other, TableTally) else NotImplemented
-
-    def __sub__(self, other: TableTally) -> TableTally:
-        return self._combined(other, -1) if isinstance(other, TableTally) else NotImplemented
-
-    def _combined(self, other: TableTally, sign: int) -> TableTally:
+    def _combine(self, other: TableTally, sign: int) -> TableTally:
         if [type(part) for part in self.parts] != [type(part) for part in other.parts]:
             raise InputError("the tables have different blocks of columns")
-        pairs: Any = zip(self.parts, other.parts, strict=True)
-        # The exact ones first: they know best whether what is taken away was ever there.
-        order = sorted(range(len(self.parts)), key=lambda at: isinstance(self.parts[at], Moments))
-        pairs = list(pairs)
         done: dict[int, Statistic] = {}
-        for at in order:
+        pairs: Any = list(zip(self.parts, other.parts, strict=True))
+        # The exact ones first: they know best whether what is taken away was ever there.
+        for at in sorted(range(len(pairs)), key=lambda at: isinstance(pairs[at][0], Moments)):
             a, b = pairs[at]
             done[at] = a + b if sign > 0 else a - b
-        return TableTally(tuple(done[at] for at in range(len(self.parts))))
+        return TableTally(tuple(done[at] for at in range(len(pairs))))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,52 +14,33 @@ from numpy.typing import NDArray
 from textodds.errors import InputError, ModelFileError
 from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.learn.recipe import Recipe
-from textodds.model.file import FORMAT, Arrays, names_of, write
+from textodds.model.file import FORMAT, Arrays, names_of, part_of, write
+from textodds.model.text_model import TextModel
 from textodds.stats.tally import Tally
 from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
-    from textodds.judge.novelty import Typical
-    from textodds.learn.calibration import Calibration
     from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.learn.held_out import HeldOut
-    from textodds.stats.document_ids import DocumentIds
 
 
-@dataclass(frozen=True)
-class FileContents:
-    """What a model file holds. ``tally`` reads the counts when they are wanted, if they are there."""
-
-    recipe: Recipe
-    vocabulary: Vocabulary
-    form: LinearModel | QuadraticModel
-    tally: Callable[[], Tally] | None
-    info: dict[str, Any]
-    scale: NDArray[np.float64] | None = None  # (V,)
-    typical: Typical | None = None
-    calibration: Calibration | None = None
-    held_out: HeldOut | None = None
-    document_ids: DocumentIds | None = None
-
-
-def save(path: str | os.PathLike[str], stored: FileContents) -> None:
-    """Write a model file; a crash leaves the old file or the new one."""
-    form = stored.form
+def save(path: str | os.PathLike[str], model: TextModel, tally: Tally | None) -> None:
+    """Write a model file, with counts if they are given; a crash leaves the old file or the new one."""
+    form, vocabulary = model.form, model.vocabulary
+    document_ids = None if tally is None else model.document_ids  # of use only where more can be learned
+    info = model.info if tally is None else {**model.info, "fingerprint": tally.fingerprint()}
     header: dict[str, Any] = {
         "format": FORMAT,
         "form": "linear" if isinstance(form, LinearModel) else "quadratic",
         "classes": form.classes,
         "is_posterior": form.is_posterior,
-        "recipe": stored.recipe.as_dict(),
-        "info": stored.info,
+        "recipe": model.recipe.as_dict(),
+        "info": info,
         "tally": None,
-        "ledger": None if stored.document_ids is None else stored.document_ids.classes,
-        "calibration": None if stored.calibration is None else stored.calibration.as_dict(),
+        "ledger": None if document_ids is None else document_ids.classes,
+        "calibration": None if model.calibration is None else model.calibration.as_dict(),
     }
     arrays: Arrays = {
-        "vocabulary.keys": stored.vocabulary.keys,
-        "vocabulary.arena": stored.vocabulary.arena,
-        "vocabulary.directory": stored.vocabulary.directory,
+        f"vocabulary.{part}": getattr(vocabulary, part) for part in ("keys", "arena", "directory")
     }
     if isinstance(form, LinearModel):
         header["presence"] = form.presence
@@ -67,37 +48,28 @@ def save(path: str | os.PathLike[str], stored: FileContents) -> None:
     else:
         header["temperature"] = form.temperature
         arrays |= _quadratic_arrays(form)
-    if stored.scale is not None:
-        arrays["vocabulary.scale"] = stored.scale
-    if stored.typical is not None:
-        arrays |= {f"typical.{name}": array for name, array in stored.typical.arrays().items()}
-    if stored.held_out is not None:
-        arrays |= {f"honest.{name}": array for name, array in stored.held_out.arrays().items()}
-    if stored.document_ids is not None:
-        arrays |= {f"ledger.{name}": array for name, array in stored.document_ids.arrays().items()}
-    if stored.tally is not None:
-        tally = stored.tally()
+    if model.scale is not None:
+        arrays["vocabulary.scale"] = model.scale
+    for prefix, part in (("typical", model.typical), ("honest", model.held_out), ("ledger", document_ids)):
+        if part is not None:
+            arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
+    if tally is not None:
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
-        arrays |= {f"tally.{part}": narrowed(getattr(tally, part)) for part in TALLY}
-        if not np.array_equal(tally.vocabulary.keys, stored.vocabulary.keys):
+        arrays |= {f"tally.{part}": narrow(getattr(tally, part)) for part in TALLY}
+        if not np.array_equal(tally.vocabulary.keys, vocabulary.keys):
             arrays |= {"tally.keys": tally.vocabulary.keys, "tally.arena": tally.vocabulary.arena}
     write(path, header, arrays)
 
 
 def _linear_arrays(linear: LinearModel) -> Arrays:
     weights = linear.weights
-    arrays: Arrays = {
-        "linear.log_prior": linear.log_prior,
-        "linear.intercept": linear.intercept,
-        "linear.default": weights.default,
-        "linear.slope": weights.slope,
-        "linear.base": weights.base,
-    }
+    arrays: Arrays = {"log_prior": linear.log_prior, "intercept": linear.intercept}
+    arrays |= {part: getattr(weights, part) for part in ("default", "slope", "base")}
     if weights.dense is not None:
-        return {**arrays, "linear.dense": weights.dense.reshape(-1)}
-    return arrays | {
-        f"linear.{part}": getattr(weights, part) for part in ("starts", "class_of", "exceptions")
-    }
+        arrays["dense"] = weights.dense.reshape(-1)
+    else:
+        arrays |= {part: getattr(weights, part) for part in ("starts", "class_of", "exceptions")}
+    return {f"linear.{name}": array for name, array in arrays.items()}
 
 
 def _quadratic_arrays(form: QuadraticModel) -> Arrays:
@@ -114,7 +86,7 @@ TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 def tally_arrays(tally: Tally) -> Arrays:
     """A tally as arrays, with its words; for files that hold several."""
-    arrays = {part: narrowed(getattr(tally, part)) for part in TALLY}
+    arrays = {part: narrow(getattr(tally, part)) for part in TALLY}
     about = np.array([tally.fraction, tally.pruned], dtype=np.int64)
     return arrays | {"keys": tally.vocabulary.keys, "arena": tally.vocabulary.arena, "about": about}
 
@@ -126,84 +98,77 @@ def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]
         raise ModelFileError("its counts are damaged")
     header = {"classes": list(classes), "fraction": int(about[0]), "pruned": int(about[1])}
     nothing = Vocabulary(np.zeros(0, np.uint64), np.zeros(0, np.uint8))
-    return _tally(
-        Path("the file"), header, {f"tally.{name}": array for name, array in arrays.items()}, nothing
-    )
+    named = {f"tally.{name}": array for name, array in arrays.items()}
+    return _tally(Path("the file"), header, named, nothing)
 
 
-def narrowed(counts: NDArray[Any]) -> NDArray[Any]:
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
     """The same whole numbers in the smallest type that holds them."""
     most = int(counts.max()) if len(counts) else 0
     kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)
     return counts.astype(kind)
 
 
-def of_contents(path: Path, header: dict[str, Any], arrays: Arrays) -> FileContents:
-    """What the header and the arrays of a file hold, checked; nothing is read but the header."""
+def of_contents(
+    path: Path, header: dict[str, Any], arrays: Arrays, *, threads: int | None = None
+) -> TextModel:
+    """The model that the header and the arrays of a file hold, checked; nothing is read but the header."""
     if header.get("form") == "table":
         raise ModelFileError("it is a model of tables, not of texts")
-
-    def get(name: str, kind: str, length: int | None = None) -> NDArray[Any]:
-        if name not in arrays:
-            raise ModelFileError(f"the tensor `{name}` is missing")
-        array = arrays[name]
-        if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
-            raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
-        return array
-
+    get = partial(_tensor, arrays)
     classes = names_of(header["classes"])
-    K = len(classes)
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
     vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
-    V = len(vocabulary)
-    form: LinearModel | QuadraticModel
-    if header.get("form", "linear") == "linear":  # older files have no other
-        form = _linear(header, classes, V, get, dense="linear.dense" in arrays)
-    elif header["form"] != "quadratic":
+    form_of: Any = {"linear": _linear, "quadratic": _quadratic}.get(header.get("form", "linear"))
+    if form_of is None:
         raise ModelFileError("its form is neither linear nor quadratic")
-    else:
-        form = _quadratic(header, classes, V, get, arrays)
+    form = form_of(header, arrays, classes, len(vocabulary))
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
-    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", V)
-    typical = None
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
+    model = TextModel(recipe, vocabulary, form, read, dict(header["info"]), scale=scale, threads=threads)
+    _add_parts(model, header, arrays)
+    return model
+
+
+def _add_parts(model: TextModel, header: dict[str, Any], arrays: Arrays) -> None:
+    """Give a model what a file may hold beside its form and its counts."""
+    K = len(model.classes_)
     if "typical.surprise" in arrays:
         from textodds.judge.novelty import Typical
 
-        typical = Typical.of_arrays({part: arrays[f"typical.{part}"] for part in ("length", "surprise")})
-    calibration = held_out = document_ids = None
-    if (found := header.get("calibration")) is not None:
+        model.typical = Typical.of_arrays(
+            {part: arrays[f"typical.{part}"] for part in ("length", "surprise")}
+        )
+    if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
 
-        calibration = Calibration.of_dict(found)
+        model.calibration = calibration = Calibration.of_dict(plain)
         if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, K):
             raise ModelFileError("its calibration is not that of its classes")
     if "honest.truth" in arrays:
         from textodds.learn.held_out import HeldOut
 
-        parts = {name.removeprefix("honest."): array for name, array in arrays.items()}
-        held_out = HeldOut.of_arrays(parts, K)
+        model.held_out = HeldOut.of_arrays(part_of(arrays, "honest."), K)
     if (names := header.get("ledger")) is not None:
         from textodds.stats.document_ids import DocumentIds
 
-        parts = {part: arrays[f"ledger.{part}"] for part in ("ids", "class_of")}
-        document_ids = DocumentIds.of_arrays(parts, names)
-    info = dict(header["info"])
-    return FileContents(
-        recipe, vocabulary, form, read, info, scale, typical, calibration, held_out, document_ids
-    )
+        model.document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
 
 
-def _linear(
-    header: dict[str, Any],
-    classes: tuple[str, ...],
-    V: int,
-    get: Callable[..., NDArray[Any]],
-    *,
-    dense: bool,
-) -> LinearModel:
-    K = len(classes)
+def _tensor(arrays: Arrays, name: str, kind: str, length: int | None = None) -> NDArray[Any]:
+    """An array of a file, if it has the type and the length that it must."""
+    if name not in arrays:
+        raise ModelFileError(f"the tensor `{name}` is missing")
+    array = arrays[name]
+    if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
+        raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
+    return array
+
+
+def _linear(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> LinearModel:
+    get, K, dense = partial(_tensor, arrays), len(classes), "linear.dense" in arrays
     weights = Weights(
         get("linear.default", "f8", K),
         get("linear.slope", "f8"),
@@ -223,23 +188,17 @@ def _linear(
     )
 
 
-def _quadratic(
-    header: dict[str, Any],
-    classes: tuple[str, ...],
-    V: int,
-    get: Callable[..., NDArray[Any]],
-    arrays: Arrays,
-) -> QuadraticModel:
+def _quadratic(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> QuadraticModel:
     from textodds.learn.forms.quadratic import LowRank, QuadraticModel
 
     K, temperature = len(classes), header["temperature"]
-    prior, intercept = (get(f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
+    prior, intercept = (_tensor(arrays, f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
     if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
         raise ModelFileError("its temperature is not a number above zero")
     if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
         raise ModelFileError("its prior or intercept is no number")
-    parts = {name.removeprefix("quadratic."): array for name, array in arrays.items()}
-    return QuadraticModel(classes, prior, LowRank.of_arrays(parts, K, V), temperature, intercept)
+    gaussians = LowRank.of_arrays(part_of(arrays, "quadratic."), K, V)
+    return QuadraticModel(classes, prior, gaussians, temperature, intercept)
 
 
 def _flag(value: Any) -> bool:

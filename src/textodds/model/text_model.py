@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch, Texts, read
-from textodds.errors import InputError, LengthMismatch, NoData, Unsupported, suggestion
+from textodds.errors import InputError, NoData, Unsupported
 from textodds.judge.evaluation import Evaluation, evaluate
 from textodds.learn.bayes import log_joint
 from textodds.learn.conditionals import Multinomial
@@ -21,16 +22,14 @@ from textodds.learn.forms.equivalence import Hyperplane
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
 from textodds.learn.recipe import Recipe, fitted, selected
 from textodds.learn.registry import Prior
-from textodds.model import text_file
+from textodds.model.base import class_number, largest, of_labels, scored
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
-from textodds.model.text_file import FileContents
+from textodds.stats.additive import Additive
 from textodds.stats.tally import Tally
 from textodds.stats.threads import checked_threads
 from textodds.text import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from textodds.judge.novelty import Familiarity, Typical
     from textodds.judge.word_odds import SeparatingWord
     from textodds.learn.calibration import Calibration
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     from textodds.learn.softmax.odds_ratios import OddsRatio
     from textodds.model.leave_one_out import LeftOut
     from textodds.stats.document_ids import DocumentIds
+
+Strings: TypeAlias = str | Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Prediction:
     probabilities: dict[str, float]
 
 
-class TextModel:
+class TextModel(Additive):
     """A trained classifier of texts; made by `train`, `load`, or ``+``.
 
     What it has learned are counts (`tally`). Learning more, forgetting, merging and subtracting
@@ -103,12 +104,8 @@ class TextModel:
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
-        self.typical, self.calibration, self.held_out, self.document_ids = (
-            typical,
-            calibration,
-            held_out,
-            document_ids,
-        )
+        self.typical, self.calibration = typical, calibration
+        self.held_out, self.document_ids = held_out, document_ids
         self._install(recipe, vocabulary, form, tally, info, scale)
 
     def _install(
@@ -149,22 +146,6 @@ class TextModel:
         """The model that a recipe makes of counts."""
         vocabulary, linear = fitted(tally, recipe)
         return cls(recipe, vocabulary, linear, tally, info or {}, threads=threads)
-
-    @classmethod
-    def of_contents(
-        cls,
-        path: Path,
-        header: dict[str, Any],
-        arrays: dict[str, NDArray[Any]],
-        *,
-        threads: int | None = None,
-    ) -> TextModel:
-        """The model that the header and the arrays of a file hold."""
-        stored = text_file.of_contents(path, header, arrays)
-        parts = (stored.scale, stored.typical, stored.calibration, stored.held_out, stored.document_ids)
-        names = ("scale", "typical", "calibration", "held_out", "document_ids")
-        given = (stored.recipe, stored.vocabulary, stored.form, stored.tally, stored.info)
-        return cls(*given, **dict(zip(names, parts, strict=True)), threads=threads)  # type: ignore[arg-type]
 
     @property
     def classes_(self) -> tuple[str, ...]:
@@ -295,7 +276,7 @@ class TextModel:
     def log_joint(self, texts: Any, labels: Sequence[str] | None = None) -> NDArray[np.float64]:
         """``log p(words, class)`` with all constants: of every class (N, K), or of each text's label (N,)."""
         joint = log_joint(self.log_likelihood(texts), self._generative().log_prior)
-        return joint if labels is None else of_labels(joint, labels, self._class)
+        return joint if labels is None else of_labels(joint, labels, self.classes_)
 
     def log_density(self, texts: Any) -> NDArray[np.float64]:
         """``log p(words)`` with all constants, whatever the class: (N,)."""
@@ -377,13 +358,7 @@ class TextModel:
 
     def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-
-        def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
-            for batch in batches:
-                scores, evidence = self.score_batch(batch)
-                yield batch.label_list(), log_softmax(scores), evidence
-
-        return evaluate(scored(), self.classes_)
+        return evaluate(scored(self, batches), self.classes_)
 
     def explain(
         self, text: str, label: str | None = None, rival: str | None = None, *, calibrate: bool = True
@@ -396,8 +371,9 @@ class TextModel:
         """
         if len(self.classes_) < 2:
             raise Unsupported("a model with one class has no odds to explain")
-        scores = self._scored([text], 1)[0]
-        scores = (self.calibrated(scores) if calibrate else scores)[0]
+        model = copy.copy(self)  # its parts are replaced by learning, never changed
+        model.calibration = self.calibration if calibrate else None
+        scores = model.calibrated(self._scored([text], 1)[0])[0]
         best = int(scores.argmax())
         chosen = best if label is None else self._class(label)
         other: int | None
@@ -409,51 +385,30 @@ class TextModel:
         if chosen == other:
             asked = f"`{rival}` is the answer" if label is None else f"`{label}` cannot be its own rival"
             raise InputError(asked, hint="name another class, or none")
-        _, features, values, unknown = self._kernel.rows([text])
-        counts = values if self.scale is None else self._kernel.rows([text], False)[2]
-        weighting = None if self.scale is None else self.recipe.weighting
-        reading = ReadText(
-            text,
-            self.recipe.settings,
-            self.vocabulary,
-            self._kernel,
-            self.form,
-            self.calibration if calibrate else None,
-            chosen,
-            None if rival is None else other,
-            is_unit=weighting is not None and weighting.unit,
-            counts_unknown=self.recipe.unknown != "ignore",
-        )
-        row = (features, values, counts, self.vocabulary.words(features), int(unknown[0]))
-        if isinstance(self.form, LinearModel):
-            return explain(self.form, *row, other, scores, reading)
-        from textodds.model.explain.quadratic_terms import explain_quadratic
-
-        return explain_quadratic(self.form, *row, other, scores, reading)
+        reading = ReadText(text, model, chosen, None if rival is None else other)
+        return explain(reading, other, scores)
 
     def _class(self, label: str) -> int:
-        if label not in self.classes_:
-            raise InputError(
-                f"there is no class `{label}`{suggestion(label, self.classes_)}",
-                hint=f"the classes are {', '.join(self.classes_[:20])}",
-            )
-        return self.classes_.index(label)
+        return class_number(label, self.classes_)
+
+    def _pair(self, label: str, rival: str) -> tuple[int, int]:
+        a, b = self._class(label), self._class(rival)
+        if a == b:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        return a, b
 
     def top_words(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class: log-odds against the mean of the other classes."""
         k, K = self._class(label), len(self.classes_)
         if K < 2 or not len(self.vocabulary) or not isinstance(self.form, LinearModel):
             return []
-        best: list[tuple[float, int]] = []
-        for start in range(0, len(self.vocabulary), 65_536):  # never a full matrix of a large model
-            numbers = np.arange(start, min(start + 65_536, len(self.vocabulary)))
+
+        def odds(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
             rows = self.linear.weights.rows(numbers)
-            others = (rows.sum(axis=1) - rows[:, k]) / (K - 1)
-            odds = rows[:, k] - others
-            near = np.argsort(-odds, kind="stable")[:n]
-            best = sorted(best + [(-float(odds[i]), int(numbers[i])) for i in near])[:n]
-        words = self.vocabulary.words(np.array([number for _, number in best]))
-        return [(word, -odds) for word, (odds, _) in zip(words, best, strict=True)]
+            return np.asarray(rows[:, k] - (rows.sum(axis=1) - rows[:, k]) / (K - 1))
+
+        best = largest(odds, len(self.vocabulary), n)
+        return list(zip(self.vocabulary.words(best), odds(best).tolist(), strict=True))
 
     def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
         """Where the model is undecided between two classes: the words that decide, strongest first.
@@ -461,22 +416,16 @@ class TextModel:
         ``n`` words at most; None for all. A word's weight is what one unit of it adds to the log-odds,
         a unit being one occurrence, or what the recipe's weighting makes of it.
         """
-        a, b = self._class(label), self._class(rival)
-        if a == b:
-            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
-        start = self.linear.log_prior + self.linear.intercept
-        best: list[tuple[float, int, float]] = []
-        most = len(self.vocabulary) if n is None else n
-        for first in range(0, len(self.vocabulary), 65_536):  # never a full matrix of a large model
-            numbers = np.arange(first, min(first + 65_536, len(self.vocabulary)))
+        a, b = self._pair(label, rival)
+        start, V = self.linear.log_prior + self.linear.intercept, len(self.vocabulary)
+
+        def odds(numbers: NDArray[np.int64]) -> NDArray[np.float64]:
             rows = self.linear.weights.rows(numbers)
-            odds = rows[:, a] - rows[:, b]
-            near = np.argsort(-np.abs(odds), kind="stable")[:most]
-            best += [(-abs(float(odds[i])), int(numbers[i]), float(odds[i])) for i in near]
-            best = sorted(best)[:most]
-        words = self.vocabulary.words(np.array([number for _, number, _ in best], dtype=np.int64))
-        pairs = tuple((word, odds) for word, (_, _, odds) in zip(words, best, strict=True))
-        return Hyperplane(label, rival, float(start[a] - start[b]), pairs)
+            return np.asarray(rows[:, a] - rows[:, b])
+
+        best = largest(lambda numbers: np.abs(odds(numbers)), V, V if n is None else n)
+        pairs = zip(self.vocabulary.words(best), odds(best).tolist(), strict=True)
+        return Hyperplane(label, rival, float(start[a] - start[b]), tuple(pairs))
 
     def separating_words(
         self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
@@ -489,13 +438,11 @@ class TextModel:
         """
         from textodds.judge.word_odds import separating_words, separation, strongest
 
-        a, b = self._class(label), self._class(rival)
-        if a == b:
-            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        a, b = self._pair(label, rival)
         counts, vocabulary = selected(self.tally, self.recipe.selection)
-        found = separation(counts, a, b, prior=prior, documents=self.linear.presence)
-        numbers = strongest(found, n)
-        return separating_words(found, numbers, vocabulary.words(numbers))
+        ratios = separation(counts, a, b, prior=prior, documents=self.linear.presence)
+        numbers = strongest(ratios, n)
+        return separating_words(ratios, numbers, vocabulary.words(numbers))
 
     def odds_ratios(
         self, label: str, rival: str, words: Sequence[str], source: Any, labels: Any = None, **reading: Any
@@ -538,12 +485,7 @@ class TextModel:
         return np.array(codes, dtype=np.int64), np.concatenate(weights), sparse.vstack(rows, format="csr")
 
     def learn(
-        self,
-        texts: str | Sequence[str],
-        labels: str | Sequence[str],
-        weights: ArrayLike | None = None,
-        *,
-        ids: str | Sequence[str] | None = None,
+        self, texts: Strings, labels: Strings, weights: ArrayLike | None = None, *, ids: Strings | None = None
     ) -> int:
         """Learn more documents: afterwards the model is as if trained on them too. How many were new.
 
@@ -553,12 +495,7 @@ class TextModel:
         return self._change(texts, labels, weights, ids, 1)
 
     def forget(
-        self,
-        texts: str | Sequence[str],
-        labels: str | Sequence[str],
-        weights: ArrayLike | None = None,
-        *,
-        ids: str | Sequence[str] | None = None,
+        self, texts: Strings, labels: Strings, weights: ArrayLike | None = None, *, ids: Strings | None = None
     ) -> int:
         """Forget documents: afterwards the model is as if it had never seen them. How many it had.
 
@@ -631,13 +568,7 @@ class TextModel:
                 hint="train it again on the data wanted, or train with transform=False",
             )
 
-    def __add__(self, other: TextModel) -> TextModel:
-        return self._combined(other, 1) if isinstance(other, TextModel) else NotImplemented
-
-    def __sub__(self, other: TextModel) -> TextModel:
-        return self._combined(other, -1) if isinstance(other, TextModel) else NotImplemented
-
-    def _combined(self, other: TextModel, sign: int) -> TextModel:
+    def _combine(self, other: TextModel, sign: int) -> TextModel:
         self.must_be_counts()
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         differing = [part for part in mine if mine[part] != theirs[part]]
@@ -652,14 +583,10 @@ class TextModel:
         model = TextModel.of_tally(tally, self.recipe, {"documents": tally.n_documents}, threads=self.threads)
         if self.calibration is not None and other.calibration is not None:
             shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
-            parts = (self.calibration, other.calibration)
-            model.calibration = type(self.calibration).between(
-                [
-                    part.of_classes(of.classes_, model.classes_)
-                    for part, of in zip(parts, (self, other), strict=True)
-                ],
-                shares,
-            )
+            parts = [self.calibration, other.calibration]
+            classes = (self.classes_, other.classes_)
+            parts = [part.of_classes(own, model.classes_) for part, own in zip(parts, classes, strict=True)]
+            model.calibration = type(self.calibration).between(parts, shares)
         if self.document_ids is not None or other.document_ids is not None:
             first, second = self.ledger_for(1), other.ledger_for(1)
             model.document_ids = first + second if sign > 0 else first - second
@@ -676,18 +603,10 @@ class TextModel:
         recipe = self.recipe
         if not recipe.learner.entry.is_penalised:
             recipe = replace(recipe, learner=replace(recipe.learner, prior=prior))  # type: ignore[type-var]
-        return TextModel(
-            recipe,
-            self.vocabulary,
-            form,
-            self._tally,
-            self.info,
-            scale=self.scale,
-            typical=self.typical,
-            calibration=self.calibration,
-            document_ids=self.document_ids,
-            threads=self.threads,
-        )
+        model = copy.copy(self)
+        model.held_out = None  # of other answers
+        model._install(recipe, self.vocabulary, form, self._tally, self.info, self.scale)
+        return model
 
     @property
     def class_documents(self) -> dict[str, float]:
@@ -702,25 +621,16 @@ class TextModel:
         Without ``counts`` the file is smaller and holds no word that the model does not use, but
         cannot learn, forget or be merged.
         """
-        info = dict(self.info)
-        if counts and self._tally is not None:
-            info["fingerprint"] = self.tally.fingerprint()
-        tally = (lambda: self.tally) if counts and self._tally is not None else None
-        text_file.save(path, self._stored(tally, info))
+        from textodds.model.text_file import save
 
-    def _stored(self, tally: Callable[[], Tally] | None, info: dict[str, Any]) -> FileContents:
-        document_ids = None if tally is None else self.document_ids  # of use only where more can be learned
-        kept = (self.scale, self.typical, self.calibration, self.held_out, document_ids)
-        return FileContents(self.recipe, self.vocabulary, self.form, tally, info, *kept)
+        save(path, self, self.tally if counts and self._tally is not None else None)
 
     def rows(self, texts: Any) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
         from scipy import sparse
 
-        matrices = [self.rows_of(batch) for batch in _texts(texts)]
-        return (
-            sparse.vstack(matrices, format="csr") if matrices else sparse.csr_array((0, len(self.vocabulary)))
-        )
+        nothing = sparse.csr_array((0, len(self.vocabulary)))
+        return sparse.vstack([self.rows_of(batch) for batch in _texts(texts)] or [nothing], format="csr")
 
     def rows_of(self, batch: Batch) -> Any:
         """A batch as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
@@ -735,15 +645,6 @@ class TextModel:
 
         starts, words, values, _ = self._kernel.rows(texts)
         return sparse.csr_array((values, words, starts), shape=(len(texts), len(self.vocabulary)))
-
-
-def of_labels(
-    values: NDArray[np.float64], labels: Sequence[str], number: Callable[[str], int]
-) -> NDArray[np.float64]:
-    """Of values by class (N, K) those of each row's own label, (N,)."""
-    if len(labels) != len(values):
-        raise LengthMismatch(len(values), len(labels))
-    return np.asarray(values[np.arange(len(values)), [number(label) for label in labels]])
 
 
 def _no_weights(V: int) -> LinearModel:

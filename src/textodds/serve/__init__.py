@@ -1,7 +1,12 @@
 """A service that classifies, explains and learns, and its page; needs ``pip install 'textodds[serve]'``.
 
-A request meets, in this order: `guard` (connections), `endpoint` (who may ask, how much, how long),
-`routes` (what there is to ask), and then either `reading` (answers of the model that `live` holds) or
-`writer` (corrections, which are checked by `checking` and put on disk by `journal` before they are
-acknowledged). `base` is the model file, `live` the model of both.
+One asks here what becomes of a request. It meets, in this order: `guard` (connections), `endpoint` (tokens,
+limits, types, one shape of errors: `problems`), `routes` (every endpoint, described by `openapi`), and then
+either `answers` (of the model that `live_model` holds) or `writer` (corrections, which are checked by
+`corrections` and put on disk by `journal` before they are acknowledged). `model_file` is the file that a
+service began with, `live_model` the model of both; files that are sent go through `uploads` to
+`evaluate_file`, a process of its own. `service` holds what requests share, `server` runs it, `messages` are
+the types of requests and answers.
+
+From outside: `server.run` and `settings.Settings`.
 """

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
-from collections.abc import Iterator, Sequence
 
 import numpy as np
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET, UnsetType, convert, structs
 from numpy.typing import NDArray
 
 from textodds.errors import Unsupported
 from textodds.judge.decisions import Losses, Rule
-from textodds.judge.evaluation import Reliability, calibration_error, reliability, wilson
+from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.model.text_model import TextModel
 from textodds.serve import messages
@@ -23,10 +23,10 @@ Floats = NDArray[np.float64]
 _FOLDERS = re.compile(r"[^\s,]*[/\\]")  # where files were in training is nobody's business here
 
 
-def classify(serving: ServedModel, asked: messages.ClassifyRequest) -> messages.ClassifyAnswer:
+def classify(serving: ServedModel, request: messages.ClassifyRequest) -> messages.ClassifyAnswer:
     """The answer to one text."""
-    if not asked.costs and asked.prior is None and asked.abstain is None and asked.top is None:
-        said = serving.model(asked.text)  # the usual case, without a detour
+    if not request.costs and request.prior is None and request.abstain is None and request.top is None:
+        said = serving.model(request.text)  # the usual case, without a detour
         return messages.ClassifyAnswer(
             label=said.label,
             probability=said.probability,
@@ -34,22 +34,23 @@ def classify(serving: ServedModel, asked: messages.ClassifyRequest) -> messages.
             probabilities=said.probabilities,
             version=serving.version,
         )
-    (answer,), rule = _answers(serving.model, [asked.text], asked, asked.top or len(serving.model.classes_))
+    top = request.top or len(serving.model.classes_)
+    (answer,), rule = _answers(serving.model, [request.text], request, top)
     return messages.ClassifyAnswer(**structs.asdict(answer), rule=rule, version=serving.version)
 
 
-def classify_batch(serving: ServedModel, asked: messages.BatchRequest) -> messages.BatchAnswer:
+def classify_batch(serving: ServedModel, request: messages.BatchRequest) -> messages.BatchAnswer:
     """The answers to several texts, in order."""
-    answers, rule = _answers(serving.model, asked.texts, asked, asked.top)
+    answers, rule = _answers(serving.model, request.texts, request, request.top)
     return messages.BatchAnswer(answers=answers, rule=rule, version=serving.version)
 
 
 def _answers(
-    model: TextModel, texts: list[str], asked: messages.Deciding, top: int | None
+    model: TextModel, texts: list[str], request: messages.DecisionOptions, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
     classes = model.classes_
     scores, evidence = model.score(texts)
-    log_posterior = log_softmax(model.calibrated(scores) + _shift(model, asked.prior))
+    log_posterior = log_softmax(model.calibrated(scores) + _shift(model, request.prior))
     best, known = log_posterior.argmax(axis=1), evidence[:, 0].tolist()
     shares = np.exp(log_posterior[np.arange(len(best)), best]).tolist()
     answers = [
@@ -57,23 +58,17 @@ def _answers(
         for k, share, n in zip(best.tolist(), shares, known, strict=True)
     ]
     if top is not None:
-        for answer, named in zip(answers, _named(classes, np.exp(log_posterior), top), strict=True):
-            answer.probabilities = named
-    rule = _rule(model, asked)
+        order = np.argsort(-np.exp(log_posterior), axis=1, kind="stable")[:, :top].tolist()
+        for answer, row, ranked in zip(answers, np.exp(log_posterior), order, strict=True):
+            answer.probabilities = {classes[k]: float(row[k]) for k in ranked}
+    rule = _rule(model, request)
     if rule is None:
         return answers, UNSET
     decisions = rule.decide(log_posterior)
-    decided = zip(answers, decisions.action.tolist(), decisions.expected_loss.tolist(), strict=True)
-    for answer, k, loss in decided:
+    actions, losses = decisions.action.tolist(), decisions.expected_loss.tolist()
+    for answer, k, loss in zip(answers, actions, losses, strict=True):
         answer.action, answer.expected_loss = classes[k] if k >= 0 else None, loss
     return answers, rule.told() if len(classes) == 2 else UNSET
-
-
-def _named(classes: Sequence[str], shares: Floats, top: int) -> Iterator[dict[str, float]]:
-    """Probabilities of the ``top`` most probable classes, the most probable first."""
-    order = np.argsort(-shares, axis=1, kind="stable")[:, :top]
-    for row, chosen in zip(shares, order.tolist(), strict=True):
-        yield {classes[k]: float(row[k]) for k in chosen}
 
 
 def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
@@ -86,12 +81,12 @@ def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
     return log_prior(shares, model.classes_, np.ones(len(model.classes_))) - model.form.log_prior
 
 
-def _rule(model: TextModel, asked: messages.Deciding) -> Rule | None:
-    if not asked.costs and asked.abstain is None:
+def _rule(model: TextModel, request: messages.DecisionOptions) -> Rule | None:
+    if not request.costs and request.abstain is None:
         return None
     _must_have_probabilities(model)
-    costs = {(cost.truth, cost.answer): cost.cost for cost in asked.costs}
-    return Rule(Losses.of(costs, model.classes_), asked.abstain)
+    costs = {(cost.truth, cost.answer): cost.cost for cost in request.costs}
+    return Rule(Losses.of(costs, model.classes_), request.abstain)
 
 
 def _must_have_probabilities(model: TextModel) -> None:
@@ -102,36 +97,21 @@ def _must_have_probabilities(model: TextModel) -> None:
         )
 
 
-def explain(serving: ServedModel, asked: messages.ExplainRequest) -> messages.ExplainAnswer:
+def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.ExplainAnswer:
     """What each word adds to the log-odds, and which words to take away for another answer."""
-    why = serving.model.explain(asked.text, asked.label, asked.rival)
-    flip = why.flip()
-    return messages.ExplainAnswer(
-        label=why.label,
-        rival=why.rival,
-        probability=why.probability,
-        log_odds=why.log_odds,
-        start=why.start,
-        prior=why.prior,
-        absent=why.absent,
-        remainder=why.remainder,
-        words=[messages.WordOdds(word.word, float(word.count), word.log_odds) for word in why.words],
-        unknown=why.unknown,
-        unknown_words=list(why.unknown_words),
-        places=[messages.Place(*place) for place in why.stretches],
-        flip=None
-        if flip is None
-        else messages.Flip(list(flip.words), flip.label_after, flip.probability_after, flip.exact),
-        version=serving.version,
-    )
+    why = serving.model.explain(request.text, request.label, request.rival)
+    plain, flip = why.as_dict(), why.flip()
+    plain |= {"places": plain["stretches"], "version": serving.version}
+    plain["flip"] = None if flip is None else dataclasses.asdict(flip)
+    return convert(plain, messages.ExplainAnswer)
 
 
-def suggest(serving: ServedModel, asked: messages.SuggestRequest) -> messages.SuggestAnswer:
+def suggest(serving: ServedModel, request: messages.SuggestRequest) -> messages.SuggestAnswer:
     """The texts whose labels the model would learn most from."""
     from textodds.study.active import most_useful
 
-    useful = most_useful(serving.model, asked.texts, asked.limit)
-    return messages.SuggestAnswer([messages.Suggestion(*found) for found in useful], serving.version)
+    useful = most_useful(serving.model, request.texts, request.limit)
+    return messages.SuggestAnswer([messages.Suggestion(*text) for text in useful], serving.version)
 
 
 def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> messages.WordsAnswer:
@@ -141,16 +121,16 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
     """
     model = serving.model
     if rival is None:
-        found = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
-    elif _is_counted(model):
+        rows = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
+    elif _has_counts(model):
         apart = model.separating_words(label, rival, limit)
-        found = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
+        rows = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
     else:
-        found = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
-    return messages.WordsAnswer(label, rival, found, serving.version)
+        rows = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
+    return messages.WordsAnswer(label, rival, rows, serving.version)
 
 
-def _is_counted(model: TextModel) -> bool:
+def _has_counts(model: TextModel) -> bool:
     try:
         model.must_be_counts()
         return len(model.tally.classes) > 0
@@ -168,7 +148,10 @@ def model_card(
 ) -> messages.Card:
     """What the model is, what it was made of, and how good it is known to be."""
     model = serving.model
-    documents = _documents(model)
+    try:
+        documents = model.class_documents
+    except Unsupported:
+        documents = {}  # the model does not say
     prior = np.exp(log_softmax(model.form.log_prior[None, :]))[0].tolist()
     classes = [
         messages.ClassSize(label, documents.get(label), share)
@@ -192,27 +175,15 @@ def model_card(
     )
 
 
-def _documents(model: TextModel) -> dict[str, float]:
-    """Documents of each class; none if the model does not say."""
-    try:
-        return model.class_documents
-    except Unsupported:
-        return {}
-
-
 def _quality(model: TextModel) -> messages.Quality | None:
     """How the model did on documents that it had not learned; None if that is not known."""
     held_out = model.held_out
     if held_out is None or not len(held_out):
         return None
     right, n = int(held_out.right.sum()), len(held_out)
-    found = reliability(held_out.p_answer, held_out.right)
-    return messages.Quality(n, right / n, wilson(right, n), calibration_error(found), bins_of(found))
-
-
-def bins_of(found: Reliability) -> list[messages.Bin]:
-    """Answers of about one probability each."""
-    return [messages.Bin(*row) for row in found]
+    bins = reliability(held_out.p_answer, held_out.right)
+    rows = [messages.Bin(*row) for row in bins]
+    return messages.Quality(n, right / n, wilson(right, n), calibration_error(bins), rows)
 
 
 def number(value: float) -> float | None:

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from starlette.exceptions import HTTPException
 from starlette.routing import Route, Router
 
-from textodds.serve.endpoint import Receive, Scope, Send, refuse
+from textodds.serve.endpoint import Handler, Receive, Scope, Send, refuse
 from textodds.serve.problems import Problem
 from textodds.serve.routes import ENDPOINTS
 from textodds.serve.service import Service
@@ -17,9 +17,9 @@ class App:
     """Sends requests to their endpoints; those that are nobody's are refused here."""
 
     def __init__(self, service: Service) -> None:
-        served = {(e.method, e.path): e.served_by(service) for e in ENDPOINTS}
-        self._plain = {place: one for place, one in served.items() if "{" not in place[1]}
-        routes = [Route(path, one, methods=[method]) for (method, path), one in served.items()]
+        handlers = {(each.method, each.path): Handler(each, service) for each in ENDPOINTS}
+        self._plain = {place: handler for place, handler in handlers.items() if "{" not in place[1]}
+        routes = [Route(path, handler, methods=[method]) for (method, path), handler in handlers.items()]
         self._router = Router(routes, redirect_slashes=False, default=nowhere)  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

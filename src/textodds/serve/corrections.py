@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable
 
 from textodds.errors import Conflict, InputError, Unsupported, suggestion
-from textodds.serve.journal import Change, Entry, Journal, State
+from textodds.serve.journal import Change, Journal, JournalEntry, State
 from textodds.serve.live_model import Live
 from textodds.serve.messages import Changed, Document, ForgetRequest, Forgotten, LearnRequest
 from textodds.stats.tally import Tally
@@ -26,7 +26,7 @@ class Group:
         self.changes: list[Change] = []
         self.rest: Tally | None = None
 
-    def checked(self, request: LearnRequest | ForgetRequest) -> tuple[list[Changed], list[Change]]:
+    def check(self, request: LearnRequest | ForgetRequest) -> tuple[list[Changed], list[Change]]:
         """What becomes of each document, and what that changes; an error, if one cannot be done."""
         if self._cannot is not None:
             raise Unsupported(
@@ -34,23 +34,23 @@ class Group:
             )
         self._trial: dict[str, State] = {}
         self._trial_rest = self.rest
-        told: list[Changed] = []
+        outcomes: list[Changed] = []
         changes: list[Change] = []
         if isinstance(request, LearnRequest) and not request.new_labels:
             self._must_be_labels({document.label for document in request.documents})
         for document in request.documents:
             if isinstance(document, Document):
                 name = document.id or uuid.uuid4().hex
-                change = self._learned(name, document)
+                change = self._learning_change(name, document)
             else:
-                name, change = document.id, self._forgotten(document)
-            told.append(Changed(name, change is not None))
+                name, change = document.id, self._forgetting_change(document)
+            outcomes.append(Changed(name, change is not None))
             if change is not None:
                 changes.append(change)
                 was = self._state(name)
                 forgotten = change.sign < 0 or (was is not None and was.was_forgotten)
-                self._trial[name] = State(Entry(0, *change, ""), forgotten)
-        return told, changes
+                self._trial[name] = State(JournalEntry(0, *change, ""), forgotten)
+        return outcomes, changes
 
     def accept(self, changes: Iterable[Change]) -> None:
         """The request that was checked last will be on disk with the group."""
@@ -74,7 +74,7 @@ class Group:
                 hint="for a new class send `new_labels: true`",
             )
 
-    def _learned(self, name: str, document: Document) -> Change | None:
+    def _learning_change(self, name: str, document: Document) -> Change | None:
         """The change that learns a document; None if it was learned before."""
         state = self._state(name)
         if state is None:
@@ -96,7 +96,7 @@ class Group:
             fresh = False
         return Change(1, name, document.label, document.text) if fresh else None
 
-    def _forgotten(self, document: Forgotten) -> Change | None:
+    def _forgetting_change(self, document: Forgotten) -> Change | None:
         """The change that forgets a document; None if it is not there."""
         name, state, base = document.id, self._state(document.id), self._live.base
         text: str | None
@@ -125,7 +125,7 @@ class Group:
         change = Change(-1, name, label, text)
         if of_training:
             rest = self._live.rest() if self._trial_rest is None else self._trial_rest
-            self._trial_rest = self._live.without(rest, Entry(0, *change, ""))
+            self._trial_rest = self._live.without(rest, JournalEntry(0, *change, ""))
         return change
 
 

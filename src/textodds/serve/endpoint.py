@@ -48,7 +48,7 @@ class Body(NamedTuple):
     headers: Headers = ()
 
 
-class Asked(NamedTuple):
+class Call(NamedTuple):
     """A request, once it has been let in and read."""
 
     body: Any = None  # of the type that the endpoint takes, or bytes where it takes a file
@@ -63,7 +63,7 @@ class Endpoint:
 
     method: Literal["GET", "POST"]
     path: str
-    answer: Callable[[Service, Asked], Awaitable[Any]]
+    answer: Callable[[Service, Call], Awaitable[Any]]
     summary: str
     takes: type[msgspec.Struct] | Literal["file"] | None = None
     gives: type[msgspec.Struct] | str = ""  # a media type, if it is no JSON
@@ -71,25 +71,18 @@ class Endpoint:
     needs: Literal["nothing", "read", "write"] = "read"
     example: Any = None
 
-    def served_by(self, service: Service) -> Served:
-        """The endpoint as an ASGI application."""
-        return Served(self, service)
 
-
-class Served:
-    """An endpoint of a running service."""
+class Handler:
+    """An endpoint of a running service, as an ASGI application."""
 
     def __init__(self, endpoint: Endpoint, service: Service) -> None:
         self._endpoint, self._service = endpoint, service
-        self._decoder = None
-        if isinstance(endpoint.takes, type):
-            self._decoder = msgspec.json.Decoder(endpoint.takes)
+        takes, settings = endpoint.takes, service.settings
+        self._decoder = msgspec.json.Decoder(takes) if isinstance(takes, type) else None
         self._encode = msgspec.json.Encoder().encode
-        self._answered = service.metrics.of(endpoint.path)
-        self._most = service.settings.upload if endpoint.takes == "file" else service.settings.body
-        self._patience = (
-            service.settings.upload_seconds if endpoint.takes == "file" else service.settings.seconds
-        )
+        self._responses = service.metrics.of(endpoint.path)
+        self._most = settings.upload if takes == "file" else settings.body
+        self._patience = settings.upload_seconds if takes == "file" else settings.seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever comes."""
@@ -104,14 +97,14 @@ class Served:
                 if len(headers) < len(scope["headers"]):
                     _must_be_clear(scope["headers"])
                 self._let_in(headers)
-                asked = await self._read(scope, headers, receive)
-                found = await self._endpoint.answer(service, asked)
+                call = await self._read(scope, headers, receive)
+                answer = await self._endpoint.answer(service, call)
             except asyncio.CancelledError:
                 if not service.is_overdue(task):
                     raise
                 task.uncancel()
-                told = f"that took longer than {self._patience:g} seconds"
-                raise problems.unavailable("limit.time", told, "ask for less at once", closing=True) from None
+                late = f"that took longer than {self._patience:g} seconds"
+                raise problems.unavailable("limit.time", late, "ask for less at once", closing=True) from None
             finally:
                 service.dismiss(task)
                 if self._endpoint.takes == "file":
@@ -119,11 +112,9 @@ class Served:
         except Exception as error:
             await self._refuse(scope, send, error, start)
             return
-        self._answered.count(200, perf_counter() - start)
-        if isinstance(found, Body):
-            await respond(scope, send, 200, found.content, found.media, found.headers)
-        else:
-            await respond(scope, send, 200, self._encode(found), JSON)
+        self._responses.count(200, perf_counter() - start)
+        body = answer if isinstance(answer, Body) else Body(self._encode(answer), JSON)
+        await respond(scope, send, 200, *body)
 
     async def _refuse(self, scope: Scope, send: Send, error: Exception, start: float) -> None:
         if not isinstance(error, TextoddsError):
@@ -134,7 +125,7 @@ class Served:
                 "this is a fault of textodds, not of yours",
                 hint="please report it, with what the service has logged",
             )
-        self._answered.count(problems.status_of(error).value, perf_counter() - start)
+        self._responses.count(problems.status_of(error).value, perf_counter() - start)
         await refuse(scope, send, error)
 
     def _let_in(self, headers: Mapping[bytes, bytes]) -> None:
@@ -176,13 +167,13 @@ class Served:
                 hint="use the one for writing",
             )
 
-    async def _read(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> Asked:
+    async def _read(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> Call:
         """The request, of the types that it must have."""
         endpoint = self._endpoint
         query = None if endpoint.query is None else _query(scope["query_string"], endpoint.query)
         path = scope.get("path_params") or {}
         if endpoint.takes is None:
-            return Asked(query=query, path=path)
+            return Call(query=query, path=path)
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if self._decoder is not None and media != JSON:
             raise Problem(
@@ -195,9 +186,9 @@ class Served:
             self._service.uploads.take()  # before the body: only one large one is held at a time
         body = await self._body(headers, receive)
         if self._decoder is None:
-            return Asked(body, query, media.decode("ascii", "replace"), path)
+            return Call(body, query, media.decode("ascii", "replace"), path)
         try:
-            return Asked(self._decoder.decode(body), query, path=path)
+            return Call(self._decoder.decode(body), query, path=path)
         except msgspec.ValidationError as error:
             raise _misfit(error) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -237,8 +228,8 @@ def _must_be_clear(headers: Iterable[tuple[bytes, bytes]]) -> None:
     """Refuse headers that decide something and come twice, as nobody knows which of the two counts."""
     for name, times in Counter(name for name, _ in headers).items():
         if times > 1 and name in DECISIVE:
-            told = f"the header `{name.decode()}` comes {times} times"
-            raise Problem(HTTPStatus.BAD_REQUEST, "http", told, hint="send it once")
+            problem = f"the header `{name.decode()}` comes {times} times"
+            raise Problem(HTTPStatus.BAD_REQUEST, "http", problem, hint="send it once")
 
 
 def _query(given: bytes, kind: type[msgspec.Struct]) -> Any:
@@ -246,24 +237,23 @@ def _query(given: bytes, kind: type[msgspec.Struct]) -> Any:
         pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
     except ValueError as error:
         raise InputError("the query has too many parameters") from error
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
         raise InputError("a parameter of the query comes twice", hint="send it once")
     try:
-        return msgspec.convert(found, kind, strict=False)
+        return msgspec.convert(parameters, kind, strict=False)
     except msgspec.ValidationError as error:
         raise _misfit(error) from error
 
 
 def _misfit(error: msgspec.ValidationError) -> InputError:
     """What does not fit, and where: `$.texts[3]` in msgspec's words is `texts[3]` in ours."""
-    told, _, place = str(error).partition(" - at `$")
+    problem, _, place = str(error).partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
-    found = InputError(
-        f"`{where}`: {told}" if where else told, hint="see /openapi.json for what is asked for"
-    )
-    found.code = "input.fields"
-    return found
+    problem = f"`{where}`: {problem}" if where else problem
+    misfit = InputError(problem, hint="see /openapi.json for what is asked for")
+    misfit.code = "input.fields"
+    return misfit
 
 
 async def refuse(scope: Scope, send: Send, error: TextoddsError) -> None:

@@ -18,25 +18,24 @@ PAGE = Path("report.html")
 MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
 
 
-def measured(model: str, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
+def measures(model: str, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
     """The measures, as plain data; the report is written beside the file, if it can be drawn."""
-    from textodds.study.report.evaluation_data import measured as passed
+    from textodds.study.report.evaluation_data import measured
     from textodds.study.report.evaluation_page import evaluation_page
 
-    opened = load_texts(model)
-    given: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
-    evaluation, gathered = passed(opened, read(Path(file), **given))
+    loaded = load_texts(model)
+    named: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
+    evaluation, data = measured(loaded, read(Path(file), **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
-        page = evaluation_page(opened, evaluation, gathered, called="the model", data="the file")
+        page = evaluation_page(loaded, evaluation, data, called="the model", data="the file")
         PAGE.write_text(page, encoding="utf-8")
-    by_class = evaluation.by_class().items()
-    found: dict[str, Any] = {
+    plain: dict[str, Any] = {
         "n": evaluation.n,
         "calibration_error": number(evaluation.calibration_error),
         "classes": [
             {"label": label, "rows": int(part["rows"])}
             | {name: number(part[name]) for name in ("precision", "recall", "f1")}
-            for label, part in by_class
+            for label, part in evaluation.by_class().items()
         ],
         "confusion": [
             {"truth": truth, "answer": answer, "rows": rows}
@@ -48,9 +47,9 @@ def measured(model: str, file: str, columns: dict[str, str | None]) -> dict[str,
         ],
     }
     for name in ("accuracy", "macro_f1", "log_loss"):
-        found[name] = number(getattr(evaluation, name))
-        found[f"{name}_interval"] = [number(end) for end in getattr(evaluation, f"{name}_interval")]
-    return found
+        plain[name] = number(getattr(evaluation, name))
+        plain[f"{name}_interval"] = [number(end) for end in getattr(evaluation, f"{name}_interval")]
+    return plain
 
 
 def _hint(error: TextoddsError) -> str | None:
@@ -71,13 +70,13 @@ def main(model: str, file: str, columns: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = measured(model, file, json.loads(columns))
+            plain = measures(model, file, json.loads(columns))
     except TextoddsError as error:
-        found = {"problem": error.problem, "hint": _hint(error), "code": error.code}
+        plain = {"problem": error.problem, "hint": _hint(error), "code": error.code}
     except MemoryError:
-        told = InputError("the file takes more memory than there is", hint="send fewer rows")
-        found = {"problem": told.problem, "hint": told.hint, "code": told.code}
-    sys.stdout.write(json.dumps(found))
+        problem = "the file takes more memory than there is"
+        plain = {"problem": problem, "hint": "send fewer rows", "code": InputError.code}
+    sys.stdout.write(json.dumps(plain))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,13 @@ HEAD = 64 << 10  # bytes before the body of a request
 EVERY = 1.0  # seconds between looks at the clock
 
 
-class Guarded(HttpToolsProtocol):
+class GuardProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with limits on what comes before a request is complete."""
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._head, self._in_body, self._asked = 0, False, 0.0
+        self._head, self._in_body, self._head_at = 0, False, 0.0
         self._came = self._read = 0  # bytes since the head, and how many of them were body
         self._since = self.loop.time()  # when the head of a request began to be awaited; 0 if it is not
         if len(self.connections) > CONNECTIONS:
@@ -48,7 +48,7 @@ class Guarded(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """The head of a request is here."""
-        self._head, self._since, self._in_body, self._asked = 0, 0.0, True, self.loop.time()
+        self._head, self._since, self._in_body, self._head_at = 0, 0.0, True, self.loop.time()
         self._came = self._read = 0
         super().on_headers_complete()
 
@@ -72,7 +72,7 @@ class Guarded(HttpToolsProtocol):
         if self._since:
             if now - self._since > patience:
                 self.transport.abort()
-        elif now - self._asked > answering and (
+        elif now - self._head_at > answering and (
             self._in_body or not self.cycle.response_complete or self.transport.get_write_buffer_size()
         ):
             self.transport.abort()
@@ -93,5 +93,5 @@ async def watch(connections: Iterable[Any], patience: float, answering: float) -
     while True:
         await asyncio.sleep(EVERY)
         for connection in list(connections):
-            if isinstance(connection, Guarded):
+            if isinstance(connection, GuardProtocol):
                 connection.end_if_stalled(patience, answering)

@@ -13,10 +13,10 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textodds.errors import ModelFileError
 
@@ -51,7 +51,7 @@ class Change(NamedTuple):
     text: str | None
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """A change that is in the journal."""
 
     seq: int
@@ -65,7 +65,7 @@ class Entry(NamedTuple):
 class State(NamedTuple):
     """What the journal knows of a document: its last entry, and whether this base was made to forget it."""
 
-    last: Entry
+    last: JournalEntry
     was_forgotten: bool
 
 
@@ -86,16 +86,13 @@ class Journal:
         self.path, self._lock = path, threading.Lock()
         try:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2)
+            try:
+                self._open()
+            except BaseException:
+                self._db.close()
+                raise
         except sqlite3.Error as error:
             raise _unusable(path, error) from error
-        try:
-            self._open()
-        except sqlite3.Error as error:
-            self._db.close()
-            raise _unusable(path, error) from error
-        except BaseException:
-            self._db.close()
-            raise
 
     def _open(self) -> None:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -111,24 +108,17 @@ class Journal:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")  # a text that is erased leaves nothing in the file
         self._db.execute("PRAGMA wal_autocheckpoint = 4000")
-        self.key, self.base, self.since = self._db.execute(
-            "SELECT journal, base, since FROM about"
-        ).fetchone()
-        found = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
-        self.last = 0 if found is None else int(found[0])
+        about = self._db.execute("SELECT journal, base, since FROM about").fetchone()
+        self.key, self.base, self.since = about
+        last = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
+        self.last = 0 if last is None else int(last[0])
         self._db.execute("BEGIN EXCLUSIVE")  # from here on no other process can open it
         self._db.execute("COMMIT")
 
     def _is_new(self) -> bool:
         """Whether the file is empty; refuses one of somebody else before anything is changed in it."""
-        (layout,), (ours,), (tables,) = (
-            self._db.execute(query).fetchone()
-            for query in (
-                "PRAGMA user_version",
-                "PRAGMA application_id",
-                "SELECT count(*) FROM sqlite_master",
-            )
-        )
+        queries = ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
+        layout, ours, tables = (self._db.execute(query).fetchone()[0] for query in queries)
         if (layout, ours, tables) == (0, 0, 0):
             return True
         if (layout, ours) != (LAYOUT, OURS):
@@ -142,18 +132,33 @@ class Journal:
         """The number of the last entry, once all changes are on disk; on an error none of them is."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         numbers = itertools.count(self.last + 1)
-        rows = [Entry(seq, *change, at) for seq, change in zip(numbers, changes, strict=False)]
-        with self._lock:
-            try:
-                self._db.execute("BEGIN IMMEDIATE")
-                self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
+        rows = [JournalEntry(seq, *change, at) for seq, change in zip(numbers, changes, strict=False)]
+        with self._lock, self._transaction():
+            self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
         self.last += len(rows)
         return self.last
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """What is done within is on disk at the end; on an error none of it is."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+            raise
+
+    def _select(self, query: str, *values: Any) -> list[Any]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+    def _pages(self, query: str, *values: Any, after: int = 0, size: int = PORTION) -> Iterator[JournalEntry]:
+        """The entries of a query in order, so many at a time: others use the journal in between."""
+        while rows := self._select(f"{query} AND seq > ? ORDER BY seq LIMIT ?", *values, after, size):
+            yield from map(JournalEntry._make, rows)
+            after = rows[-1][0]
 
     def rest_on(self, base: str, since: int) -> None:
         """From entry ``since`` on changes are those of another model file."""
@@ -163,85 +168,58 @@ class Journal:
 
     def mark(self, seq: int) -> str:
         """What tells an entry from another that might have had its number."""
-        with self._lock:
-            found = self._db.execute(
-                "SELECT seq, sign, id, label, at FROM entries WHERE seq = ?", (seq,)
-            ).fetchone()
-        return hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
+        rows = self._select("SELECT seq, sign, id, label, at FROM entries WHERE seq = ?", seq)
+        entry = rows[0] if rows else None
+        return hashlib.sha256(repr(entry).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def standing_at(self, seq: int) -> Iterator[Entry]:
+    def standing_at(self, seq: int) -> Iterator[JournalEntry]:
         """Of every document its last entry up to a number, in order."""
-        after = 0
-        while True:
-            with self._lock:
-                rows = self._db.execute(
-                    "SELECT * FROM entries WHERE seq > ? AND seq IN "
-                    "(SELECT max(seq) FROM entries WHERE seq <= ? GROUP BY id) ORDER BY seq LIMIT ?",
-                    (after, seq, PORTION * 100),
-                ).fetchall()
-            if not rows:
-                return
-            yield from map(Entry._make, rows)
-            after = rows[-1][0]
+        last_of_each = "seq IN (SELECT max(seq) FROM entries WHERE seq <= ? GROUP BY id)"
+        return self._pages(f"SELECT * FROM entries WHERE {last_of_each}", seq, size=PORTION * 100)
 
-    def after(self, seq: int) -> Iterator[Entry]:
+    def after(self, seq: int) -> Iterator[JournalEntry]:
         """The entries after a number, in order."""
-        while True:
-            with self._lock:
-                rows = self._db.execute(
-                    "SELECT * FROM entries WHERE seq > ? ORDER BY seq LIMIT ?", (seq, PORTION)
-                ).fetchall()
-            if not rows:
-                return
-            yield from map(Entry._make, rows)
-            seq = rows[-1][0]
+        return self._pages("SELECT * FROM entries WHERE true", after=seq)
 
     def states(self, ids: Iterable[str]) -> dict[str, State]:
         """What is known of documents, by id; of those that are not in the journal nothing."""
-        found: dict[str, State] = {}
+        states: dict[str, State] = {}
         wanted = list(dict.fromkeys(ids))
         for start in range(0, len(wanted), PORTION):
             part = wanted[start : start + PORTION]
             marks = ",".join("?" * len(part))
-            with self._lock:
-                rows = self._db.execute(
-                    "SELECT *, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND "
-                    "other.sign < 0 AND (other.seq > ?1 OR other.seq = (SELECT max(seq) FROM entries AS old "
-                    "WHERE old.id = other.id AND old.seq <= ?1))) FROM entries WHERE seq IN "
-                    f"(SELECT max(seq) FROM entries WHERE id IN ({marks}) GROUP BY id)",
-                    [self.since, *part],
-                ).fetchall()
-            found |= {row[2]: State(Entry._make(row[:6]), bool(row[6])) for row in rows}
-        return found
+            rows = self._select(
+                "SELECT *, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND "
+                "other.sign < 0 AND (other.seq > ?1 OR other.seq = (SELECT max(seq) FROM entries AS old "
+                "WHERE old.id = other.id AND old.seq <= ?1))) FROM entries WHERE seq IN "
+                f"(SELECT max(seq) FROM entries WHERE id IN ({marks}) GROUP BY id)",
+                *(self.since, *part),
+            )
+            states |= {row[2]: State(JournalEntry._make(row[:6]), bool(row[6])) for row in rows}
+        return states
 
-    def first_forgotten(self) -> Iterator[Entry]:
+    def first_forgotten(self) -> list[JournalEntry]:
         """Of every document that this base was made to forget the entry that first did so."""
-        with self._lock:
-            rows = self._db.execute(
-                "SELECT min(seq), sign, id, label, text, at FROM entries WHERE sign < 0 AND (seq > ?1 OR "
-                "seq IN (SELECT max(seq) FROM entries WHERE seq <= ?1 GROUP BY id)) GROUP BY id",
-                (self.since,),
-            ).fetchall()
-        yield from map(Entry._make, rows)
+        rows = self._select(
+            "SELECT min(seq), sign, id, label, text, at FROM entries WHERE sign < 0 AND (seq > ?1 OR "
+            "seq IN (SELECT max(seq) FROM entries WHERE seq <= ?1 GROUP BY id)) GROUP BY id",
+            self.since,
+        )
+        return list(map(JournalEntry._make, rows))
 
-    def recent(self, limit: int) -> list[tuple[Entry, bool]]:
+    def recent(self, limit: int) -> list[tuple[JournalEntry, bool]]:
         """The latest entries, the last first, and whether each is the last of its document."""
-        with self._lock:
-            rows = self._db.execute(
-                "SELECT *, NOT EXISTS (SELECT 1 FROM entries AS later WHERE later.id = entries.id "
-                "AND later.seq > entries.seq) FROM entries ORDER BY seq DESC LIMIT ?",
-                (limit,),
-            ).fetchall()
-        return [(Entry._make(row[:6]), bool(row[6])) for row in rows]
+        rows = self._select(
+            "SELECT *, NOT EXISTS (SELECT 1 FROM entries AS later WHERE later.id = entries.id "
+            "AND later.seq > entries.seq) FROM entries ORDER BY seq DESC LIMIT ?",
+            limit,
+        )
+        return [(JournalEntry._make(row[:6]), bool(row[6])) for row in rows]
 
     def standing(self) -> int:
         """How many documents are learned, by their last entries."""
-        with self._lock:
-            return int(
-                self._db.execute(
-                    "SELECT count(*) FROM (SELECT max(seq), sign FROM entries GROUP BY id) WHERE sign > 0"
-                ).fetchone()[0]
-            )
+        query = "SELECT count(*) FROM (SELECT max(seq), sign FROM entries GROUP BY id) WHERE sign > 0"
+        return int(self._select(query)[0][0])
 
     def erase(self, kept: Iterable[int] = ()) -> int:
         """Take out every text that is not learned now; how many entries had one.
@@ -250,8 +228,7 @@ class Journal:
         """
         numbers = [(seq,) for seq in kept]  # before the lock: they may come from this journal
         with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
+            with self._transaction():
                 self._db.execute("CREATE TEMP TABLE IF NOT EXISTS kept (seq INTEGER PRIMARY KEY)")
                 self._db.execute("DELETE FROM kept")
                 self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", numbers)
@@ -259,11 +236,6 @@ class Journal:
                     "UPDATE entries SET text = NULL WHERE text IS NOT NULL AND seq NOT IN kept AND NOT "
                     "(sign > 0 AND seq = (SELECT max(seq) FROM entries AS last WHERE last.id = entries.id))"
                 ).rowcount
-                self._db.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
             if erased:  # nor shall the log keep them
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased

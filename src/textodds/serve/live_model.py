@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from textodds.errors import Conflict, InputError, TextoddsError
 from textodds.model.text_model import TextModel
-from textodds.serve.journal import Entry, Journal
-from textodds.serve.model_file import Base, opened
+from textodds.serve.journal import Journal, JournalEntry
+from textodds.serve.model_file import Base, open_model
 from textodds.serve.settings import Settings
 from textodds.stats.document_ids import DocumentIds
 from textodds.stats.tally import Tally
@@ -51,23 +51,23 @@ class Live:
 
     def __init__(self, settings: Settings, journal: Journal, base: Base) -> None:
         self._settings, self._journal, self.base = settings, journal, base
-        self._window: list[Entry] = []  # acknowledged, and not in the model yet
+        self._window: list[JournalEntry] = []  # acknowledged, and not in the model yet
         self._folding, self._changing = threading.Lock(), threading.Lock()
         self.reloads = self.refused = 0  # of the model file
         self.saved = 0  # the last entry that a snapshot holds
-        self.serving = self._recovered()
+        self.serving = self._recover()
         self._rest: Tally | None = None
 
-    def _recovered(self) -> ServedModel:
+    def _recover(self) -> ServedModel:
         """The last snapshot with what the journal has since; without one, the file with all of it.
 
         A snapshot that cannot be used is no loss: all is in the file and the journal.
         """
         with suppress(TextoddsError):
-            found = self._snapshot()
-            if found is not None:
-                serving = brought_up(found, self._journal, self.base.model)
-                self.saved = found.seq
+            snapshot = self._snapshot()
+            if snapshot is not None:
+                serving = catch_up(snapshot, self._journal, self.base.model)
+                self.saved = snapshot.seq
                 return serving
         return self._from(self.base)
 
@@ -81,8 +81,8 @@ class Live:
         model = base.model
         before = journal.standing_at(since)
         while standing := list(islice(before, PORTION)):
-            model = taught(model, base.model, standing)
-        serving = brought_up(ServedModel(model, base.digest, since), journal, base.model)
+            model = teach(model, base.model, standing)
+        serving = catch_up(ServedModel(model, base.digest, since), journal, base.model)
         if is_new:
             journal.rest_on(base.digest, since)
         return serving
@@ -93,7 +93,7 @@ class Live:
             part.unlink(missing_ok=True)
         if not path.exists():
             return None
-        model = opened(path).model
+        model = open_model(path).model
         about = model.info.pop("served", None)
         if not isinstance(about, dict) or not isinstance(about.get("seq"), int):
             return None
@@ -124,7 +124,7 @@ class Live:
             classes, last = set(self.serving.model.classes_), {entry.id: entry for entry in self._window}
         return classes, {name: entry.label for name, entry in last.items() if entry.sign > 0}
 
-    def take(self, entries: Iterable[Entry]) -> None:
+    def take(self, entries: Iterable[JournalEntry]) -> None:
         """Let the next answer rest on entries, which are on disk."""
         with self._changing:
             self._window += entries
@@ -135,11 +135,11 @@ class Live:
         selection = self.base.model.recipe.selection
         return (selection.min_df, selection.max_df) != (1, 1.0)
 
-    def tried(self, entries: Sequence[Entry]) -> ServedModel:
+    def trial(self, entries: Sequence[JournalEntry]) -> ServedModel:
         """What answers would rest on after entries, which are not on disk yet; an error, if on nothing."""
         with self._folding:
             window = [*self._window, *entries]
-            model = of_base(folded(self.serving.model, window), self.base.model)
+            model = of_base(fold_in(self.serving.model, window), self.base.model)
             return ServedModel(model, self.base.digest, window[-1].seq)
 
     def adopt(self, serving: ServedModel) -> None:
@@ -153,7 +153,7 @@ class Live:
             with self._changing:
                 window = self._window[:]
             if window:
-                model = of_base(folded(self.serving.model, window), self.base.model)
+                model = of_base(fold_in(self.serving.model, window), self.base.model)
                 with self._changing:
                     self.serving = ServedModel(model, self.base.digest, window[-1].seq)
                     del self._window[: len(window)]
@@ -168,22 +168,22 @@ class Live:
             rest = self.base.model.tally
             gone = [entry for entry in self._journal.first_forgotten() if self.base.has(entry.id)]
             if gone:
-                rest = rest - self.counted(gone)
+                rest = rest - self.count(gone)
             self._rest = rest
         return self._rest
 
-    def without(self, rest: Tally, entry: Entry) -> Tally:
+    def without(self, rest: Tally, entry: JournalEntry) -> Tally:
         """``rest`` without one more document of training; `InputError` if it cannot have been there."""
-        left = rest - self.counted([entry])
+        left = rest - self.count([entry])
         if not left.classes:
             raise InputError("that would forget every document of training", hint="delete the model instead")
         return left
 
-    def now_without(self, rest: Tally) -> None:
+    def set_rest(self, rest: Tally) -> None:
         """Documents of training were forgotten, on disk too, and ``rest`` is what is left."""
         self._rest = rest
 
-    def counted(self, entries: Iterable[Entry]) -> Tally:
+    def count(self, entries: Iterable[JournalEntry]) -> Tally:
         """The counts of documents, by the settings of the model."""
         model, (texts, labels, _) = self.base.model, columns(entries)
         return Tally.of(texts, labels, settings=model.recipe.settings, threads=model.threads)
@@ -203,17 +203,17 @@ class Live:
         On an error everything stays as it was.
         """
         try:
-            changed = self._reloaded()
+            changed = self._reload()
         except BaseException:
             self.refused += 1
             raise
         self.reloads += 1
         return changed
 
-    def _reloaded(self) -> bool:
+    def _reload(self) -> bool:
         path = self._settings.model
         try:
-            base = opened(path)
+            base = open_model(path)
         except TextoddsError as error:  # who asks for it need not know where it is
             error.problem = error.problem.replace(str(path), path.name)
             raise
@@ -226,12 +226,12 @@ class Live:
         return True
 
 
-def brought_up(serving: ServedModel, journal: Journal, base: TextModel) -> ServedModel:
+def catch_up(serving: ServedModel, journal: Journal, base: TextModel) -> ServedModel:
     """A model with the entries of the journal that it does not hold."""
     model, seq = serving.model, serving.seq
     entries = journal.after(seq)
     while window := list(islice(entries, PORTION)):
-        model, seq = folded(model, window), window[-1].seq
+        model, seq = fold_in(model, window), window[-1].seq
     return ServedModel(of_base(model, base) if seq else model, serving.digest, seq)
 
 
@@ -252,7 +252,7 @@ def of_base(model: TextModel, base: TextModel) -> TextModel:
     return model
 
 
-def taught(model: TextModel, base: TextModel, standing: Iterable[Entry]) -> TextModel:
+def teach(model: TextModel, base: TextModel, standing: Iterable[JournalEntry]) -> TextModel:
     """A model with the documents that stood in a journal before its base was served.
 
     Those that the base has learned itself, in training, are not learned again, and what was forgotten is
@@ -276,18 +276,18 @@ def taught(model: TextModel, base: TextModel, standing: Iterable[Entry]) -> Text
             )
         if (known is None) == (entry.sign > 0):
             changes.append(entry)
-    return folded(model, changes)
+    return fold_in(model, changes)
 
 
-def folded(model: TextModel, window: Iterable[Entry]) -> TextModel:
+def fold_in(model: TextModel, window: Iterable[JournalEntry]) -> TextModel:
     """Another model, with what a window of entries has learned and without what it has forgotten.
 
     Counts add, so only what is left in the end of each document matters: one learned and forgotten within
     the window is never counted, nor is one whose text is erased, since it is forgotten later.
     """
     document_ids = model.document_ids or DocumentIds.none()
-    first: dict[str, Entry] = {}
-    last: dict[str, Entry] = {}
+    first: dict[str, JournalEntry] = {}
+    last: dict[str, JournalEntry] = {}
     for entry in window:
         first.setdefault(entry.id, entry)
         last[entry.id] = entry
@@ -299,16 +299,14 @@ def folded(model: TextModel, window: Iterable[Entry]) -> TextModel:
     if not gone and not fresh:
         return model
     changed = copy.copy(model)  # its parts are replaced, never changed: who reads the old one goes on
-    if gone:
-        texts, labels, ids = columns(gone)
-        changed.forget(texts, labels, ids=ids)
-    if fresh:
-        texts, labels, ids = columns(fresh)
-        changed.learn(texts, labels, ids=ids)
+    for change, entries in ((changed.forget, gone), (changed.learn, fresh)):
+        if entries:
+            texts, labels, ids = columns(entries)
+            change(texts, labels, ids=ids)
     return changed
 
 
-def columns(entries: Iterable[Entry]) -> tuple[list[str], list[str], list[str]]:
+def columns(entries: Iterable[JournalEntry]) -> tuple[list[str], list[str], list[str]]:
     """Texts, labels and ids of entries."""
     rows = list(entries)
     return [entry.text or "" for entry in rows], [entry.label for entry in rows], [entry.id for entry in rows]

@@ -44,7 +44,7 @@ class Cost(Request):
     cost: Price
 
 
-class Deciding(Request, kw_only=True):
+class DecisionOptions(Request, kw_only=True):
     """How to decide; with nothing given, for the most probable class under the model's own prior."""
 
     prior: Annotated[
@@ -68,13 +68,13 @@ class Deciding(Request, kw_only=True):
     ] = None
 
 
-class ClassifyRequest(Deciding, kw_only=True):
+class ClassifyRequest(DecisionOptions, kw_only=True):
     """One text."""
 
     text: Text
 
 
-class BatchRequest(Deciding, kw_only=True):
+class BatchRequest(DecisionOptions, kw_only=True):
     """Several texts, which are decided alike."""
 
     texts: list[Text]

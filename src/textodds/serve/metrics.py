@@ -18,7 +18,7 @@ MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0)
 
 
-class Answered:
+class ResponseCounts:
     """Answers of one endpoint: how many by status, and how long they took. One thread counts."""
 
     def __init__(self) -> None:
@@ -41,31 +41,27 @@ class Metrics:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._answered: dict[str, Answered] = {}
+        self._responses: dict[str, ResponseCounts] = {}
         self.texts = 0
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
-    def of(self, endpoint: str) -> Answered:
+    def of(self, endpoint: str) -> ResponseCounts:
         """The answers of an endpoint."""
-        return self._answered.setdefault(endpoint, Answered())
+        return self._responses.setdefault(endpoint, ResponseCounts())
 
     def collect(self) -> Iterator[Metric]:
         """All of it, as prometheus_client wants it."""
-        answers = CounterMetricFamily(
-            "textodds_requests", "Requests answered.", labels=["endpoint", "status"]
-        )
-        seconds = HistogramMetricFamily(
-            "textodds_request_seconds",
-            "Seconds from the head of a request to its answer.",
-            labels=["endpoint"],
-        )
-        for endpoint, found in list(self._answered.items()):
-            for status, number in sorted(found.statuses.items()):
+        by = ["endpoint", "status"]
+        answers = CounterMetricFamily("textodds_requests", "Requests answered.", labels=by)
+        what = "Seconds from the head of a request to its answer."
+        seconds = HistogramMetricFamily("textodds_request_seconds", what, labels=by[:1])
+        for endpoint, counts in list(self._responses.items()):
+            for status, number in sorted(counts.statuses.items()):
                 answers.add_metric([endpoint, str(status)], number)
             bounds = [*map(str, SECONDS), "+Inf"]
-            buckets = [(bound, float(n)) for bound, n in zip(bounds, accumulate(found.within), strict=True)]
-            seconds.add_metric([endpoint], buckets, found.total)
+            buckets = [(bound, float(n)) for bound, n in zip(bounds, accumulate(counts.within), strict=True)]
+            seconds.add_metric([endpoint], buckets, counts.total)
         yield answers
         yield seconds
         service, writer, live = self._service, self._service.writer, self._service.live

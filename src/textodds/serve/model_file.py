@@ -34,7 +34,7 @@ class Base(NamedTuple):
         return self.model.document_ids is not None and name in self.model.document_ids
 
 
-def opened(path: Path) -> Base:
+def open_model(path: Path) -> Base:
     """The model in a file, read from a copy: who writes over the file then does not pull it from under us."""
     try:
         with path.open("rb") as file, tempfile.NamedTemporaryFile(suffix=".textodds") as private:

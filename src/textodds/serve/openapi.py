@@ -38,7 +38,9 @@ def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, 
     paths: dict[str, Any] = {}
     for endpoint in described:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, settings, schemas)
-    components: dict[str, Any] = {"schemas": schemas, "responses": _refusals()}
+    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
+    refusals = {status: {"description": text, "content": problem} for status, text in REFUSALS.items()}
+    components: dict[str, Any] = {"schemas": schemas, "responses": refusals}
     if settings.needs_token:
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return {
@@ -53,11 +55,6 @@ def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, 
     }
 
 
-def _refusals() -> dict[str, Any]:
-    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
-    return {status: {"description": told, "content": content} for status, told in REFUSALS.items()}
-
-
 def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) -> dict[str, Any]:
     statuses = ["500", "503"]
     if endpoint.needs != "nothing":
@@ -70,19 +67,23 @@ def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) 
         statuses += ["409", "422"]
     if "{" in endpoint.path:
         statuses += ["404"]
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": _name(endpoint),
         "summary": endpoint.summary,
         "responses": {"200": _answer(endpoint)}
         | {status: {"$ref": f"#/components/responses/{status}"} for status in sorted(set(statuses))},
     }
-    if parameters := [*_path_parameters(endpoint), *_query_parameters(endpoint, schemas)]:
-        found["parameters"] = parameters
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"\{(\w+)\}", endpoint.path)
+    ]
+    if parameters := parameters + _query_parameters(endpoint, schemas):
+        operation["parameters"] = parameters
     if endpoint.takes is not None:
-        found["requestBody"] = {"required": True, "content": _content(endpoint)}
+        operation["requestBody"] = {"required": True, "content": _content(endpoint)}
     if settings.needs_token and endpoint.needs != "nothing":
-        found["security"] = [{"token": []}]
-    return found
+        operation["security"] = [{"token": []}]
+    return operation
 
 
 def _name(endpoint: Endpoint) -> str:
@@ -99,8 +100,8 @@ def _answer(endpoint: Endpoint) -> dict[str, Any]:
     if isinstance(endpoint.gives, str):
         return {"description": endpoint.summary, "content": {endpoint.gives: {"schema": {"type": "string"}}}}
     schema = {"$ref": f"#/components/schemas/{endpoint.gives.__name__}"}
-    told = (endpoint.gives.__doc__ or "").partition("\n")[0]
-    return {"description": told, "content": {"application/json": {"schema": schema}}}
+    first_line = (endpoint.gives.__doc__ or "").partition("\n")[0]
+    return {"description": first_line, "content": {"application/json": {"schema": schema}}}
 
 
 def _content(endpoint: Endpoint) -> dict[str, Any]:
@@ -113,11 +114,6 @@ def _content(endpoint: Endpoint) -> dict[str, Any]:
     return {"application/json": {"schema": schema, "example": endpoint.example}}
 
 
-def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    names = re.findall(r"\{(\w+)\}", endpoint.path)
-    return [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
-
-
 def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
     if endpoint.query is None:
         return []
@@ -127,8 +123,13 @@ def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[
         plain = {key: value for key, value in schema.items() if key != "default" or value is not None}
         if "anyOf" in plain:  # a query has no null: what is not given is left out
             (plain,) = (part for part in plain["anyOf"] if part.get("type") != "null")
-        told = {"name": name, "in": "query", "required": name in kind.get("required", ()), "schema": plain}
+        parameter = {
+            "name": name,
+            "in": "query",
+            "required": name in kind.get("required", ()),
+            "schema": plain,
+        }
         if "description" in schema:
-            told["description"] = schema["description"]
-        parameters.append(told)
+            parameter["description"] = schema["description"]
+        parameters.append(parameter)
     return parameters

@@ -54,20 +54,20 @@ def status_of(error: TextoddsError) -> HTTPStatus:
     return HTTPStatus.INTERNAL_SERVER_ERROR
 
 
-def shortened(told: str) -> str:
-    """What is told, without what was sent at length."""
-    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+def shorten(text: str) -> str:
+    """A text that may have been sent at length, cut."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def details(error: TextoddsError) -> tuple[int, bytes]:
     """The status and the body that tell of an error."""
     status = status_of(error)
-    told = ProblemDetails(
+    body = ProblemDetails(
         type=f"urn:textodds:error:{error.code}",
         title=status.phrase,
         status=status.value,
-        detail=shortened(error.problem),
+        detail=shorten(error.problem),
         code=error.code,
-        hint=None if error.hint is None else shortened(error.hint),
+        hint=None if error.hint is None else shorten(error.hint),
     )
-    return status.value, msgspec.json.encode(told)
+    return status.value, msgspec.json.encode(body)

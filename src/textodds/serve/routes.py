@@ -1,20 +1,23 @@
-"""What can be asked: every endpoint, with its types, who may ask it, and an example."""
+"""What can be asked: every endpoint, with its types, who may ask it, and an example.
+
+An endpoint is a function: its docstring is the summary, and the type that it returns is the answer's.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from textodds.serve import answers, messages, metrics
-from textodds.serve.endpoint import Asked, Body, Endpoint
+from textodds.serve.endpoint import Body, Call, Endpoint
 from textodds.serve.openapi import description
-from textodds.serve.problems import Problem, shortened, unavailable
+from textodds.serve.problems import Problem, shorten, unavailable
 from textodds.serve.service import BRIEF, Service
 
 PAGE_POLICY = (
@@ -55,9 +58,32 @@ class EvaluateQuery(msgspec.Struct, forbid_unknown_fields=True):
     label: Annotated[str | None, Meta(description="The column of labels.")] = None
 
 
-async def classify(service: Service, asked: Asked) -> messages.ClassifyAnswer:
-    """The label of one text."""
-    request: messages.ClassifyRequest = asked.body
+SPAM = "win a free phone now"
+TWO = [SPAM, "see you at noon"]
+FILE = "label,text\nspam,win a free phone now\nham,see you at noon\n"
+
+Responder = Callable[[Service, Call], Awaitable[Any]]
+ENDPOINTS: list[Endpoint] = []
+
+
+def endpoint(
+    method: Literal["GET", "POST"], path: str, *, gives: str | None = None, **options: Any
+) -> Callable[[Responder], Responder]:
+    """Make an endpoint of the function below; ``gives`` is the media type of an answer that is not JSON."""
+
+    def register(answer: Responder) -> Responder:
+        summary = (answer.__doc__ or "").rstrip(".")
+        kind = gives or get_type_hints(answer)["return"]
+        ENDPOINTS.append(Endpoint(method, path, answer, summary, gives=kind, **options))
+        return answer
+
+    return register
+
+
+@endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM})
+async def classify(service: Service, call: Call) -> messages.ClassifyAnswer:
+    """Classify one text."""
+    request: messages.ClassifyRequest = call.body
     length = service.must_be_short((request.text,))
     service.metrics.texts += 1
     serving = await service.serving()
@@ -66,9 +92,10 @@ async def classify(service: Service, asked: Asked) -> messages.ClassifyAnswer:
     return answers.classify(serving, request)
 
 
-async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer:
-    """The labels of several texts."""
-    request: messages.BatchRequest = asked.body
+@endpoint("POST", "/v1/classify/batch", takes=messages.BatchRequest, example={"texts": TWO})
+async def classify_batch(service: Service, call: Call) -> messages.BatchAnswer:
+    """Classify several texts."""
+    request: messages.BatchRequest = call.body
     service.must_be_few(len(request.texts))
     length = service.must_be_short(request.texts)
     service.metrics.texts += len(request.texts)
@@ -78,48 +105,59 @@ async def classify_batch(service: Service, asked: Asked) -> messages.BatchAnswer
     return answers.classify_batch(serving, request)
 
 
-async def explain(service: Service, asked: Asked) -> messages.ExplainAnswer:
-    """Why."""
-    service.must_be_short((asked.body.text,), min(service.settings.explained, service.settings.text))
+@endpoint("POST", "/v1/explain", takes=messages.ExplainRequest, example={"text": SPAM})
+async def explain(service: Service, call: Call) -> messages.ExplainAnswer:
+    """Explain what each word adds to the odds."""
+    service.must_be_short((call.body.text,), min(service.settings.explained, service.settings.text))
     service.metrics.texts += 1
-    return await service.at_length(answers.explain, await service.serving(), asked.body)
+    return await service.at_length(answers.explain, await service.serving(), call.body)
 
 
-async def suggest(service: Service, asked: Asked) -> messages.SuggestAnswer:
-    """What to label next."""
-    service.must_be_few(len(asked.body.texts))
-    service.must_be_short(asked.body.texts)
-    return await service.at_length(answers.suggest, await service.serving(), asked.body)
+LEARN = {"documents": [{"id": "mail-4711", "text": SPAM, "label": "spam"}]}
+FORGET = {"documents": [{"id": "mail-4711"}]}
 
 
-async def change(service: Service, asked: Asked) -> messages.ChangeAnswer:
-    """Learn or forget."""
-    documents: Sequence[messages.Document | messages.Forgotten] = asked.body.documents
+@endpoint("POST", "/v1/learn", takes=messages.LearnRequest, needs="write", example=LEARN)
+async def learn(service: Service, call: Call) -> messages.ChangeAnswer:
+    """Learn documents; acknowledged once they are on disk."""
+    return await _change(service, call)
+
+
+@endpoint("POST", "/v1/forget", takes=messages.ForgetRequest, needs="write", example=FORGET)
+async def forget(service: Service, call: Call) -> messages.ChangeAnswer:
+    """Forget documents; acknowledged once that is on disk."""
+    return await _change(service, call)
+
+
+async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
+    documents: Sequence[messages.Document | messages.Forgotten] = call.body.documents
     service.must_be_few(len(documents))
     service.must_be_short(document.text or "" for document in documents)
-    answer: messages.ChangeAnswer = await service.writer.submit(asked.body)
+    answer: messages.ChangeAnswer = await service.writer.submit(call.body)
     return answer
 
 
-async def corrections(service: Service, asked: Asked) -> messages.CorrectionsAnswer:
-    """What was learned and forgotten."""
-    entries = await service.aside(service.journal.recent, asked.query.limit)
-    found = [
+@endpoint("GET", "/v1/corrections", query=CorrectionsQuery)
+async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswer:
+    """What was learned and forgotten here, the latest first."""
+    entries = await service.aside(service.journal.recent, call.query.limit)
+    recent = [
         messages.Correction(
             entry.id,
             "learned" if entry.sign > 0 else "forgotten",
             entry.label,
-            None if entry.text is None else shortened(entry.text),
+            None if entry.text is None else shorten(entry.text),
             entry.at,
             stands,
         )
         for entry, stands in entries
     ]
-    return messages.CorrectionsAnswer(found, service.journal.last, (await service.serving()).version)
+    return messages.CorrectionsAnswer(recent, service.journal.last, (await service.serving()).version)
 
 
-async def model(service: Service, asked: Asked) -> messages.Card:
-    """The card."""
+@endpoint("GET", "/v1/model")
+async def model(service: Service, call: Call) -> messages.Card:
+    """The model's card."""
     standing = await service.aside(service.journal.standing)
     return await service.aside(
         answers.model_card,
@@ -131,46 +169,61 @@ async def model(service: Service, asked: Asked) -> messages.Card:
     )
 
 
-async def words(service: Service, asked: Asked) -> messages.WordsAnswer:
-    """The words of a class."""
-    query: WordsQuery = asked.query
+@endpoint("GET", "/v1/words", query=WordsQuery)
+async def words(service: Service, call: Call) -> messages.WordsAnswer:
+    """The words that speak most for a class."""
+    query: WordsQuery = call.query
     return await service.aside(answers.words, await service.serving(), query.label, query.rival, query.limit)
 
 
-async def evaluate(service: Service, asked: Asked) -> messages.EvaluateAnswer:
-    """The quality on a file."""
+@endpoint("POST", "/v1/suggest", takes=messages.SuggestRequest, example={"texts": TWO, "limit": 1})
+async def suggest(service: Service, call: Call) -> messages.SuggestAnswer:
+    """Which texts to label next."""
+    service.must_be_few(len(call.body.texts))
+    service.must_be_short(call.body.texts)
+    return await service.at_length(answers.suggest, await service.serving(), call.body)
+
+
+@endpoint("POST", "/v1/evaluate", takes="file", query=EvaluateQuery, example=FILE)
+async def evaluate(service: Service, call: Call) -> messages.EvaluateAnswer:
+    """Measure the model on a labelled file."""
     serving = await service.serving()
-    query: EvaluateQuery = asked.query
-    found = await service.uploads.evaluate(serving, asked.body, asked.media, query.text, query.label)
-    if found["report"] is not None:
-        found["report"] = f"/v1/reports/{found['report']}"
-    return msgspec.convert(found | {"version": serving.version}, messages.EvaluateAnswer)
+    query: EvaluateQuery = call.query
+    measures = await service.uploads.evaluate(serving, call.body, call.media, query.text, query.label)
+    if measures["report"] is not None:
+        measures["report"] = f"/v1/reports/{measures['report']}"
+    return msgspec.convert(measures | {"version": serving.version}, messages.EvaluateAnswer)
 
 
-async def report(service: Service, asked: Asked) -> Body:
-    """The page of an evaluation."""
-    page = service.uploads.report(asked.path["key"])
+@endpoint("GET", "/v1/reports/{key}", gives="text/html", needs="nothing")
+async def report(service: Service, call: Call) -> Body:
+    """The report of an evaluation."""
+    page = service.uploads.report(call.path["key"])
     return Body(page, MEDIA["html"], ((b"content-security-policy", REPORT_POLICY), *ALONE))
 
 
-async def snapshot(service: Service, asked: Asked) -> messages.SnapshotAnswer:
-    """Save."""
+@endpoint("POST", "/v1/snapshot", needs="write")
+async def snapshot(service: Service, call: Call) -> messages.SnapshotAnswer:
+    """Save the model with all corrections."""
     return messages.SnapshotAnswer(await service.writer.submit(service.writer.save))
 
 
-async def reload(service: Service, asked: Asked) -> messages.ReloadAnswer:
-    """Take the model file as it is now."""
+@endpoint("POST", "/v1/reload", needs="write")
+async def reload(service: Service, call: Call) -> messages.ReloadAnswer:
+    """Take the model file as it is now, corrections included."""
     changed = await service.writer.submit(service.live.reload)
     return messages.ReloadAnswer((await service.serving()).version, changed)
 
 
-async def health(service: Service, asked: Asked) -> messages.StateAnswer:
-    """That the service runs."""
+@endpoint("GET", "/healthz", needs="nothing")
+async def health(service: Service, call: Call) -> messages.StateAnswer:
+    """Whether it runs."""
     return messages.StateAnswer("ok", service.live.serving.version)
 
 
-async def ready(service: Service, asked: Asked) -> messages.StateAnswer:
-    """That the service can do what it is for."""
+@endpoint("GET", "/readyz", needs="nothing")
+async def ready(service: Service, call: Call) -> messages.StateAnswer:
+    """Whether it can answer and learn."""
     if service.is_stopping:
         raise unavailable("stopping", "the service is being stopped")
     if service.writer.broken is not None:
@@ -178,24 +231,36 @@ async def ready(service: Service, asked: Asked) -> messages.StateAnswer:
     return messages.StateAnswer("ready", service.live.serving.version)
 
 
-async def show_metrics(service: Service, asked: Asked) -> Body:
-    """Counters."""
+@endpoint("GET", "/metrics", gives="text/plain")
+async def show_metrics(service: Service, call: Call) -> Body:
+    """Counters for Prometheus."""
     return Body(service.metrics.text(), metrics.MEDIA)
 
 
-async def openapi(service: Service, asked: Asked) -> Body:
-    """What can be asked, for machines."""
+@endpoint("GET", "/openapi.json", gives="application/json", needs="nothing")
+async def openapi(service: Service, call: Call) -> Body:
+    """The description of all endpoints."""
     return Body(json.dumps(description(ENDPOINTS, service.settings)).encode(), b"application/json")
 
 
-async def page(service: Service, asked: Asked) -> Body:
+@endpoint("GET", "/", gives="text/html", needs="nothing")
+async def page(service: Service, call: Call) -> Body:
     """The page."""
     return _page_file("index.html")
 
 
-async def page_part(service: Service, asked: Asked) -> Body:
+@endpoint("GET", "/page/{name}", gives="*/*", needs="nothing")
+async def page_part(service: Service, call: Call) -> Body:
     """A part of the page."""
-    return _page_file(asked.path["name"])
+    return _page_file(call.path["name"])
+
+
+PAGE_FILES = {
+    part.name: part.read_bytes()
+    for part in (files("textodds.serve") / "page").iterdir()
+    if part.name.rpartition(".")[2] in MEDIA
+}
+"""The parts of the page by name: what is not among them cannot be asked for."""
 
 
 def _page_file(name: str) -> Body:
@@ -203,134 +268,3 @@ def _page_file(name: str) -> Body:
     if content is None:
         raise Problem(HTTPStatus.NOT_FOUND, "not-found", "the page has no such part")
     return Body(content, MEDIA[name.rpartition(".")[2]], ((b"content-security-policy", PAGE_POLICY), *ALONE))
-
-
-def _page_files() -> dict[str, bytes]:
-    """The parts of the page by name: what is not among them cannot be asked for."""
-    folder = files("textodds.serve") / "page"
-    parts = (part for part in folder.iterdir() if part.name.rpartition(".")[2] in MEDIA)
-    return {part.name: part.read_bytes() for part in parts}
-
-
-PAGE_FILES = _page_files()
-
-SPAM = "win a free phone now"
-ONE: dict[str, Any] = {"documents": [{"id": "mail-4711", "text": SPAM, "label": "spam"}]}
-
-ENDPOINTS = (
-    Endpoint(
-        "POST",
-        "/v1/classify",
-        classify,
-        "Classify one text",
-        takes=messages.ClassifyRequest,
-        gives=messages.ClassifyAnswer,
-        example={"text": SPAM},
-    ),
-    Endpoint(
-        "POST",
-        "/v1/classify/batch",
-        classify_batch,
-        "Classify several texts",
-        takes=messages.BatchRequest,
-        gives=messages.BatchAnswer,
-        example={"texts": [SPAM, "see you at noon"]},
-    ),
-    Endpoint(
-        "POST",
-        "/v1/explain",
-        explain,
-        "Explain what each word adds to the odds",
-        takes=messages.ExplainRequest,
-        gives=messages.ExplainAnswer,
-        example={"text": SPAM},
-    ),
-    Endpoint(
-        "POST",
-        "/v1/learn",
-        change,
-        "Learn documents; acknowledged once they are on disk",
-        takes=messages.LearnRequest,
-        gives=messages.ChangeAnswer,
-        needs="write",
-        example=ONE,
-    ),
-    Endpoint(
-        "POST",
-        "/v1/forget",
-        change,
-        "Forget documents; acknowledged once that is on disk",
-        takes=messages.ForgetRequest,
-        gives=messages.ChangeAnswer,
-        needs="write",
-        example={"documents": [{"id": "mail-4711"}]},
-    ),
-    Endpoint(
-        "GET",
-        "/v1/corrections",
-        corrections,
-        "What was learned and forgotten here, the latest first",
-        query=CorrectionsQuery,
-        gives=messages.CorrectionsAnswer,
-    ),
-    Endpoint("GET", "/v1/model", model, "The model's card", gives=messages.Card),
-    Endpoint(
-        "GET",
-        "/v1/words",
-        words,
-        "The words that speak most for a class",
-        query=WordsQuery,
-        gives=messages.WordsAnswer,
-    ),
-    Endpoint(
-        "POST",
-        "/v1/suggest",
-        suggest,
-        "Which texts to label next",
-        takes=messages.SuggestRequest,
-        gives=messages.SuggestAnswer,
-        example={"texts": [SPAM, "see you at noon"], "limit": 1},
-    ),
-    Endpoint(
-        "POST",
-        "/v1/evaluate",
-        evaluate,
-        "Measure the model on a labelled file",
-        takes="file",
-        query=EvaluateQuery,
-        gives=messages.EvaluateAnswer,
-        example="label,text\nspam,win a free phone now\nham,see you at noon\n",
-    ),
-    Endpoint(
-        "GET", "/v1/reports/{key}", report, "The report of an evaluation", gives="text/html", needs="nothing"
-    ),
-    Endpoint(
-        "POST",
-        "/v1/snapshot",
-        snapshot,
-        "Save the model with all corrections",
-        gives=messages.SnapshotAnswer,
-        needs="write",
-    ),
-    Endpoint(
-        "POST",
-        "/v1/reload",
-        reload,
-        "Take the model file as it is now, corrections included",
-        gives=messages.ReloadAnswer,
-        needs="write",
-    ),
-    Endpoint("GET", "/healthz", health, "Whether it runs", gives=messages.StateAnswer, needs="nothing"),
-    Endpoint(
-        "GET",
-        "/readyz",
-        ready,
-        "Whether it can answer and learn",
-        gives=messages.StateAnswer,
-        needs="nothing",
-    ),
-    Endpoint("GET", "/metrics", show_metrics, "Counters for Prometheus", gives="text/plain"),
-    Endpoint("GET", "/openapi.json", openapi, "This description", gives="application/json", needs="nothing"),
-    Endpoint("GET", "/", page, "The page", gives="text/html", needs="nothing"),
-    Endpoint("GET", "/page/{name}", page_part, "A part of the page", gives="*/*", needs="nothing"),
-)

@@ -15,7 +15,7 @@ import uvicorn
 
 from textodds.errors import InputError, TextoddsError
 from textodds.serve.app import App
-from textodds.serve.guard import Guarded, watch
+from textodds.serve.guard import GuardProtocol, watch
 from textodds.serve.service import Service
 from textodds.serve.settings import Settings
 
@@ -26,12 +26,12 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
     """Serve until SIGTERM or SIGINT; ``ready`` is called with the address once requests are answered."""
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to take the place of
-    listening = bound(settings.host, settings.port)
+    listening = listen(settings.host, settings.port)
     with listening:
         service = Service(settings)
         config = uvicorn.Config(
             App(service),
-            http=Guarded,
+            http=GuardProtocol,
             ws="none",
             lifespan="off",
             log_config=None,
@@ -92,7 +92,7 @@ async def _reload(service: Service) -> None:
         logger.warning("serving %s" if changed else "the model file is as before: %s", version)
 
 
-def bound(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket that listens, or an error that says why not."""
     try:
         family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

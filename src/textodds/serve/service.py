@@ -13,7 +13,7 @@ from textodds.serve import messages, problems
 from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live, ServedModel
 from textodds.serve.metrics import Metrics
-from textodds.serve.model_file import opened
+from textodds.serve.model_file import open_model
 from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
 from textodds.serve.uploads import Uploads
@@ -22,9 +22,7 @@ from textodds.serve.writer import Writer
 P = ParamSpec("P")
 T = TypeVar("T")
 
-BRIEF = 100_000
-"""Characters that are read so quickly that nobody need step aside for them."""
-
+BRIEF = 100_000  # characters that are read so quickly that nobody need step aside for them
 SWEEP = 0.25  # seconds between looks at what has taken too long
 
 
@@ -33,7 +31,7 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        base = opened(settings.model)
+        base = open_model(settings.model)
         self.journal = Journal(settings.journal)
         try:
             self.live = Live(settings, self.journal, base)
@@ -112,16 +110,11 @@ class Service:
 
     async def aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What a function returns, which takes its time beside other requests."""
-        return await self._in(self._pool, work, *args, **kwargs)
+        return await asyncio.wrap_future(self._pool.submit(work, *args, **kwargs))
 
     async def at_length(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What a function returns, which may take seconds."""
-        return await self._in(self._long, work, *args, **kwargs)
-
-    async def _in(
-        self, pool: ThreadPoolExecutor, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await asyncio.get_running_loop().run_in_executor(pool, lambda: work(*args, **kwargs))
+        return await asyncio.wrap_future(self._long.submit(work, *args, **kwargs))
 
     def must_be_short(self, texts: Iterable[str], most: int | None = None) -> int:
         """The characters of texts; refuses one that is too long."""

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from textodds.errors import InputError
 
-LEAST_TOKEN = 16
-"""Characters of a token: fewer could be guessed."""
+LEAST_TOKEN = 16  # characters of a token: fewer could be guessed
 
 
 @dataclass(frozen=True)

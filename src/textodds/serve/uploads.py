@@ -77,24 +77,19 @@ class Uploads:
             )
         if not content:
             raise InputError("the file is empty", hint="send its content as the body of the request")
+        columns = json.dumps({"text": text, "label": label})
         with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
-            return await self._measured(Path(folder), serving, content, NAMES[media], text, label)
+            await asyncio.to_thread(serving.model.save, Path(folder, "model.textodds"))
+            Path(folder, NAMES[media]).write_bytes(content)
+            measures = await self._measure(folder, NAMES[media], columns)
+            page = Path(folder, "report.html")
+            measures["report"] = self._keep(page.read_bytes()) if page.exists() else None
+            return measures
 
-    async def _measured(
-        self,
-        folder: Path,
-        serving: ServedModel,
-        content: bytes,
-        name: str,
-        text: str | None,
-        label: str | None,
-    ) -> dict[str, Any]:
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, serving.model.save, folder / "model.textodds")
-        (folder / name).write_bytes(content)
+    async def _measure(self, folder: str, name: str, columns: str) -> dict[str, Any]:
+        """What a process of its own prints of the model and the file in a folder."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "textodds.serve.evaluate_file", "model.textodds", name),
-            json.dumps({"text": text, "label": label}),
+            *(sys.executable, "-m", "textodds.serve.evaluate_file", "model.textodds", name, columns),
             cwd=folder,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -108,7 +103,7 @@ class Uploads:
             await process.wait()
             raise
         try:
-            found: dict[str, Any] = json.loads(said)
+            measures: dict[str, Any] = json.loads(said)
         except ValueError as error:
             logger.error(
                 "measuring ended with %s: %s", process.returncode, complaint.decode(errors="replace")
@@ -116,15 +111,13 @@ class Uploads:
             raise BadFile(
                 "the file cannot be measured: it is damaged, or takes too much memory", hint="send fewer rows"
             ) from error
-        if (problem := found.pop("problem", None)) is not None:
-            refused = InputError(problem, hint=found["hint"])
-            refused.code = found["code"]
-            raise refused
-        page = folder / "report.html"
-        found["report"] = self._kept(page.read_bytes()) if page.exists() else None
-        return found
+        if (problem := measures.pop("problem", None)) is not None:
+            refusal = InputError(problem, hint=measures["hint"])
+            refusal.code = measures["code"]
+            raise refusal
+        return measures
 
-    def _kept(self, page: bytes) -> str:
+    def _keep(self, page: bytes) -> str:
         """The key of a report: who has it may read that report, and nobody can guess it."""
         while len(self._reports) >= REPORTS:
             del self._reports[next(iter(self._reports))]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from textodds.errors import TextoddsError
 from textodds.serve.corrections import Group
-from textodds.serve.journal import Entry, Journal
+from textodds.serve.journal import Journal, JournalEntry
 from textodds.serve.live_model import Live, version_of
 from textodds.serve.messages import ChangeAnswer, ForgetRequest, LearnRequest
 from textodds.serve.problems import unavailable
@@ -68,15 +68,12 @@ class Writer(threading.Thread):
             jobs = [self._jobs.get()]
             while not self._jobs.empty():
                 jobs.append(self._jobs.get())
-            changes = [job for job in jobs if isinstance(job.work, (LearnRequest, ForgetRequest))]
-            self._commit_all(changes)
+            self._commit_all([job for job in jobs if isinstance(job.work, (LearnRequest, ForgetRequest))])
             for job in jobs:
                 if callable(job.work):
                     self._do(job, job.work)
-            if any(job.work is None for job in jobs):
-                for job in jobs:
-                    if job.work is None:
-                        _settle([(job, None)])
+            if stops := [(job, None) for job in jobs if job.work is None]:
+                _settle(stops)
                 return
             self._keep_up()
 
@@ -95,7 +92,7 @@ class Writer(threading.Thread):
     def _commit(self, jobs: Sequence[Job]) -> None:
         """Check requests, put what they change on disk at once, and acknowledge them."""
         try:
-            results = self._committed(jobs)
+            results = self._put_on_disk(jobs)
         except TextoddsError as error:  # what they change together cannot be done: one by one, then
             if len(jobs) > 1:
                 for job in jobs:
@@ -114,7 +111,7 @@ class Writer(threading.Thread):
             results = [(job, error) for job in jobs]
         _settle(results)
 
-    def _committed(self, jobs: Sequence[Job]) -> list[tuple[Job, Any]]:
+    def _put_on_disk(self, jobs: Sequence[Job]) -> list[tuple[Job, Any]]:
         """What becomes of each request, once all that they change is on disk."""
         if self._broken is not None:
             return [(job, unavailable("journal", self._broken, "restart the service")) for job in jobs]
@@ -123,7 +120,7 @@ class Writer(threading.Thread):
         results: list[tuple[Job, Any]] = []
         for job in jobs:
             try:
-                documents, changes = group.checked(job.work)  # type: ignore[arg-type]
+                documents, changes = group.check(job.work)  # type: ignore[arg-type]
             except TextoddsError as error:
                 results.append((job, error))
                 continue
@@ -131,17 +128,18 @@ class Writer(threading.Thread):
             version = version_of(live.base.digest, first + len(group.changes))
             results.append((job, ChangeAnswer(documents, version)))
         if group.changes:
-            entries = [Entry(first + n, *change, "") for n, change in enumerate(group.changes, start=1)]
-            tried = live.tried(entries) if live.may_be_left_without_words else None
+            numbers = range(first + 1, first + 1 + len(group.changes))
+            entries = [JournalEntry(n, *change, "") for n, change in zip(numbers, group.changes, strict=True)]
+            trial = live.trial(entries) if live.may_be_left_without_words else None
             self._journal.append(group.changes)
             self._may_erase |= any(change.sign < 0 for change in group.changes)
             self.commits += 1
-            if tried is None:
+            if trial is None:
                 live.take(entries)
             else:
-                live.adopt(tried)
+                live.adopt(trial)
             if group.rest is not None:
-                live.now_without(group.rest)
+                live.set_rest(group.rest)
         return results
 
     def _do(self, job: Job, work: Callable[[], Any]) -> None:

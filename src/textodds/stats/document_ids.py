@@ -110,9 +110,9 @@ class DocumentIds:
         """
         numbers = _hashes(names, labels)
         fresh, new = np.zeros(len(names), dtype=bool), dict[int, str]()
-        known = self._labels(numbers)
-        for row, (number, label) in enumerate(zip(numbers, labels, strict=True)):
-            before = known[row] or new.get(number)
+        rows = zip(numbers, labels, self._labels(numbers), strict=True)
+        for row, (number, label, known) in enumerate(rows):
+            before = known or new.get(number)
             if before is None:
                 fresh[row], new[number] = True, label
             elif before != label:
@@ -129,9 +129,8 @@ class DocumentIds:
         """
         numbers = _hashes(names, labels)
         there, gone = np.zeros(len(names), dtype=bool), set[int]()
-        known = self._labels(numbers)
-        for row, (number, label) in enumerate(zip(numbers, labels, strict=True)):
-            before = known[row]
+        rows = zip(numbers, labels, self._labels(numbers), strict=True)
+        for row, (number, label, before) in enumerate(rows):
             if before is not None and before != label:
                 raise Conflict(
                     f"document `{names[row]}` was learned as `{before}`, and is to be forgotten as `{label}`",

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
-from textodds.errors import BadWeight, LengthMismatch, NoData
+from textodds.errors import BadWeight, NoData
+from textodds.stats.tally import batch_of
 from textodds.stats.threads import checked_threads
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
@@ -51,12 +52,7 @@ class Documents:
         >>> [documents.vocabulary.words()[v] for v in rows.indices]
         ['free', 'phone', 'see', 'you', 'free']
         """
-        if len(labels) != len(texts):
-            raise LengthMismatch(len(texts), len(labels))
-        values = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        if values is not None and len(values) != len(texts):
-            raise LengthMismatch(len(texts), len(values), "weights")
-        return cls.gather([Batch(list(texts), list(labels), values)], settings=settings, threads=threads)
+        return cls.gather([batch_of(texts, labels, weights)], settings=settings, threads=threads)
 
     @classmethod
     def gather(
@@ -79,17 +75,12 @@ class Documents:
             gatherer.add(batch.texts)
             labels += batch.label_list()
             is_weighted |= batch.weights is not None
-            weights.append(np.ones(len(batch)) if batch.weights is None else _checked(batch.weights))
+            weights.append(np.ones(len(batch)) if batch.weights is None else _check_weights(batch.weights))
         names = sorted(set(labels))
         index = {name: k for k, name in enumerate(names)}
         codes = np.fromiter((index[label] for label in labels), dtype=np.int64, count=len(labels))
-        documents = cls(
-            tuple(names),
-            codes,
-            np.concatenate(weights) if is_weighted else None,
-            settings,
-            gatherer.finish(),
-        )
+        mass = np.concatenate(weights) if is_weighted else None
+        documents = cls(tuple(names), codes, mass, settings, gatherer.finish())
         documents.select(selection or Selection())
         return documents
 
@@ -138,7 +129,7 @@ class Documents:
         return sparse.csr_array((values, features, starts), shape=(len(self), len(self.vocabulary)))
 
 
-def _checked(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _check_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     bad = np.flatnonzero(~((weights >= 0) & (weights <= 2.0**32)))
     if len(bad):
         raise BadWeight(f"a weight is {weights[bad[0]]:g}; it must be from 0 to 2^32")

@@ -14,11 +14,12 @@ from textodds.data import Batch
 SAMPLE, TYPICAL = 5000, 2000
 """Texts of training that are kept for a while, to calibrate by and to compare with."""
 
-UNIT = 2.0**-30
-"""The smallest weight there is."""
+UNIT = 2.0**-30  # the smallest weight there is
 
 LARGEST_SHARE = 0.01
 """What one text of a sample may count at most, where not all texts are in it: it stands there by chance."""
+
+COLUMNS = ("text", "label", "rows", "weight")
 
 
 class Example(NamedTuple):
@@ -70,12 +71,11 @@ class HashSample:
     def columns(self) -> dict[str, list[Any]]:
         """The sample as plain columns, to be sent elsewhere."""
         rows = self._kernel.rows()
-        names = ("text", "label", "rows", "weight")
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+        return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
 
     def put(self, columns: dict[str, list[Any]], *, is_whole: bool) -> None:
         """Take in what `columns` made of a sample that was, or was not, of all texts."""
-        for row in zip(*(columns[name] for name in ("text", "label", "rows", "weight")), strict=True):
+        for row in zip(*(columns[name] for name in COLUMNS), strict=True):
             self._kernel.put(*row)
         self._of_all &= is_whole
 

@@ -16,24 +16,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
+from textodds.stats.additive import Additive
 
-BLOCK_BYTES = 2 << 20
-"""Rows are taken in blocks that stay in the cache while they are centred and multiplied."""
-
-LARGEST = 1e100
-"""No number is as large: squares, and sums of them, are still numbers."""
-
-WEIGHT_MOST = 2.0**32
-"""No weight is larger: sums of them stay exact enough."""
+BLOCK_BYTES = 2 << 20  # rows are taken in blocks that stay in the cache while they are centred and multiplied
+LARGEST = 1e100  # no number is as large: squares, and sums of them, are still numbers
+WEIGHT_MOST = 2.0**32  # no weight is larger: sums of them stay exact enough
 
 LEFT = 1e-9
 """A class of which less than this share of its weight is left has been forgotten: the rest is rounding."""
 
 Floats = NDArray[np.float64]
 
+PARTS = ("class_rows", "count", "mean", "scatter")
+
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Additive):
     r"""Weight, mean and scatter of V columns of numbers in each of K classes.
 
     With weights :math:`u_i` of the rows of a class,
@@ -62,6 +60,11 @@ class Moments:
     count: Floats  # (K, V) weight of the rows that have a number; (K, 1) for a full scatter
     mean: Floats  # (K, V)
     scatter: Floats  # (K, V), or (K, V, V) if full
+
+    @property
+    def parts(self) -> tuple[Floats, ...]:
+        """The arrays, in the order of `PARTS`."""
+        return self.class_rows, self.count, self.mean, self.scatter
 
     @property
     def is_full(self) -> bool:
@@ -140,8 +143,7 @@ class Moments:
         if np.array_equal(numbers, np.arange(len(self.classes))):
             return self
         names = tuple(self.classes[k] for k in numbers)
-        parts = (self.class_rows, self.count, self.mean, self.scatter)
-        return Moments(names, *(part[numbers] for part in parts))
+        return Moments(names, *(part[numbers] for part in self.parts))
 
     def diagonal(self) -> Moments:
         """The same without the products of different columns."""
@@ -152,16 +154,15 @@ class Moments:
 
     def arrays(self) -> dict[str, Floats]:
         """The moments as flat arrays, for a file."""
-        parts = ("class_rows", "count", "mean", "scatter")
-        return {name: getattr(self, name).reshape(-1) for name in parts}
+        return {name: part.reshape(-1) for name, part in zip(PARTS, self.parts, strict=True)}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Any], classes: tuple[str, ...], V: int, *, full: bool) -> Moments:
         """The moments that `arrays` made flat; refuses arrays that are none."""
         empty = cls.none(classes, V, full=full)
         parts = {}
-        for name in ("class_rows", "count", "mean", "scatter"):
-            shape, array = getattr(empty, name).shape, arrays.get(name)
+        for name, part in zip(PARTS, empty.parts, strict=True):
+            shape, array = part.shape, arrays.get(name)
             if array is None or array.dtype != np.float64 or array.shape != (int(np.prod(shape)),):
                 raise InputError(f"the moments have no {name} of {int(np.prod(shape))} numbers")
             most = LARGEST if name != "scatter" else LARGEST**1.5
@@ -173,13 +174,7 @@ class Moments:
             raise InputError("the moments have a variance below zero, or a class without rows")
         return cls(classes, **parts)
 
-    def __add__(self, other: Moments) -> Moments:
-        return self._combined(other, 1) if isinstance(other, Moments) else NotImplemented
-
-    def __sub__(self, other: Moments) -> Moments:
-        return self._combined(other, -1) if isinstance(other, Moments) else NotImplemented
-
-    def _combined(self, other: Moments, sign: int) -> Moments:
+    def _combine(self, other: Moments, sign: int) -> Moments:
         if self.is_full != other.is_full or self.n_columns != other.n_columns:
             raise InputError(
                 f"moments of {self.n_columns} and of {other.n_columns} columns, or of different kinds, "
@@ -189,18 +184,14 @@ class Moments:
         total = Moments.none(classes, self.n_columns, full=self.is_full)
         for k, name in enumerate(self.classes):
             at = classes.index(name)
-            for mine, sum_ in zip(_arrays(self), _arrays(total), strict=True):
+            for mine, sum_ in zip(self.parts, total.parts, strict=True):
                 sum_[at] = mine[k]
         for k, name in enumerate(other.classes):
             at = classes.index(name)
             if sign < 0:
                 _refuse_negative(total, at, other, k)
-            _merge(total, at, *(part[k] for part in _arrays(other)), sign=sign)
+            _merge(total, at, *(part[k] for part in other.parts), sign=sign)
         return total.without_empty()
-
-
-def _arrays(moments: Moments) -> tuple[Floats, Floats, Floats, Floats]:
-    return moments.class_rows, moments.count, moments.mean, moments.scatter
 
 
 def _merge(
@@ -211,26 +202,20 @@ def _merge(
     after = np.maximum(before + sign * count, 0.0)
     total.class_rows[k] = max(total.class_rows[k] + sign * rows, 0.0)
     if sign < 0:
-        gone = after <= LEFT * before
-        after[gone] = 0.0
+        after[after <= LEFT * before] = 0.0
         if total.class_rows[k] <= LEFT * rows:
             total.class_rows[k] = 0.0
     some = after > 0
-    share = np.divide(count, after, out=np.zeros_like(after), where=some)
-    delta = mean - total.mean[k]
-    if sign < 0:  # μ = μ_a - (n_b / n)(μ_b - μ_a): (2) solved for what is left
-        moved = -share * delta
-        factor = -share * before
-    else:
-        moved = share * delta
-        factor = share * before
+    # Subtracting, μ = μ_a - (n_b / n)(μ_b - μ_a): (2) solved for what is left.
+    share = sign * np.divide(count, after, out=np.zeros_like(after), where=some)
+    delta, factor = mean - total.mean[k], share * before
     if total.is_full:
         total.scatter[k] += sign * scatter + factor * np.outer(delta, delta)
         diagonal = np.einsum("vv->v", total.scatter[k])
         np.maximum(diagonal, 0.0, out=diagonal)
     else:
         total.scatter[k] = np.maximum(total.scatter[k] + sign * scatter + factor * delta**2, 0.0)
-    total.mean[k] += moved
+    total.mean[k] += share * delta
     total.count[k] = after
     if not some.all():
         total.mean[k] = np.where(some, total.mean[k], 0.0)

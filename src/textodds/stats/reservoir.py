@@ -10,8 +10,7 @@ from textodds.data import Batch, TableBatch
 from textodds.data.batch import taken
 from textodds.data.table_batch import rows_of
 
-TYPICAL = 2000
-"""Texts or rows that are kept to compare with."""
+TYPICAL = 2000  # texts or rows that are kept to compare with
 
 
 class Reservoir:
@@ -29,9 +28,8 @@ class Reservoir:
 
     def places(self, n: int) -> list[tuple[int, int]]:
         """Which of the next n to keep, and in which place of `kept`; the same ones every time."""
-        found = []
         fill = min(max(self._size - self._seen, 0), n)
-        found += [(i, self._seen + i) for i in range(fill)]
+        found = [(i, self._seen + i) for i in range(fill)]
         rest = np.arange(self._seen + fill, self._seen + n)
         if len(rest):
             slots = self._random.integers(0, rest + 1)

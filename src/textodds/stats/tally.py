@@ -21,15 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from textodds import _kernels
 from textodds.data import Batch
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, VocabularyPruned
+from textodds.stats.additive import Additive
 from textodds.stats.threads import checked_threads
 from textodds.text import TextSettings, Vocabulary
 
-MEMORY = 2 << 30
-"""Bytes that counting may use for words and their counts before it drops the rarest."""
+MEMORY = 2 << 30  # bytes that counting may use for words and their counts before it drops the rarest
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Additive):
     """Documents by class, and occurrences and documents by class and word.
 
     With K classes, V words and C non-zero pairs of them ("cells"), word by word: word v has the
@@ -71,11 +71,7 @@ class Tally:
         >>> tally - Tally.of(["free"], ["spam"]) == Tally.of(["free phone", "see you"], ["spam", "ham"])
         True
         """
-        for others, name in ((labels, "labels"), (weights, "weights")):
-            if others is not None and len(others) != len(texts):  # type: ignore[arg-type]
-                raise LengthMismatch(len(texts), len(others), name)  # type: ignore[arg-type]
-        weights = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        return cls.count([Batch(list(texts), list(labels), weights)], settings=settings, threads=threads)
+        return cls.count([batch_of(texts, labels, weights)], settings=settings, threads=threads)
 
     @classmethod
     def count(
@@ -105,45 +101,25 @@ class Tally:
         )
 
     def _raw(self) -> _kernels.RawTally:
-        return (
-            self.fraction,
-            list(self.classes),
-            self.class_documents,
-            self.vocabulary.keys,
-            self.vocabulary.arena,
-            self.starts,
-            self.class_of,
-            self.occurrences,
-            self.documents,
-        )
+        documents, words = self.class_documents, self.vocabulary
+        head = self.fraction, list(self.classes), documents, words.keys, words.arena
+        return *head, self.starts, self.class_of, self.occurrences, self.documents
 
     def checked(self) -> Tally:
         """The tally, if its arrays fit together: for one that comes from a file."""
         nothing = Tally._of_raw(_kernels.Counter(TextSettings().analyser, 1, MEMORY).finish()[0], 0)
-        return self._combined(nothing, 1)
+        return self._combine(nothing, 1)
 
-    def _combined(self, other: Tally, sign: int) -> Tally:
+    def _combine(self, other: Tally, sign: int) -> Tally:
         pruned = max(self.pruned, other.pruned)
         # A pruned tally may have dropped what is subtracted: it then stops at zero.
         return self._of_raw(_kernels.combine(self._raw(), other._raw(), sign, pruned > 0), pruned)
-
-    def __add__(self, other: Tally) -> Tally:
-        return self._combined(other, 1) if isinstance(other, Tally) else NotImplemented
-
-    def __sub__(self, other: Tally) -> Tally:
-        return self._combined(other, -1) if isinstance(other, Tally) else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
             return NotImplemented
         mine, theirs = self._raw(), other._raw()
-        return (
-            mine[:2] == theirs[:2]
-            and all(
-                np.array_equal(a, b)  # type: ignore[arg-type]
-                for a, b in zip(mine[2:], theirs[2:], strict=True)
-            )
-        )
+        return mine[:2] == theirs[:2] and all(map(np.array_equal, mine[2:], theirs[2:]))  # type: ignore[arg-type]
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -216,6 +192,15 @@ class Tally:
         for array in self._raw()[2:]:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)
         return digest.hexdigest()
+
+
+def batch_of(texts: Sequence[str], labels: Sequence[str], weights: ArrayLike | None) -> Batch:
+    """A batch of texts in memory."""
+    values = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    for others, name in ((labels, "labels"), (values, "weights")):
+        if others is not None and len(others) != len(texts):
+            raise LengthMismatch(len(texts), len(others), name)
+    return Batch(list(texts), list(labels), values)
 
 
 class TallyBuilder:
@@ -313,21 +298,18 @@ class Counts:
         weight = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
         if len(weight) != len(codes):
             raise LengthMismatch(len(codes), len(weight), "weights")
-        if not np.all((weight >= 0) & np.isfinite(weight)):
-            row = int(np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))[0])
+        for row in np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))[:1]:
             raise BadWeight(f"row {row} has the weight {weight[row]:g}; a weight is zero or more")
-        member = sparse.csr_array(
-            (weight, (codes, np.arange(len(codes)))), (len(classes), len(codes))
-        )  # (K, N)
+        shape = len(classes), len(codes)
+        member = sparse.csr_array((weight, (codes, np.arange(len(codes)))), shape)  # (K, N)
         occurrences = sparse.csc_array(member @ matrix)  # (K, V)
         present = matrix.copy()
         present.eliminate_zeros()
         present.data[:] = 1.0
         documents = sparse.csc_array(member @ present)
-        occurrences.sort_indices()
-        documents.sort_indices()
-        occurrences.eliminate_zeros()
-        documents.eliminate_zeros()
+        for counts in (occurrences, documents):
+            counts.sort_indices()
+            counts.eliminate_zeros()
         return cls(
             tuple(map(str, classes)),
             np.bincount(codes, weight, len(classes)).astype(np.float64),
@@ -363,13 +345,12 @@ class Counts:
         """The counts of the features in a mask (V,)."""
         cells = keep[self.feature_of]
         lengths = np.diff(self.starts)[keep]
-        return Counts(
-            self.classes,
-            self.class_documents,
-            np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)]),
-            self.class_of[cells],
-            self.occurrences[cells],
-            self.documents[cells],
+        return replace(
+            self,
+            starts=np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)]),
+            class_of=self.class_of[cells],
+            occurrences=self.occurrences[cells],
+            documents=self.documents[cells],
         )
 
     def insert(self, place: int, occurrences: NDArray[np.float64], *, new: bool = True) -> Counts:

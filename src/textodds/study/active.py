@@ -16,8 +16,7 @@ from textodds.text import TextSettings, Weighting
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 1e-9
-"""Likenesses and usefulnesses that differ by less, relative to the larger, are equal."""
+ROUNDING = 1e-9  # likenesses and usefulnesses that differ by less, relative to the larger, are equal
 
 
 class Useful(NamedTuple):
@@ -102,7 +101,7 @@ def most_useful(model: TextModel, texts: Sequence[str], n: int = 10) -> list[Use
         return []
     probabilities = np.exp(log_softmax(model.calibrated(scores)))  # (N, K)
     rows = unit_rows(texts, model.recipe.settings, model.threads)  # (N, V)
-    chosen = _chosen(rows, doubt(probabilities), evidence[:, 0] > 0, int(n))
+    chosen = _choose(rows, doubt(probabilities), evidence[:, 0] > 0, int(n))
     best = probabilities.argmax(axis=1)
     return [Useful(i, model.classes_[best[i]], float(probabilities[i, best[i]]), u) for i, u in chosen]
 
@@ -124,7 +123,7 @@ def unit_rows(texts: Sequence[str], settings: TextSettings, threads: int | None 
     return rows
 
 
-def _chosen(rows: Any, doubts: Floats, known: NDArray[np.bool_], n: int) -> list[tuple[int, float]]:
+def _choose(rows: Any, doubts: Floats, known: NDArray[np.bool_], n: int) -> list[tuple[int, float]]:
     """The rows to ask for, at most n, each with its usefulness."""
     open_to = np.diff(rows.indptr) > 0  # (N,) not chosen, nor the same as one that is
     left = np.where(open_to, doubts, 0.0)  # r of (2)

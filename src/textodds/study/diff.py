@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from textodds.data import read
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.forms.linear import LinearModel, log_softmax
+from textodds.model.base import largest
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -24,14 +25,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-TOP = 20
-"""Words, columns and examples that are named."""
-
-MOST_CLASSES = 500
-"""Classes that are compared word by word: of more, those with the most documents."""
-
-CELLS = 1 << 22
-"""Words times classes looked at at once."""
+TOP = 20  # words, columns and examples that are named
+MOST_CLASSES = 500  # classes that are compared word by word: of more, those with the most documents
+CELLS = 1 << 22  # words times classes looked at at once
 
 
 @dataclass(frozen=True)
@@ -217,7 +213,7 @@ def _words(a: TextModel, b: TextModel, top: int) -> dict[str, Any]:
     common = [(v, place.pop(word)) for v, word in enumerate(mine) if word in place]
     taken = {v for v, _ in common}
     lost = [word for v, word in enumerate(mine) if v not in taken]
-    pair, moved = _moved(a, b, np.array(common, dtype=np.int64).reshape(-1, 2), top)
+    pair, moved = _movements(a, b, np.array(common, dtype=np.int64).reshape(-1, 2), top)
     return {
         "features": (len(mine), len(theirs)),
         "gained": _frequent(b, list(place), top),
@@ -239,7 +235,7 @@ def _frequent(model: TextModel, words: list[str], top: int) -> tuple[tuple[str, 
     return tuple((word, occurrences.get(word, 0.0)) for word in ranked)
 
 
-def _moved(
+def _movements(
     a: TextModel, b: TextModel, common: NDArray[np.int64], top: int
 ) -> tuple[tuple[str, str] | None, tuple[tuple[str, float, float], ...]]:
     r"""The two classes that changed most, and the words whose log-odds between them moved most.
@@ -263,23 +259,18 @@ def _moved(
     distance = square[:, None] + square - 2 * product
     np.fill_diagonal(distance, -np.inf)
     first, second = sorted(int(at) for at in np.unravel_index(int(distance.argmax()), distance.shape))
-    best: list[tuple[float, int, float, float]] = []
-    for part in (common[at : at + step] for at in range(0, len(common), step)):
-        before, after = (
-            form.weights.rows(part[:, side])[:, own[first]] - form.weights.rows(part[:, side])[:, own[second]]
-            for form, side, own in ((a.form, 0, j), (b.form, 1, k))
-        )
-        near = np.argsort(-np.abs(after - before), kind="stable")[:top]
-        best += [
-            (-abs(float(after[i] - before[i])), int(part[i, 0]), float(before[i]), float(after[i]))
-            for i in near
-        ]
-        best = sorted(best)[:top]
-    words = a.vocabulary.words(np.array([number for _, number, _, _ in best], dtype=np.int64))
-    pairs = zip(words, best, strict=True)
-    return (names[first], names[second]), tuple(
-        (word, before, after) for word, (change, _, before, after) in pairs if change < 0
-    )
+
+    def odds(form: LinearModel, words: NDArray[np.int64], own: list[int]) -> Floats:
+        rows = form.weights.rows(words)
+        return np.asarray(rows[:, own[first]] - rows[:, own[second]])
+
+    def both(numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        return odds(a.form, common[numbers, 0], j), odds(b.form, common[numbers, 1], k)  # type: ignore[arg-type]
+
+    best = largest(lambda numbers: np.abs(np.subtract(*both(numbers))), len(common), top, step)
+    words = a.vocabulary.words(common[best, 0])
+    rows = zip(words, *(values.tolist() for values in both(best)), strict=True)
+    return (names[first], names[second]), tuple(row for row in rows if row[1] != row[2])
 
 
 def _columns(a: TableModel, b: TableModel, top: int) -> dict[str, Any]:
@@ -292,11 +283,11 @@ def _columns(a: TableModel, b: TableModel, top: int) -> dict[str, Any]:
         "lost": tuple((name, None) for name in lost[:top]),
         "n_gained": len(gained),
         "n_lost": len(lost),
-        "shifted": _shifted(a, b, top),
+        "shifted": _shifts(a, b, top),
     }
 
 
-def _shifted(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, float], ...]:
+def _shifts(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, float], ...]:
     """The columns whose distributions are the furthest apart, by Hellinger's distance, from 0 to 1."""
     mine, theirs = _marginals(a), _marginals(b)
     found = []
@@ -323,11 +314,13 @@ def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
     from textodds.learn.forms.quadratic import Diagonal
     from textodds.model.blocks import Cells, Numbers, Words
 
+    def by_class(names: Sequence[str], shares: Floats) -> dict[str, Marginal]:  # shares are (names, K)
+        columns = (dict(zip(names, own, strict=True)) for own in shares.T.tolist())
+        return dict(zip(model.classes_, columns, strict=True))
+
     found: dict[str, dict[str, Marginal]] = {}
-    pairs = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
-    for block, part, statistic in pairs:
-        fitted: Any = part
-        tally: Any = statistic
+    triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
+    for block, fitted, tally in triples:
         if isinstance(block, Numbers):
             gaussians = fitted.gaussians
             if isinstance(gaussians, Diagonal):
@@ -340,26 +333,17 @@ def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
                 values = zip(mean[:, v].tolist(), variance[:, v].tolist(), strict=True)
                 found[name] = dict(zip(model.classes_, values, strict=True))
         elif isinstance(block, Words):
-            form = fitted.model.linear
             words = fitted.model.vocabulary.words()
-            theta = np.exp(form.weights.rows(np.arange(len(words))))
-            found[block.columns[0]] = {
-                label: dict(zip(words, theta[:, k].tolist(), strict=True))
-                for k, label in enumerate(model.classes_)
-            }
+            theta = np.exp(fitted.model.linear.weights.rows(np.arange(len(words))))
+            found[block.columns[0]] = by_class(words, theta)
         else:
             if isinstance(block, Cells):
                 estimate = Categorical(1.0, block.conditional.missing).fit(tally.marginals())
             else:
                 estimate = fitted.estimate
-            for name, categories, log_p in zip(
-                estimate.columns, estimate.categories, estimate.log_p, strict=True
-            ):
-                shares = np.exp(log_p[: len(categories)])
-                found[name] = {
-                    label: dict(zip(categories, shares[:, k].tolist(), strict=True))
-                    for k, label in enumerate(model.classes_)
-                }
+            columns = zip(estimate.columns, estimate.categories, estimate.log_p, strict=True)
+            for name, categories, log_p in columns:
+                found[name] = by_class(categories, np.exp(log_p[: len(categories)]))
     return found
 
 
@@ -370,12 +354,7 @@ def _hellinger(p: Marginal, q: Marginal) -> float | None:
     (1.0, 0.0)
     """
     if isinstance(p, dict) and isinstance(q, dict):
-        if (
-            p
-            and q
-            and p.keys() != q.keys()
-            and any(name.startswith("up to ") for name in p.keys() ^ q.keys())
-        ):
+        if p and q and any(name.startswith("up to ") for name in p.keys() ^ q.keys()):
             return None  # intervals that were cut elsewhere
         overlap = sum(float(np.sqrt(share * q.get(name, 0.0))) for name, share in p.items())
     elif isinstance(p, tuple) and isinstance(q, tuple):
@@ -392,7 +371,7 @@ def _decisions(
     a: Model, b: Model, data: Any, labels: Any, top: int, reading: dict[str, Any]
 ) -> DecisionChanges:
     def decided(labelled: bool) -> DecisionChanges:
-        return _decided(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
+        return _compare_answers(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
 
     if labels is not None or reading.get("label") is not None:
         return decided(True)
@@ -416,9 +395,11 @@ def _read(
     return zip(*both, strict=True)
 
 
-def _decided(
+def _compare_answers(
     a: Model, b: Model, batches: Iterable[tuple[Any, Any]], labelled: bool, top: int
 ) -> DecisionChanges:
+    from textodds.study.report.evaluation_data import rows_as_given
+
     changed: Counter[tuple[str, str]] = Counter()
     right, only, n = [0, 0], [0, 0], 0
     best: list[tuple[float, int, ChangedDecision]] = []
@@ -437,7 +418,8 @@ def _decided(
                 changed[was, now] += 1
                 sure = (min(p, q), -(n + i))
                 if len(best) < top or sure > best[0][:2]:
-                    example = ChangedDecision(n + i + 1, _content(mine, i), (was, p), (now, q), true)
+                    (content,) = rows_as_given(mine, [i])
+                    example = ChangedDecision(n + i + 1, content, (was, p), (now, q), true)
                     (heapq.heappush if len(best) < top else heapq.heappushpop)(best, (*sure, example))
         n += len(mine)
     examples = tuple(example for _, _, example in sorted(best, key=lambda each: (-each[0], -each[1])))
@@ -453,19 +435,3 @@ def _answers(model: Model, batch: Any) -> list[tuple[str, float]]:
     best = shares.argmax(axis=1)
     each = zip(best.tolist(), shares[np.arange(len(best)), best].tolist(), strict=True)
     return [(model.classes_[k], share) for k, share in each]
-
-
-def _content(batch: Any, i: int) -> Any:
-    """A text, or a row as a dict."""
-    if not hasattr(batch, "columns"):
-        texts = batch.texts
-        if not isinstance(texts, list):
-            import pyarrow
-
-            texts = pyarrow.array(texts)
-        return str(texts[i])
-    row = {}
-    for name, values in batch.columns.items():
-        value = values[i].item() if isinstance(values, np.ndarray) else values[i].as_py()
-        row[name] = None if value != value else value  # NaN is a number that is missing
-    return row

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError, Unsupported, suggestion
+from textodds.errors import InputError, Unsupported
 from textodds.learn.conditionals import Bernoulli, Multinomial
 from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
+from textodds.model.base import class_number
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Columns = dict[str, list[Any]]
 
-BLOCK = 1 << 22
-"""Words times texts that are drawn at once where every word is there or not."""
+BLOCK = 1 << 22  # words times texts that are drawn at once where every word is there or not
 
 
 def sample(
@@ -78,7 +78,7 @@ def sample(
     random = np.random.default_rng(seed)
     drawn: list[str] | Columns
     if isinstance(model, TextModel):
-        form = _must_be_drawn(model)
+        form = _density_form(model)
         codes = _classes(model, n, label, form.log_prior, random)
         drawn = _texts(model, codes, random, length)
     else:
@@ -104,7 +104,7 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
     >>> perplexities(model, ["free"])  # 6 pseudo-counts and counts of a class: 1 or 2 of them are "free"
     array([[6., 3.]])
     """
-    form = _must_be_drawn(model)
+    form = _density_form(model)
     if not model.is_drawn:
         raise Unsupported(
             "only a model that draws words one by one has a perplexity",
@@ -116,7 +116,7 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
     return np.where(n > 0, np.exp(-likelihood / np.maximum(n, 1.0)), 1.0)
 
 
-def _must_be_drawn(model: TextModel) -> LinearModel:
+def _density_form(model: TextModel) -> LinearModel:
     """The form of a model from which texts can be drawn; refuses the others, each for its own reason."""
     learner = model.recipe.learner
     if not learner.entry.is_density or not isinstance(model.form, LinearModel):
@@ -145,12 +145,7 @@ def _classes(
 ) -> Codes:
     if label is None:
         return _draw(np.exp(log_prior), n, random)
-    if label not in model.classes_:
-        raise InputError(
-            f"there is no class `{label}`{suggestion(label, model.classes_)}",
-            hint=f"the classes are {', '.join(model.classes_[:20])}",
-        )
-    return np.full(n, model.classes_.index(label), dtype=np.int64)
+    return np.full(n, class_number(label, model.classes_), dtype=np.int64)
 
 
 def _draw(shares: Floats, n: int, random: np.random.Generator) -> Codes:
@@ -164,14 +159,16 @@ def _texts(
 ) -> list[str]:
     V = len(model.vocabulary)
     words = np.array(model.vocabulary.words(), dtype=object)
-    is_bernoulli = isinstance(getattr(model.recipe.learner, "conditional", None), Bernoulli)
+    is_bernoulli = isinstance(model.recipe.learner.conditional, Bernoulli)
     if is_bernoulli and length is not None:
         raise InputError("a Bernoulli model has a length of its own", hint="leave length out")
     means = np.zeros(0) if is_bernoulli else _lengths(model, length)
     texts = [""] * len(codes)
     for k in np.unique(codes):
         places = np.flatnonzero(codes == k)
-        weights = np.concatenate([model.linear.weights.rows(part)[:, k] for part in _parts(V)])
+        # Some words at a time: never a full matrix of a model of many classes.
+        parts = np.array_split(np.arange(V), max(1, V // 65_536))
+        weights = np.concatenate([model.linear.weights.rows(part)[:, k] for part in parts])
         if is_bernoulli:
             drawn = _present(1 / (1 + np.exp(-weights)), len(places), random)
         else:
@@ -181,11 +178,6 @@ def _texts(
         for place, numbers in zip(places.tolist(), drawn, strict=True):
             texts[place] = " ".join(words[numbers])
     return texts
-
-
-def _parts(V: int) -> list[NDArray[np.intp]]:
-    """Numbers of words, some at a time: never a full matrix of a model of many classes."""
-    return np.array_split(np.arange(V), max(1, V // 65_536))
 
 
 def _present(shares: Floats, n: int, random: np.random.Generator) -> list[Codes]:
@@ -215,24 +207,22 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
     from textodds.model.blocks import Bins, Categories, Cells, Numbers
 
     drawn: Columns = {}
-    pairs = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
-    for block, part, statistic in pairs:
-        fitted: Any = part
-        tally: Any = statistic
+    triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
+    for block, fitted, tally in triples:
         if isinstance(block, Numbers):
             drawn |= _numbers(block.columns, fitted.gaussians, codes, random)
         elif isinstance(block, Bins):
-            found = _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
+            intervals = _categories(block, fitted, tally, codes, random)
             # The names of intervals are the block's own affair: it is asked for them, in their order.
             named = block.coded(TableBatch({name: np.zeros(0) for name in block.columns}, None, None))
             for name, edges in zip(block.columns, block.edges, strict=True):
-                drawn[name] = _within(found[name], named[name].names, np.array(edges), random)
+                drawn[name] = _within(intervals[name], named[name].names, np.array(edges), random)
         elif isinstance(block, Cells):
             drawn |= _cells(fitted.estimate, codes, random)
         elif isinstance(block, Categories):
-            drawn |= _categories(fitted.estimate, block.conditional.missing, tally.missing, codes, random)
+            drawn |= _categories(block, fitted, tally, codes, random)
         else:
-            _must_be_drawn(fitted.model)
+            _density_form(fitted.model)
             drawn[block.columns[0]] = _texts(fitted.model, codes, random)
     return {column.name: drawn[column.name] for column in model.schema.used}
 
@@ -253,24 +243,19 @@ def _numbers(
     return {name: values[:, v].tolist() for v, name in enumerate(columns)}
 
 
-def _categories(
-    estimate: CategoricalEstimate,
-    missing: str,
-    missing_rows: Floats,
-    codes: Codes,
-    random: np.random.Generator,
-) -> Columns:
-    """Categories of each column by itself, None where one is missing; ``missing_rows`` are (J, K)."""
+def _categories(block: Any, fitted: Any, tally: Any, codes: Codes, random: np.random.Generator) -> Columns:
+    """Categories of each column by itself, None where one is missing."""
     drawn: Columns = {}
+    estimate: CategoricalEstimate = fitted.estimate
     for j, (column, names) in enumerate(zip(estimate.columns, estimate.categories, strict=True)):
         rows = np.arange(len(names))
-        if missing == "category" and missing_rows[j].any():
+        if block.conditional.missing == "category" and tally.missing[j].any():
             rows = np.append(rows, len(names) + 2 + MISSING_ROW)
-        drawn[column] = _named(estimate.log_p[j], rows, names, codes, random)
+        drawn[column] = _names(estimate.log_p[j], rows, names, codes, random)
     return drawn
 
 
-def _named(
+def _names(
     log_p: Floats, rows: Codes, names: tuple[str, ...], codes: Codes, random: np.random.Generator
 ) -> list[str | None]:
     """Names drawn from some rows of a table by category and class; None for the row that is missing."""
@@ -288,7 +273,7 @@ def _cells(estimate: TableEstimate, codes: Codes, random: np.random.Generator) -
     margins = estimate.margins
     drawn: Columns = {}
     for j, (column, names) in enumerate(zip(margins.columns, margins.categories, strict=True)):
-        drawn[column] = _named(margins.log_p[j], _observable(estimate, j), names, codes, random)
+        drawn[column] = _names(margins.log_p[j], _observable(estimate, j), names, codes, random)
     for k in np.unique(codes):
         n = float(estimate.class_rows[k])
         places = np.flatnonzero(codes == k)

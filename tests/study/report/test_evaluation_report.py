@@ -14,10 +14,10 @@ from textodds.data import read
 from textodds.judge.evaluation import Evaluation
 from textodds.study.report.evaluation_classes import ClassScores, class_measures, most_confused
 from textodds.study.report.evaluation_data import MISTAKES, EvaluationCollector, measured
+from textodds.study.report.evaluation_mistakes import top_words
 from textodds.study.report.evaluation_page import evaluation_page
 from textodds.study.report.evaluation_scores import calibration_interval
 from textodds.study.report.highlight import LONGEST, excerpt
-from textodds.study.report.words import top_words
 
 from .pages import harmless
 
@@ -91,12 +91,12 @@ def test_areas_are_those_of_scikit_learn():
 def test_the_surest_mistakes_are_kept_in_order_with_their_rows(mail):
     texts = [f"free prize {'prize ' * (i % 7)}{i}" for i in range(200)]
     labels = ["ham" if i % 3 else "spam" for i in range(200)]
-    gathering = EvaluationCollector(mail.classes_)
+    collector = EvaluationCollector(mail.classes_)
     for start in range(0, 200, 37):
         part = slice(start, start + 37)
         batch = next(iter(read(texts[part], labels[part])))
-        gathering.add(batch, batch.label_list(), mail.predict_log_proba(texts[part]))
-    kept = gathering.gathered().mistakes
+        collector.add(batch, batch.label_list(), mail.predict_log_proba(texts[part]))
+    kept = collector.data().mistakes
     p = mail.predict_log_proba(texts)
     wrong = [i for i in range(200) if mail.classes_[p[i].argmax()] != labels[i]]
     expected = sorted(wrong, key=lambda i: (-abs(p[i, 1] - p[i, 0]), i))[:MISTAKES]

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from textodds.study.report.html import (
     Markup,
+    details,
     document,
     figure,
-    folded,
     joined,
     measures,
     name,
@@ -26,7 +26,7 @@ def test_what_comes_from_data_is_shown_and_not_run_wherever_it_stands():
     page = document(
         NASTY,
         section(NASTY, NASTY, table([NASTY, NASTY], [[NASTY, NASTY]], caption=NASTY)),
-        section("b", paragraph(NASTY, note=True), folded(NASTY, NASTY)),
+        section("b", paragraph(NASTY, note=True), details(NASTY, NASTY)),
         section("c", measures([(NASTY, NASTY, NASTY)])),
         section("d", figure(Markup('<svg viewBox="0 0 1 1"></svg>'), NASTY, NASTY)),
         NASTY,

@@ -8,7 +8,8 @@ import pytest
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
 from textodds.study.report import figures
-from textodds.study.report.html import document, figure, svg
+from textodds.study.report.html import document, figure
+from textodds.study.report.inline import svg
 from textodds.study.report.palette import COLOURS
 
 from .pages import Page, harmless

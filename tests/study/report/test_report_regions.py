@@ -5,7 +5,7 @@ from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.stats.moments import Moments
 from textodds.study.report.classifiers import MODELS, MaximumLikelihood
 from textodds.study.report.points import LabelledPoints
-from textodds.study.report.regions import Limits, Regions, margins
+from textodds.study.report.regions import AxisLimits, Regions, margins
 
 
 @pytest.fixture(params=MODELS)
@@ -16,7 +16,7 @@ def fitted(request, three):
 @pytest.fixture
 def frame(three):
     data = LabelledPoints.of(*three, ["x", "y"])
-    return Limits.around(data, [MaximumLikelihood.of(name, data) for name in MODELS], 2.0)
+    return AxisLimits.around(data, [MaximumLikelihood.of(name, data) for name in MODELS], 2.0)
 
 
 def test_each_point_of_the_grid_has_the_colour_of_the_class_that_the_model_predicts(fitted, frame, three):
@@ -94,7 +94,7 @@ def test_the_frame_holds_all_ellipses_and_is_not_stretched_by_one_outlier(three)
     far = np.concatenate([rows, [[60.0, 1.0]]])
     data = LabelledPoints.of(far, [*labels, "a"], ["x", "y"])
     models = [MaximumLikelihood.of(name, data) for name in MODELS]
-    frame = Limits.around(data, models, 2.0)
+    frame = AxisLimits.around(data, models, 2.0)
     for fitted in models:
         for k in range(3):
             assert frame.holds(fitted.ellipse(k, 2.0)).all()

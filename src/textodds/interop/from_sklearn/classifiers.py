@@ -46,7 +46,7 @@ def scores_of(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     """The scores of a classifier, and the row that it takes of the one it is given."""
     kind = CLASSIFIERS.get(step.kind)
     if kind is None:
-        raise step.refused(*OTHERS.get(step.kind, UNKNOWN))
+        raise step.refusal(*OTHERS.get(step.kind, UNKNOWN))
     step.check_fitted()
     return kind(step, rows)
 
@@ -134,15 +134,14 @@ def _logistic(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     K = len(model.classes_)
     how = getattr(model, "multi_class", "auto")  # scikit-learn had it up to 1.7
     if K > 2 and (how == "ovr" or (how != "multinomial" and model.solver == "liblinear")):
-        raise step.refused(*ONE_VERSUS_REST)
+        raise step.refusal(*ONE_VERSUS_REST)
     learner = SoftmaxLearner()
     if step.kind == "LogisticRegression":
         penalty, mix = getattr(model, "penalty", "l2"), getattr(model, "l1_ratio", None)
         if penalty in ("l2", "deprecated") and not mix and model.C > 0:
             learner = SoftmaxLearner(C=float(model.C), class_weight=_class_weight(model))
-    times = (
-        2.0 if K == 2 and how == "multinomial" else 1.0
-    )  # both classes had weights then, and half are kept
+    # Multinomial of two classes, both had weights, and half of them are kept.
+    times = 2.0 if K == 2 and how == "multinomial" else 1.0
     return _linear(step, rows, learner, times=times), rows
 
 
@@ -157,14 +156,14 @@ def _class_weight(model: Any) -> Any:
 def _descent(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     model = step.estimator
     if model.loss == "modified_huber":
-        raise step.refused(
+        raise step.refusal(
             "the probabilities of loss='modified_huber' are no softmax of its scores",
             "fit again with loss='log_loss', or with 'hinge' for labels alone",
         )
     if model.loss != "log_loss":
         return _margin(step, rows)
     if len(model.classes_) > 2:
-        raise step.refused(*ONE_VERSUS_REST)
+        raise step.refusal(*ONE_VERSUS_REST)
     return _linear(step, rows, SoftmaxLearner()), rows
 
 
@@ -186,7 +185,7 @@ def _discriminant(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]
 def _margin(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     binarizer = getattr(step.estimator, "_label_binarizer", None)
     if str(getattr(binarizer, "y_type_", "")).startswith("multilabel"):
-        raise step.refused(
+        raise step.refusal(
             "it gives several labels to one text, and a model here gives one",
             "fit one classifier for each label",
         )
@@ -210,7 +209,7 @@ def _linear(
     if weights.shape[1] == 1:  # half for the one and half against the other, as softmax models have it
         weights, bias = np.hstack([-weights / 2, weights / 2]), np.concatenate([-bias / 2, bias / 2])
     if weights.shape[1] != len(classes):
-        raise step.refused(
+        raise step.refusal(
             f"it has {weights.shape[1]} scores for {len(classes)} classes",
             "fit it on one label for each text",
         )
@@ -227,7 +226,7 @@ def _names(step: Step) -> tuple[str, ...]:
     labels = np.asarray(step.estimator.classes_)
     classes = names(labels)
     if len(set(classes)) < len(classes):
-        raise step.refused(
+        raise step.refusal(
             f"different labels are the same text: {', '.join(map(repr, labels.tolist()[:10]))}",
             "labels here are text: fit again with labels that differ when they are written down",
         )
@@ -245,7 +244,7 @@ def _by_column(by_class: Any, rows: RowTransform, step: Step) -> Floats:
 def _finite(values: Floats, step: Step) -> Floats:
     """The numbers with `LOG_ZERO` for the logarithm of zero, if there is nothing else to mend."""
     if np.isnan(values).any() or (values == np.inf).any():
-        raise step.refused(
+        raise step.refusal(
             "some of its weights are no numbers",
             "fit again, with smoothing (alpha above 0) and rows of each class",
         )

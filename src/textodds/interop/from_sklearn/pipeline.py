@@ -13,7 +13,7 @@ from textodds.errors import InputError
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
 from textodds.interop.from_sklearn.steps import Step, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
-from textodds.interop.from_sklearn.transforms import RowTransform, passed, rows_of
+from textodds.interop.from_sklearn.transforms import RowTransform, pass_through, rows_of
 from textodds.interop.labels import names
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
@@ -97,11 +97,14 @@ def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> 
     terms = terms_of(first)
     rows = rows_of(first, terms.n)
     for step in between:
-        rows = passed(rows, step)
+        rows = pass_through(rows, step)
     scores, rows = scores_of(last, rows)
     vocabulary, columns = terms.vocabulary(rows.kept)
     learner = _learner(scores, rows, columns)
-    weighting = _weighting(rows, columns) if learner.entry.needs_documents else None
+    weighting = None
+    if learner.entry.needs_documents:
+        idf = bool((rows.scale[columns] != 1.0).any())
+        weighting = Weighting(rows.frequency, idf, rows.smooth, rows.unit)
     recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting)
     return TextModel(
         recipe,
@@ -126,11 +129,6 @@ def _learner(scores: Scores, rows: RowTransform, columns: NDArray[np.int64]) -> 
     return made
 
 
-def _weighting(rows: RowTransform, columns: NDArray[np.int64]) -> Weighting:
-    idf = bool((rows.scale[columns] != 1.0).any())
-    return Weighting(rows.frequency, idf, rows.smooth, rows.unit)
-
-
 def _form(
     scores: Scores,
     rows: RowTransform,
@@ -149,7 +147,7 @@ def _form(
     weights *= rows.factor[columns, None]
     intercept, share = scores.intercept[order], scores.log_prior
     if share is None:
-        share = log_prior(_named(given), classes, np.ones(len(order)))
+        share = log_prior(_prior_by_name(given), classes, np.ones(len(order)))
         intercept = intercept - share
     else:
         if given is not None:
@@ -168,7 +166,7 @@ def _form(
     )
 
 
-def _named(prior: Mapping[Any, float] | None) -> dict[str, float] | str:
+def _prior_by_name(prior: Mapping[Any, float] | None) -> dict[str, float] | str:
     if prior is None:
         return "uniform"
     return dict(zip(names(np.array(list(prior))), map(float, prior.values()), strict=True))

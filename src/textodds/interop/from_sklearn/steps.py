@@ -33,7 +33,7 @@ class Step:
         kind = type(self.estimator)
         return kind.__name__ if kind.__module__.startswith(("sklearn.", "textodds.")) else ""
 
-    def refused(self, problem: str, hint: str) -> Unsupported:
+    def refusal(self, problem: str, hint: str) -> Unsupported:
         """The error that says where and why a pipeline cannot be converted."""
         return Unsupported(
             f"step `{self.name}` ({type(self.estimator).__name__}) cannot be converted: {problem}", hint=hint
@@ -51,7 +51,7 @@ class Step:
 
     def unfitted(self) -> Unsupported:
         """The error for an estimator that has learned nothing."""
-        return self.refused("it is not fitted", "call `fit` first: what was learned is what is converted")
+        return self.refusal("it is not fitted", "call `fit` first: what was learned is what is converted")
 
 
 def steps_of(pipeline: Any) -> list[Step]:

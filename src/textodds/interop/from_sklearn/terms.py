@@ -13,12 +13,11 @@ from textodds import _kernels
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.vectorisers.names import Names
+from textodds.interop.vectorisers.settings import ACCENTS, UNITS
 from textodds.text import Selection, TextSettings, Vocabulary
 from textodds.text.units import unit_of
 
 VECTORISERS = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
-
-UNITS = {"char": "characters", "char_wb": "characters-in-words"}
 
 ASIDE = {
     "FeatureUnion": "two vectorisers side by side",
@@ -57,7 +56,7 @@ def terms_of(step: Step) -> Terms:
     vectoriser = step.estimator
     if step.kind not in VECTORISERS:
         does = ASIDE.get(step.kind)
-        raise step.refused(
+        raise step.refusal(
             f"it makes columns of {does}" if does else "it is no vectoriser of texts that is known here",
             f"a pipeline begins with one of {', '.join(VECTORISERS)}; or train on the texts: textodds.train",
         )
@@ -80,13 +79,13 @@ def _settings(step: Step) -> TextSettings:
     vectoriser = step.estimator
     _check_callables(step)
     if vectoriser.input != "content":
-        raise step.refused(
+        raise step.refusal(
             f"it reads files (input={vectoriser.input!r}), and a model is given texts",
             "read the files first: set_params(input='content')",
         )
     dtype = np.dtype(vectoriser.dtype)
     if dtype.kind not in "iuf" or dtype.itemsize < 4:
-        raise step.refused(
+        raise step.refusal(
             f"numbers of the type {dtype} may overflow", "count in int64 or float64, and fit again"
         )
     unit, stop_words = UNITS.get(vectoriser.analyzer), None
@@ -94,30 +93,29 @@ def _settings(step: Step) -> TextSettings:
         unit = unit_of(vectoriser.token_pattern) if vectoriser.token_pattern else None
         stop_words = vectoriser.get_stop_words()
     if unit is None:
-        raise step.refused(
+        raise step.refusal(
             f"token_pattern={vectoriser.token_pattern!r} is none of the simple kind",
             r"runs of \w, of \S or of ASCII letters and digits can be converted: \b\w+\b, [a-z]{3,}; fit "
             "again with one of those",
         )
-    accents = {"unicode": True, "ascii": "ascii"}.get(vectoriser.strip_accents, False)
     try:
         return TextSettings.sklearn(
             unit=unit,
             ngrams=tuple(map(int, vectoriser.ngram_range)),
             lower=bool(vectoriser.lowercase),
-            strip_accents=accents,
+            strip_accents=ACCENTS.get(vectoriser.strip_accents, False),
             stop_words=tuple(stop_words or ()),
             hash_bits=_hash_bits(step),
         )
     except (InputError, TypeError) as error:  # runs of more than 16 words, stop words that are no text
         problem = getattr(error, "problem", str(error))
-        raise step.refused(problem, "fit again with settings that textodds has") from error
+        raise step.refusal(problem, "fit again with settings that textodds has") from error
 
 
 def _check_callables(step: Step) -> None:
     for name in ("analyzer", "preprocessor", "tokenizer", "strip_accents"):
         if callable(getattr(step.estimator, name)):
-            raise step.refused(
+            raise step.refusal(
                 f"{name} is a function, and a model file holds no code",
                 f"fit again without {name}, or apply it to the texts before they come",
             )
@@ -129,13 +127,13 @@ def _hash_bits(step: Step) -> int | None:
         return None
     n = int(step.estimator.n_features)
     if step.estimator.alternate_sign:
-        raise step.refused(
+        raise step.refusal(
             "alternate_sign=True subtracts half of the words, and counts here only add",
             "fit again with HashingVectorizer(alternate_sign=False)",
         )
     bits = n.bit_length() - 1
     if n != 1 << bits or not 1 <= bits <= 31:
-        raise step.refused(
+        raise step.refusal(
             f"n_features={n:,} is no power of two from 2 to 2**31",
             "fit again with n_features=2**20 or the like",
         )
@@ -147,7 +145,7 @@ def _check_words(step: Step, words: list[Any]) -> None:
     try:
         "".join(words).encode()
     except (TypeError, UnicodeEncodeError):
-        raise step.refused(
+        raise step.refusal(
             "some of its terms are no text in Unicode", "fit again on texts without halves of surrogate pairs"
         ) from None
 

@@ -66,17 +66,17 @@ class RowTransform:
         counts[self.live] = True
         return np.flatnonzero(counts)
 
-    def scaled(self, by: Floats) -> RowTransform:
+    def scale_by(self, by: Floats) -> RowTransform:
         """The row with each column that is left times its factor."""
         factor = self.factor.copy()
         factor[self.live] *= by
         return replace(self, factor=factor)
 
-    def normalised(self) -> RowTransform:
+    def normalise(self) -> RowTransform:
         """The row brought to length 1."""
         return replace(self, unit=True, scale=self.scale * self.factor, factor=np.ones(len(self.factor)))
 
-    def selected(self, mask: NDArray[np.bool_]) -> RowTransform:
+    def select(self, mask: NDArray[np.bool_]) -> RowTransform:
         """The row with only the columns in a mask of those that are left."""
         factor = self.factor.copy()
         factor[self.live[~mask]] = 0.0
@@ -85,7 +85,7 @@ class RowTransform:
     def logarithmic(self, step: Step) -> RowTransform:
         """The row with ``1 + ln x`` in the place of x."""
         if not self.is_unscaled or self.frequency == "log":
-            raise step.refused(
+            raise step.refusal(
                 "it takes logarithms of what are no counts any more", "let it follow the counts themselves"
             )
         return replace(self, frequency="log" if self.frequency == "count" else "binary")  # ln 1 = 0
@@ -93,7 +93,7 @@ class RowTransform:
     def present(self, above: float, step: Step) -> RowTransform:
         """The row with 1 for what is above a threshold, and 0 for the rest."""
         if above != 0 and not (self.is_plain and 0 < above < 1):
-            raise step.refused(
+            raise step.refusal(
                 f"binarize={above!r} asks how often a word occurs", "fit again with binarize=0.0"
             )
         there = np.where(self.scale * self.factor > 0, 1.0, 0.0)
@@ -105,19 +105,19 @@ def rows_of(vectoriser: Step, n: int) -> RowTransform:
     made = vectoriser.estimator
     rows = RowTransform.of_counts(n, binary=bool(made.binary))
     if vectoriser.kind == "HashingVectorizer":
-        return _normalised(rows, vectoriser, made.norm)
+        return _normalise(rows, vectoriser, made.norm)
     if vectoriser.kind == "TfidfVectorizer":
         if not hasattr(made, "_tfidf"):
             raise vectoriser.unfitted()
-        return _weighed(rows, vectoriser, made._tfidf)
+        return _weigh(rows, vectoriser, made._tfidf)
     return rows
 
 
-def passed(rows: RowTransform, step: Step) -> RowTransform:
+def pass_through(rows: RowTransform, step: Step) -> RowTransform:
     """The row behind a step."""
     through = STEPS.get(step.kind)
     if through is None and step.kind and hasattr(step.estimator, "get_support"):
-        through = _selected
+        through = _select
     if through is None:
         raise _unknown(step)
     step.check_fitted()
@@ -126,57 +126,50 @@ def passed(rows: RowTransform, step: Step) -> RowTransform:
 
 def _unknown(step: Step) -> Unsupported:
     if step.kind in ELSEWHERE:
-        return step.refused(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
-    return step.refused(
+        return step.refusal(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
+    return step.refusal(
         "it is none of the steps that are known here between a vectoriser and a classifier",
         f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
     )
 
 
-def _tfidf(rows: RowTransform, step: Step) -> RowTransform:
-    return _weighed(rows, step, step.estimator)
-
-
-def _weighed(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:
+def _weigh(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:
     if transformer.sublinear_tf:
         rows = rows.logarithmic(step)
     if hasattr(transformer, "idf_"):
-        rows = replace(rows.scaled(_sized(rows, step, transformer.idf_)), smooth=bool(transformer.smooth_idf))
-    return _normalised(rows, step, transformer.norm)
+        idf = _by_column(rows, step, transformer.idf_)
+        rows = replace(rows.scale_by(idf), smooth=bool(transformer.smooth_idf))
+    return _normalise(rows, step, transformer.norm)
 
 
-def _normalised(rows: RowTransform, step: Step, norm: str | None) -> RowTransform:
+def _normalise(rows: RowTransform, step: Step, norm: str | None) -> RowTransform:
     if norm is None:
         return rows
     if norm != "l2":
-        raise step.refused(
+        raise step.refusal(
             f"norm={norm!r} divides a text by something else than its length",
             "fit again with norm='l2' or None",
         )
-    return rows.normalised()
+    return rows.normalise()
 
 
-def _normalizer(rows: RowTransform, step: Step) -> RowTransform:
-    return _normalised(rows, step, step.estimator.norm)
-
-
-def _divided(rows: RowTransform, step: Step) -> RowTransform:
+def _divide(rows: RowTransform, step: Step) -> RowTransform:
     scaler = step.estimator
     for name in ("with_mean", "with_centering"):
         if getattr(scaler, name, False):
-            raise step.refused(f"{name}=True leaves no zero in a row", f"fit again with {name}=False")
+            raise step.refusal(f"{name}=True leaves no zero in a row", f"fit again with {name}=False")
     if getattr(scaler, "clip", False):
-        raise step.refused("clip=True cuts values off", "fit again with clip=False")
+        raise step.refusal("clip=True cuts values off", "fit again with clip=False")
     if scaler.scale_ is None:
         return rows
-    return rows.scaled(1.0 / _sized(rows, step, scaler.scale_))
+    return rows.scale_by(1.0 / _by_column(rows, step, scaler.scale_))
 
 
-def _selected(rows: RowTransform, step: Step) -> RowTransform:
-    return rows.selected(_sized(rows, step, step.estimator.get_support()))
+def _select(rows: RowTransform, step: Step) -> RowTransform:
+    return rows.select(_by_column(rows, step, step.estimator.get_support()))
 
 
-def _sized(rows: RowTransform, step: Step, values: Any) -> NDArray[Any]:
+def _by_column(rows: RowTransform, step: Step, values: Any) -> NDArray[Any]:
     """Values by column, if they are as many as the columns that are left."""
     found = np.asarray(values)
     if found.shape != rows.live.shape:
@@ -184,7 +177,7 @@ def _sized(rows: RowTransform, step: Step, values: Any) -> NDArray[Any]:
     if found.dtype == bool:
         return found
     if not np.isfinite(found).all():
-        raise step.refused(
+        raise step.refusal(
             "some of its factors are no numbers, of columns that were never seen",
             "fit again with smooth_idf=True",
         )
@@ -193,17 +186,17 @@ def _sized(rows: RowTransform, step: Step, values: Any) -> NDArray[Any]:
 
 def misfit(step: Step, has: int, given: int) -> Unsupported:
     """The error for parts that were not fitted together."""
-    return step.refused(
+    return step.refusal(
         f"it was fitted on {has:,} columns and is given {given:,}",
         "put parts together that were fitted together",
     )
 
 
 STEPS: dict[str, Callable[[RowTransform, Step], RowTransform]] = {
-    "TfidfTransformer": _tfidf,
-    "Normalizer": _normalizer,
-    "MaxAbsScaler": _divided,
-    "StandardScaler": _divided,
-    "RobustScaler": _divided,
+    "TfidfTransformer": lambda rows, step: _weigh(rows, step, step.estimator),
+    "Normalizer": lambda rows, step: _normalise(rows, step, step.estimator.norm),
+    "MaxAbsScaler": _divide,
+    "StandardScaler": _divide,
+    "RobustScaler": _divide,
 }
 """What may stand between a vectoriser and a classifier."""

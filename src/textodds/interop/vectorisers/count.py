@@ -15,7 +15,7 @@ from sklearn.feature_extraction import text as parent
 
 from textodds import _kernels
 from textodds.interop.vectorisers.names import Names
-from textodds.interop.vectorisers.raw_documents import checked, held, plain
+from textodds.interop.vectorisers.raw_documents import hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
 from textodds.stats.threads import default_threads
 
@@ -63,7 +63,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         """Learn the vocabulary, and the counts (N, V) of its terms."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
-        documents = checked(self, raw_documents)
+        documents = replayable(self, raw_documents)
         analyser = analyser_of(self, parent.CountVectorizer)
         if analyser is None:
             return super().fit_transform(plain(documents))
@@ -73,27 +73,29 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         if self.fixed_vocabulary_:
             self._warn_of_upper_case()
         self.build_analyzer()  # which looks at the stop words
-        texts = held(self, documents)
+        texts = hold(self, documents)
         names = self._names() if self.fixed_vocabulary_ else None
         if texts is None or (self.fixed_vocabulary_ and names is None):
             return super().fit_transform(plain(documents))
         if names is not None:
-            return self._counted(analyser, names, texts)
+            return self._count_terms(analyser, names, texts)
         vectoriser = _kernels.Vectoriser(analyser, default_threads(), self._is_real)
         vectoriser.add(texts)
-        return self._learned_of(vectoriser, len(texts))
+        return self._learn_from(vectoriser, len(texts))
 
     def transform(self, raw_documents: Any) -> Any:
         """The counts (N, V) of the terms of the vocabulary."""
-        documents = checked(self, raw_documents)
+        documents = replayable(self, raw_documents)
         self._check_vocabulary()
         analyser = analyser_of(self, parent.CountVectorizer)
         names = None if analyser is None else self._names()
         if analyser is None or names is None:
             return super().transform(plain(documents))
         self.build_analyzer()
-        texts = held(self, documents)
-        return super().transform(plain(documents)) if texts is None else self._counted(analyser, names, texts)
+        texts = hold(self, documents)
+        if texts is None:
+            return super().transform(plain(documents))
+        return self._count_terms(analyser, names, texts)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms in the order of their columns, (V,)."""
@@ -143,12 +145,12 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     def _is_real(self) -> bool:
         return bool(np.dtype(self.dtype) == np.float64)
 
-    def _counted(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> Any:
+    def _count_terms(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> Any:
         """The counts of the terms that have names."""
         rows = _kernels.count_rows(analyser, names.index, texts, default_threads(), self._is_real)
-        return self._finished(self._matrix(rows, len(names)))
+        return self._finish(self._matrix(rows, len(names)))
 
-    def _learned_of(self, vectoriser: _kernels.Vectoriser, N: int) -> Any:
+    def _learn_from(self, vectoriser: _kernels.Vectoriser, N: int) -> Any:
         """The counts of the columns that are wanted, in the order of their names.
 
         Within rows terms stand in the order in which they came, as in scikit-learn.
@@ -167,20 +169,20 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         if not len(names):
             raise ValueError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
         if self.max_features is not None and len(names) > self.max_features:
-            total = np.asarray(self._finished(self._matrix(rows, len(names))).sum(axis=0)).ravel()
+            total = np.asarray(self._finish(self._matrix(rows, len(names))).sum(axis=0)).ravel()
             # Of terms as frequent as the last the same must stay: the order of a sort that is not stable.
             keep = np.zeros(len(names), dtype=bool)
             keep[(-total).argsort()[: self.max_features]] = True
             names = names.select(keep)
             rows = _kernels.select_columns(*rows, np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
         self.vocabulary_ = names
-        return self._finished(self._matrix(rows, len(names)))
+        return self._finish(self._matrix(rows, len(names)))
 
     def _matrix(self, rows: Any, V: int) -> Any:
         starts, columns, counts = rows
         return csr(starts, columns, counts.astype(self.dtype, copy=False), V)
 
-    def _finished(self, X: Any) -> Any:
+    def _finish(self, X: Any) -> Any:
         if self.binary:
             X.data.fill(1)
         return X
@@ -201,10 +203,10 @@ def csr(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], V: in
         starts = starts.astype(np.int32)
     else:
         columns = columns.astype(np.int64)
-    return as_asked(sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, V)))
+    return as_configured(sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, V)))
 
 
-def as_asked(X: Any) -> Any:
+def as_configured(X: Any) -> Any:
     """Sparse rows as scikit-learn is told to give them: a matrix, or an array of SciPy."""
     is_array = get_config().get("sparse_interface") == "sparray"  # it has been asked since 1.9
     if sparse.isspmatrix(X) != is_array:

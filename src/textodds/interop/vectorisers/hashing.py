@@ -11,12 +11,11 @@ from sklearn.preprocessing import normalize
 
 from textodds import _kernels
 from textodds.interop.vectorisers.count import csr
-from textodds.interop.vectorisers.raw_documents import checked, held, plain
+from textodds.interop.vectorisers.raw_documents import hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
 from textodds.stats.threads import default_threads
 
-MOST_COLUMNS = 1 << 24
-"""Beyond so many columns scikit-learn's own code runs."""
+MOST_COLUMNS = 1 << 24  # beyond so many columns scikit-learn's own code runs
 
 
 class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
@@ -43,14 +42,16 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
 
     def transform(self, X: Any) -> Any:
         """The hashed counts (N, n_features) of documents."""
-        documents = checked(self, X)
+        documents = replayable(self, X)
         analyser = analyser_of(self, parent.HashingVectorizer)
-        fits = len(documents) and _is_whole(self.n_features) and 1 <= self.n_features <= MOST_COLUMNS
+        n = self.n_features
+        is_whole = isinstance(n, Integral) and not isinstance(n, bool)
+        fits = len(documents) and is_whole and 1 <= n <= MOST_COLUMNS
         if analyser is None or not fits:
             return super().transform(plain(documents))
         self._validate_ngram_range()
         self.build_analyzer()  # which looks at the stop words
-        texts = held(self, documents)
+        texts = hold(self, documents)
         if texts is None:
             return super().transform(plain(documents))
         signed, threads = bool(self.alternate_sign), default_threads()
@@ -69,9 +70,5 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """The hashed counts of documents; nothing is learned from them."""
-        documents = checked(self, X)
+        documents = replayable(self, X)
         return self.fit(documents, y).transform(documents)
-
-
-def _is_whole(number: Any) -> bool:
-    return isinstance(number, Integral) and not isinstance(number, bool)

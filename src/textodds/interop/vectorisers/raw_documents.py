@@ -10,7 +10,7 @@ from textodds.errors import InputError
 from textodds.interop.vectorisers.unicode_differences import disputed
 
 
-def checked(vectoriser: Any, documents: Any) -> Any:
+def replayable(vectoriser: Any, documents: Any) -> Any:
     """The documents, which can then be gone through more than once."""
     if isinstance(documents, str):
         raise ValueError("Iterable over raw text documents expected, string object received.")
@@ -27,7 +27,7 @@ def plain(documents: Any) -> Any:
     return documents.to_pylist() if hasattr(documents, "to_pylist") else documents
 
 
-def held(vectoriser: Any, documents: Any) -> Held | None:
+def hold(vectoriser: Any, documents: Any) -> Held | None:
     """The documents as the kernels take them; None if one is for scikit-learn only."""
     try:
         texts = Held(documents if vectoriser.input == "content" else None)

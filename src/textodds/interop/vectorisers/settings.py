@@ -24,8 +24,7 @@ METHODS = (
 )
 """What users override to cut texts in their own way."""
 
-DTYPES = "?bBhHiIlLqQfd"
-"""The kinds of numbers that sparse matrices of SciPy hold, complex ones left out."""
+DTYPES = "?bBhHiIlLqQfd"  # the kinds of numbers that sparse matrices of SciPy hold, complex ones left out
 
 UNITS = {"char": "characters", "char_wb": "characters-in-words"}
 ACCENTS: dict[str | None, bool | str] = {None: False, "unicode": True, "ascii": "ascii"}

@@ -11,7 +11,7 @@ from sklearn.feature_extraction import text as parent
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import _kernels
-from textodds.interop.vectorisers.count import CountVectorizer, as_asked
+from textodds.interop.vectorisers.count import CountVectorizer, as_configured
 
 
 class TfidfTransformer(parent.TfidfTransformer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
@@ -43,7 +43,7 @@ class TfidfTransformer(parent.TfidfTransformer, auto_wrap_output_keys=None):  # 
             np.log(X.data, X.data)
             X.data += 1.0
         _kernels.weigh_rows(X.indptr.astype(np.int64), X.indices, X.data, scale, self.norm or "")
-        return as_asked(X)
+        return as_configured(X)
 
 
 def _is_plain(X: Any, scale: Any) -> bool:
@@ -89,15 +89,15 @@ class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[
 
     def fit(self, raw_documents: Any, y: Any = None) -> TfidfVectorizer:
         """Learn the vocabulary and how many documents hold each term."""
-        self._learned(raw_documents)
+        self._learn(raw_documents)
         return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn from documents, and weigh their terms, (N, V)."""
-        counts = self._learned(raw_documents)
+        counts = self._learn(raw_documents)
         return self._tfidf.transform(counts, copy=False)
 
-    def _learned(self, raw_documents: Any) -> Any:
+    def _learn(self, raw_documents: Any) -> Any:
         """The counts, after it was learned from them."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()

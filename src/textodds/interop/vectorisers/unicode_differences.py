@@ -13,8 +13,7 @@ from sklearn.feature_extraction.text import strip_accents_unicode
 
 from textodds import _kernels
 
-BLOCK = 4096
-"""Characters that are looked at together, when a text has one of them."""
+BLOCK = 4096  # characters that are looked at together, when a text has one of them
 
 
 @cache

@@ -1,4 +1,9 @@
-"""Which word said what: log-odds that add up, in the text itself, and what would change the answer."""
+"""Which word said what: log-odds that add up, in the text itself, and what would change the answer.
+
+Read `explanation` first (what one gets), then `decompose` (the sum; `quadratic_terms` where words are weighed
+together), `read_text` with `place` and `stretches` (where in the text), `flip` with `unit` (the fewest words
+to remove), and `markup` (as HTML). From outside: the names below, and `markup` for pages.
+"""
 
 from textodds.model.explain.decompose import explain
 from textodds.model.explain.explanation import OTHERS, Contribution, Explanation

@@ -45,62 +45,43 @@ def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, floa
     return factors, min(remainder, 0.0)
 
 
-def explain(
-    linear: LinearModel,
-    features: NDArray[np.integer],
-    values: Floats,
-    counts: Floats,
-    words: Sequence[str],
-    unknown: int,
-    rival: int | None,
-    scores: Floats,
-    reading: ReadText,
-) -> Explanation:
-    """The explanation of one row: its features, their values, how often they occur, their names, its scores.
-
-    Without a ``rival`` against all other classes together.
-    """
-    label, slope = reading.label, reading.slope
+def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation:
+    """The explanation of a text with scores (K,); without a ``rival`` against all other classes together."""
+    model, label, slope = reading.model, reading.label, reading.slope
+    form = model.form
+    _, features, values, unknown = reading.kernel.rows([reading.text])
+    counts = values if model.scale is None else reading.kernel.rows([reading.text], False)[2]
     factors, remainder = against(scores, label, rival)
-    if linear.presence:
-        values = counts = np.ones(len(counts))
-    parts = slope * values * _differences(linear, features, factors, label, rival)
-    prior = dot(linear.log_prior, factors, label, rival)
-    start = dot(reading.start, factors, label, rival)
-    is_absence = linear.presence and bool(linear.intercept.any())
+
+    def odds(by_class: Floats) -> Floats:  # of numbers by class (..., K), what they add to the log-odds
+        return by_class[..., label] - by_class[..., rival] if rival is not None else by_class @ factors
+
+    absent = None
+    if isinstance(form, LinearModel):
+        if form.presence:
+            values = counts = np.ones(len(counts))
+            absent = slope * float(odds(form.intercept)) if form.intercept.any() else None
+        parts = slope * values * odds(form.weights.rows(features))
+    else:
+        from textodds.model.explain.quadratic_terms import shares
+
+        parts = shares(form, features, values) * (slope / form.temperature) @ factors
+    is_possible = scores[label] > scores.max() - 700
     return Explanation(
-        linear.classes[label],
-        OTHERS if rival is None else linear.classes[rival],
-        start,
-        ranked(words, counts, parts),
-        unknown,
-        prior,
-        slope * dot(linear.intercept, factors, label, rival) if is_absence else None,
+        form.classes[label],
+        OTHERS if rival is None else form.classes[rival],
+        float(odds(reading.start)),
+        _rank(model.vocabulary.words(features), counts, parts),
+        int(unknown[0]),
+        float(odds(form.log_prior)),
+        absent,
         remainder,
-        share(scores, label),
+        float(1.0 / np.exp(scores - scores[label]).sum()) if is_possible else 0.0,
         reading,
     )
 
 
-def _differences(
-    linear: LinearModel, features: NDArray[np.integer], factors: Floats, label: int, rival: int | None
-) -> Floats:
-    """Weights of the label less those of its rival, (n,)."""
-    weights = linear.weights.rows(features)  # (n, K)
-    return weights[:, label] - weights[:, rival] if rival is not None else weights @ factors
-
-
-def dot(by_class: Floats, factors: Floats, label: int, rival: int | None) -> float:
-    """What numbers by class (K,) add to the log-odds."""
-    return float(by_class[label] - by_class[rival] if rival is not None else by_class @ factors)
-
-
-def share(scores: Floats, label: int) -> float:
-    """The probability of a class, given scores (K,)."""
-    return float(1.0 / np.exp(scores - scores[label]).sum()) if scores[label] > scores.max() - 700 else 0.0
-
-
-def ranked(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
+def _rank(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:
     """Contributions, the strongest first."""
     order = np.argsort(-np.abs(parts), kind="stable")
     names = map(words.__getitem__, order.tolist())

@@ -13,8 +13,7 @@ from textodds.model.explain.markup import fragment, shown
 from textodds.model.explain.read_text import ReadText
 from textodds.model.explain.stretches import Stretch, stretches_of
 
-OTHERS = "others"
-"""The rival that is all other classes together."""
+OTHERS = "others"  # the rival that is all other classes together
 
 
 class Contribution(NamedTuple):

@@ -36,7 +36,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.learn.forms.linear import log_softmax
+from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.model.explain import unit
 from textodds.model.explain.read_text import ReadText
 from textodds.model.explain.stretches import Stretch
@@ -74,7 +74,7 @@ class Contest:
             rival = best
         if rival is not None and _is_ahead(scores, rival, holder):
             holder, rival = rival, holder
-        everyone = range(len(reading.classes))
+        everyone = range(len(reading.model.classes_))
         self.scores, self.holder = scores, holder
         self.rivals = np.array([k for k in everyone if k != holder] if rival is None else [rival])
 
@@ -106,21 +106,21 @@ def fewest_words(reading: ReadText, stretches: Sequence[Stretch]) -> Flip | None
             chosen = _fewest(values[:, None] * weights, contest)
         if chosen is None:
             return None
-        found = _told(reading, contest, [words[i] for i in chosen[0]], chosen[1])
+        found = _flip(reading, contest, [words[i] for i in chosen[0]], chosen[1])
         if found is not None:
             return found  # else a tie that rounding decides: try it out
     says: Counter[str] = Counter()
     for stretch in stretches:
         says[stretch.word] += stretch.log_odds  # type: ignore[assignment]
     sign = 1.0 if contest.holder == reading.label else -1.0
-    return _tried(reading, contest, sorted(words, key=lambda word: -sign * says[word]))
+    return _by_trying(reading, contest, sorted(words, key=lambda word: -sign * says[word]))
 
 
 def _parts(reading: ReadText, words: Sequence[str]) -> tuple[Floats, Floats] | None:
     """Values (n,) and weights (n, K) of words that count one by one; None if they do not."""
-    settings, linear = reading.settings, reading.linear
+    settings, linear = reading.model.recipe.settings, reading.model.form
     alone = settings.ngrams == (1, 1) and settings.characters is None and not settings.unit.startswith("char")
-    if linear is None or not alone:
+    if not isinstance(linear, LinearModel) or not alone:
         return None
     starts, features, _, _ = reading.kernel.rows(list(words), False)
     own = np.diff(starts)
@@ -160,7 +160,7 @@ def _fewest(contributions: Floats, contest: Contest) -> tuple[list[int], bool] |
     return order[: n + 1, k].tolist(), True
 
 
-def _told(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool) -> Flip | None:
+def _flip(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool) -> Flip | None:
     """What the model says of the text without the words; None if its answer stays."""
     text = reading.without(set(words))
     scores = reading.score([text])
@@ -168,10 +168,10 @@ def _told(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool
         return None
     best = int(scores[0].argmax())
     share = float(np.exp(log_softmax(scores[0])[best]))
-    return Flip(tuple(words), reading.classes[best], share, exact, text)
+    return Flip(tuple(words), reading.model.classes_[best], share, exact, text)
 
 
-def _tried(reading: ReadText, contest: Contest, words: list[str]) -> Flip | None:
+def _by_trying(reading: ReadText, contest: Contest, words: list[str]) -> Flip | None:
     """The smallest set found by trying; ``words`` stand in the order in which they speak for the holder."""
     most = min(MOST_TEXTS, MOST_CHARACTERS // max(len(reading.text), 1))
     found = _one_by_one(reading, contest, words, most)
@@ -185,7 +185,7 @@ def _tried(reading: ReadText, contest: Contest, words: list[str]) -> Flip | None
         if best is not None:
             found = best
             break
-    return None if found is None else _told(reading, contest, found, exact)
+    return None if found is None else _flip(reading, contest, found, exact)
 
 
 def _one_by_one(reading: ReadText, contest: Contest, words: list[str], most: int) -> list[str] | None:

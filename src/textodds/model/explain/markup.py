@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 FOR, AGAINST = "0,114,90", "194,65,12"  # green and orange-red that the colour-blind tell apart
 FAINTEST, DEEPEST = 0.08, 0.55  # tint of the text: what stands on it stays readable, light or dark
-BARS = 30
-"""So many words have a line of their own; the others are one line, so that the table still adds up."""
+BARS = 30  # so many words have a line of their own; the others are one line, so that the table still adds up
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -74,26 +73,24 @@ def _text(explanation: Explanation) -> Iterator[str]:
     most = max((abs(stretch.log_odds) for stretch in explanation.stretches), default=0.0)
     for stretch in explanation.stretches:
         yield shown(text[end : stretch.start])
-        yield _stretch(explanation, stretch, shown(text[stretch.start : stretch.end]), most)
+        words = shown(text[stretch.start : stretch.end])
+        if stretch.known or stretch.log_odds:
+            yield mark(explanation, stretch, words, most)
+        else:
+            yield f'<span title="unknown" style="text-decoration:underline dotted">{words}</span>'
         end = stretch.end
     yield shown(text[end:])
 
 
-def _stretch(explanation: Explanation, stretch: Stretch, words: str, most: float) -> str:
-    if not stretch.known and not stretch.log_odds:
-        return f'<span title="unknown" style="text-decoration:underline dotted">{words}</span>'
+def mark(explanation: Explanation, stretch: Stretch, words: str, most: float) -> str:
+    """Words of a stretch: solid and green where they speak for the label, dashed and orange for its rival."""
     if not stretch.log_odds:
         return words
-    is_for = stretch.log_odds > 0
-    side = explanation.label if is_for else explanation.rival
+    side, line, colour = (explanation.label, "solid", FOR)
+    if stretch.log_odds < 0:
+        side, line, colour = (explanation.rival, "dashed", AGAINST)
     depth = FAINTEST + (DEEPEST - FAINTEST) * abs(stretch.log_odds) / most
-    return _mark(
-        "solid" if is_for else "dashed",
-        FOR if is_for else AGAINST,
-        words,
-        f"{stretch.log_odds:+.2f}, for {side}",
-        depth,
-    )
+    return _mark(line, colour, words, f"{stretch.log_odds:+.2f}, for {side}", depth)
 
 
 def _mark(line: str, colour: str, words: str, title: str = "", depth: float = 0.3) -> str:

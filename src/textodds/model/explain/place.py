@@ -53,7 +53,7 @@ def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
         spans: tuple[tuple[int, int], ...] = ()
         if found >= 0:
             at = found + len(word)
-            spans = _joined(origins[found:at])
+            spans = _span(origins[found:at])
         if word not in stop_words:
             words.append(PlacedTerm(word, spans))
     return words
@@ -68,7 +68,7 @@ def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
     [PlacedTerm(name='see you', spans=((0, 3), (5, 8)))]
     """
     named = settings.terms(text)
-    made = list(_made(settings, text))
+    made = list(_terms(settings, text))
     if settings.vocabulary is not None:
         inside = frozenset(settings.vocabulary)
         made = [
@@ -85,14 +85,14 @@ def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
     return made if is_sound else [PlacedTerm(name, ()) for name in named]
 
 
-def _made(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
+def _terms(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
     """Terms in the order of the kernel, not hashed."""
     if settings.unit == "characters":
-        folded, origins = _folded(*prepare(settings, text))
+        folded, origins = _fold_spaces(*prepare(settings, text))
         yield from _grams(folded, origins, settings.ngrams, whole=False)
         return
     if settings.unit == "characters-in-words":
-        for word, origins in _spaced(*prepare(settings, text)):
+        for word, origins in _between_spaces(*prepare(settings, text)):
             yield from _grams(word, origins, settings.ngrams, whole=True)
         return
     words = placed_words(settings, text)
@@ -103,7 +103,7 @@ def _made(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
             spans = tuple(word.spans[0] for word in run) if all(word.spans for word in run) else ()
             yield PlacedTerm(" ".join(word.name for word in run), spans)
     if settings.characters is not None:
-        for word, origins in _spaced(*prepare(settings, text)):
+        for word, origins in _between_spaces(*prepare(settings, text)):
             for gram in _grams(word, origins, settings.characters, whole=True):
                 yield PlacedTerm("~" + gram.name, gram.spans)
 
@@ -112,20 +112,20 @@ def _grams(text: str, origins: Origins, ngrams: tuple[int, int], *, whole: bool)
     """Runs of characters; ``whole``: a text shorter than n counts once, as itself."""
     for n in range(ngrams[0], ngrams[1] + 1):
         for i in range(len(text) - n + 1):
-            yield PlacedTerm(text[i : i + n], _joined(origins[i : i + n]))
+            yield PlacedTerm(text[i : i + n], _span(origins[i : i + n]))
         if whole and len(text) <= n:
             if len(text) < n:
-                yield PlacedTerm(text, _joined(origins))
+                yield PlacedTerm(text, _span(origins))
             return
 
 
-def _joined(origins: Origins) -> tuple[tuple[int, int], ...]:
+def _span(origins: Origins) -> tuple[tuple[int, int], ...]:
     """One stretch from the first origin to the last."""
     real = [origin for origin in origins if origin[1] > origin[0]]
     return ((real[0][0], real[-1][1]),) if real else ()
 
 
-def _folded(text: str, origins: Origins) -> tuple[str, Origins]:
+def _fold_spaces(text: str, origins: Origins) -> tuple[str, Origins]:
     """The text with each run of two or more of white space as one space."""
     out, places, end = [], [], 0
     for run in SPACE.finditer(text):
@@ -137,7 +137,7 @@ def _folded(text: str, origins: Origins) -> tuple[str, Origins]:
     return "".join([*out, text[end:]]), places + origins[end:]
 
 
-def _spaced(text: str, origins: Origins) -> Iterator[tuple[str, Origins]]:
+def _between_spaces(text: str, origins: Origins) -> Iterator[tuple[str, Origins]]:
     """Each word of the text with a space on either side, which is of no place."""
     at = 0
     for word in text.split():
@@ -159,10 +159,10 @@ def prepare(settings: TextSettings, text: str) -> tuple[str, Origins]:
     out: list[str] = []
     origins: Origins = []
     for start, end in _clusters(settings, text):
-        part = _prepared(settings, text[start:end])
+        part = _prepare(settings, text[start:end])
         out.append(part)
         origins += [(start, end)] * len(part)
-    joined, whole = "".join(out), _prepared(settings, text)
+    joined, whole = "".join(out), _prepare(settings, text)
     # A sigma at the end of a word is another letter, of the same length; anything else is given up.
     return (whole, origins) if len(joined) == len(whole) else (whole, [(0, 0)] * len(whole))
 
@@ -179,15 +179,15 @@ def _clusters(settings: TextSettings, text: str) -> Iterator[tuple[int, int]]:
             if i == run.start() or not (unicodedata.combining(text[i]) or text[i] == "\u200d")
         ]
         pairs = list(zip(cuts, [*cuts[1:], run.end()], strict=True))
-        parts = "".join(_prepared(settings, text[start:end]) for start, end in pairs)
-        whole = _prepared(settings, run[0])
+        parts = "".join(_prepare(settings, text[start:end]) for start, end in pairs)
+        whole = _prepare(settings, run[0])
         if parts == whole or (settings.lower and len(parts) == len(whole) and "Σ" in run[0]):
             yield from pairs
         else:
             yield run.span()
 
 
-def _prepared(settings: TextSettings, text: str) -> str:
+def _prepare(settings: TextSettings, text: str) -> str:
     if settings.normal_form is not None:
         text = unicodedata.normalize(settings.normal_form, text)  # type: ignore[arg-type]
     if settings.lower:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,54 +9,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textodds.learn.forms.quadratic import LowRank, QuadraticModel, restricted
-from textodds.model.explain.decompose import against, dot, ranked, share
-from textodds.model.explain.explanation import OTHERS, Explanation
-from textodds.model.explain.read_text import ReadText
 
 Floats = NDArray[np.float64]
 
 
-def explain_quadratic(
-    form: QuadraticModel,
-    features: NDArray[np.integer],
-    values: Floats,
-    counts: Floats,
-    words: Sequence[str],
-    unknown: int,
-    rival: int | None,
-    scores: Floats,
-    reading: ReadText,
-) -> Explanation:
-    r"""The explanation of one row by a quadratic model.
+def shares(form: QuadraticModel, features: NDArray[np.integer], values: Floats) -> Floats:
+    r"""What each word of a row adds to the score of each class, (n, K), before the temperature.
 
     A score is :math:`c_k + \sum_j x_j (A_k(\mu_k - x/2))_j`, with the inverse covariance :math:`A_k`:
     what word j adds is its value times a weight that depends on the words beside it. The shares add up
-    exactly, but taking a word away changes those of the others.
+    exactly to the change from x = 0, but taking a word away changes those of the others. With
+    :math:`A = I/\tau - B D B^\top`, :math:`D = \mathrm{diag}(1/\tau - 1/\lambda)`.
     """
-    assert isinstance(form.gaussians, LowRank)
-    label = reading.label
-    factors, remainder = against(scores, label, rival)
-    shares = low_rank_shares(form.gaussians, features, values) * (reading.slope / form.temperature)  # (n, K)
-    nothing = reading.calibrated(form.scores(sparse.csr_array((1, form.n_features))))[0]
-    return Explanation(
-        form.classes[label],
-        OTHERS if rival is None else form.classes[rival],
-        dot(nothing, factors, label, rival),
-        ranked(words, counts, shares @ factors),
-        unknown,
-        dot(form.log_prior, factors, label, rival),
-        None,
-        remainder,
-        share(scores, label),
-        reading,
-    )
-
-
-def low_rank_shares(gaussians: LowRank, features: NDArray[np.integer], values: Floats) -> Floats:
-    r""":math:`x_j (A_k(\mu_k - x/2))_j` of the words of a row, (n, K); they add up to the change from x = 0.
-
-    With :math:`A = I/\tau - B D B^\top`, :math:`D = \mathrm{diag}(1/\tau - 1/\lambda)`.
-    """
+    gaussians = form.gaussians
+    assert isinstance(gaussians, LowRank)
     V, K = gaussians.n_features, len(gaussians.rest)
     row: Any = sparse.csr_array((values, (np.zeros(len(features), np.intp), features)), shape=(1, V))
     out = np.empty((len(features), K))

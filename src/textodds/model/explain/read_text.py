@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain.place import PlacedTerm, placed_terms, placed_words
-from textodds.text import UNKNOWN, TextSettings, Vocabulary
+from textodds.text import UNKNOWN
 
 if TYPE_CHECKING:
-    from textodds.learn.forms.quadratic import QuadraticModel
+    from textodds.model.text_model import TextModel
 
 Floats = NDArray[np.float64]
 
@@ -27,75 +26,61 @@ class ReadText:
     """A text, and the model as it was when it read it; learning more changes the model, not this."""
 
     text: str
-    settings: TextSettings
-    vocabulary: Vocabulary
-    kernel: _kernels.Linear
-    form: LinearModel | QuadraticModel
-    calibration: Calibration | None
+    model: TextModel  # a copy, without its calibration if that is not asked for
     label: int
     rival: int | None  # None: whichever class would win
-    is_unit: bool = False  # rows are brought to length 1
-    counts_unknown: bool = False  # unknown words count as one of their own
 
     @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes of the model."""
-        return self.form.classes
+    def kernel(self) -> _kernels.Linear:
+        """What cuts texts into terms, and scores them."""
+        return self.model._kernel
 
     @property
-    def linear(self) -> LinearModel | None:
-        """The form of a model in which words add up one by one; None of any other."""
-        return self.form if isinstance(self.form, LinearModel) else None
+    def is_unit(self) -> bool:
+        """Whether rows are brought to length 1."""
+        weighting = None if self.model.scale is None else self.model.recipe.weighting
+        return weighting is not None and weighting.unit
 
     def score(self, texts: list[str]) -> Floats:
         """The scores of texts, (N, K)."""
-        if isinstance(self.form, LinearModel):
-            return self.calibrated(self.kernel.score(texts, 1)[0])
-        from scipy import sparse
-
-        starts, words, values, _ = self.kernel.rows(texts)
-        rows = sparse.csr_array((values, words, starts), (len(texts), len(self.vocabulary)))
-        return self.calibrated(self.form.scores(rows))
-
-    def calibrated(self, scores: Floats) -> Floats:
-        """Scores whose softmax is what the model answers, of its own (N, K)."""
-        if self.calibration is None:
-            return scores
-        prior = self.form.log_prior
-        return np.asarray(self.calibration.applied(scores - prior) + prior)
+        return self.model.calibrated(self.model._scored(texts, 1)[0])
 
     @property
     def slope(self) -> float:
         """What calibration multiplies the evidence of words with."""
-        return 1.0 if self.calibration is None else float(self.calibration.slopes[0])
+        calibration = self.model.calibration
+        return 1.0 if calibration is None else float(calibration.slopes[0])
 
     @property
     def start(self) -> Floats:
-        """Scores of a text without words, if the model is linear: (K,)."""
-        assert isinstance(self.form, LinearModel)
-        return np.asarray(self.calibrated((self.form.log_prior + self.form.intercept)[None])[0])
+        """Scores of a text without words, (K,)."""
+        form = self.model.form
+        if not isinstance(form, LinearModel):
+            return np.asarray(self.score([""])[0])
+        return np.asarray(self.model.calibrated((form.log_prior + form.intercept)[None])[0])
 
     @cached_property
     def words(self) -> list[PlacedTerm]:
         """The words of the text in order, stop words left out; each with its one stretch, if found."""
-        return placed_words(self.settings, self.text)
+        return placed_words(self.model.recipe.settings, self.text)
 
     @cached_property
     def terms(self) -> list[tuple[PlacedTerm, bool]]:
         """The terms of the text, named as the model names them, each with whether it knows it."""
-        terms = placed_terms(self.settings, self.text)
-        if self.settings.hash_bits is not None:
-            known = set(self.vocabulary.words(self.kernel.rows([self.text], False)[1]))
-            found = [term.name in known for term in terms]
+        recipe, vocabulary = self.model.recipe, self.model.vocabulary
+        terms = placed_terms(recipe.settings, self.text)
+        if recipe.settings.hash_bits is not None:
+            names = set(vocabulary.words(self.kernel.rows([self.text], False)[1]))
+            known = [term.name in names for term in terms]
         else:
-            found = (self.vocabulary.find([term.name for term in terms]) >= 0).tolist()
-        instead = UNKNOWN if self.counts_unknown else None
+            known = (vocabulary.find([term.name for term in terms]) >= 0).tolist()
+        counts_unknown = recipe.unknown != "ignore"  # as one word of their own
         return [
             (
-                term if known or instead is None else PlacedTerm(instead, term.spans),
-                known and term.name != UNKNOWN,
+                PlacedTerm(UNKNOWN, term.spans) if counts_unknown and not is_known else term,
+                is_known and term.name != UNKNOWN,
             )
-            for term, known in zip(terms, found, strict=True)
+            for term, is_known in zip(terms, known, strict=True)
         ]
 
     def without(self, removed: set[str]) -> str:
@@ -104,7 +89,7 @@ class ReadText:
             return " ".join(word.name for word in self.words if word.name not in removed)
         gaps = [word.spans[0] for word in self.words if word.name in removed]
         text, kept, end = self.text, [], 0
-        for start, stop in _merged(text, gaps):
+        for start, stop in _merge_gaps(text, gaps):
             begins = start == 0 or text[start - 1].isspace()
             ends = stop == len(text) or text[stop].isspace()
             kept.append(text[end:start])
@@ -118,7 +103,7 @@ class ReadText:
         return "".join([*kept, text[end:]])
 
 
-def _merged(text: str, gaps: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _merge_gaps(text: str, gaps: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The gaps, those with nothing but white space between them as one."""
     start, stop = -1, -1
     for first, last in gaps:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
-from textodds.stats.categories.exact import FRACTION, MOST_UNITS, Units
+from textodds.stats.additive import Additive
+from textodds.stats.categories.exact import FRACTION, MOST_UNITS, Units, as_numbers
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 
-def packed(key: str, names: Sequence[str]) -> Arrays:
+def pack(key: str, names: Sequence[str]) -> Arrays:
     """Names as two arrays: their bytes, and where each ends."""
     encoded = [name.encode() for name in names]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.uint64)
@@ -35,8 +37,8 @@ def whole_numbers(arrays: Mapping[str, Any], key: str, length: int | None = None
     return array.astype(np.int64, copy=False)
 
 
-def unpacked(arrays: Mapping[str, Any], key: str) -> list[str]:
-    """The names that `packed` made into arrays."""
+def unpack(arrays: Mapping[str, Any], key: str) -> list[str]:
+    """The names that `pack` made into arrays."""
     text, ends = whole_numbers(arrays, f"{key}.text"), whole_numbers(arrays, f"{key}.ends")
     edges = [0, *ends.tolist()]
     if (np.diff(edges) < 0).any() or edges[-1] != len(text) or (len(text) and int(text.max()) > 255):
@@ -55,39 +57,67 @@ def in_order(names: Sequence[str], key: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-@dataclass(frozen=True)
-class ArrayHeader:
-    """What the arrays of both tallies begin with."""
+Header: TypeAlias = tuple[int, tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]
+RawHeader: TypeAlias = tuple[int, Sequence[str], Sequence[str], Sequence[Sequence[str]]]
+"""Fraction, classes, columns, and the categories of each column; raw, in any order."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTally(Additive):
+    """What both tallies have: names that are sorted, and counts in whole numbers of ``2**-fraction``."""
 
     fraction: int
-    classes: tuple[str, ...]
-    columns: tuple[str, ...]
-    categories: tuple[tuple[str, ...], ...]
+    classes: tuple[str, ...]  # (K,) sorted
+    columns: tuple[str, ...]  # (J,) sorted
+    categories: tuple[tuple[str, ...], ...]  # (J,) of (C_j,) sorted
 
-    def arrays(self) -> Arrays:
-        """The plain form."""
+    @cached_property
+    def class_rows(self) -> NDArray[np.float64]:
+        """Rows of each class, (K,)."""
+        return as_numbers(self.class_units, self.fraction)  # type: ignore[attr-defined]  # of each tally
+
+    @property
+    def n_rows(self) -> float:
+        """Total weight of the rows."""
+        return float(self.class_units.sum()) * 2.0**-self.fraction  # type: ignore[attr-defined]
+
+    @property
+    def _header(self) -> Header:
+        return self.fraction, self.classes, self.columns, self.categories
+
+    def _counts(self) -> tuple[NDArray[Any], ...]:
+        """All that the tally has beside its header."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._header == other._header and all(map(np.array_equal, self._counts(), other._counts()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def header_arrays(self) -> Arrays:
+        """The header as plain arrays."""
         return {
             "fraction": np.array([self.fraction], dtype=np.uint8),
-            **packed("classes", self.classes),
-            **packed("columns", self.columns),
+            **pack("classes", self.classes),
+            **pack("columns", self.columns),
             "sizes": np.array([len(names) for names in self.categories], dtype=np.uint64),
-            **packed("categories", [name for names in self.categories for name in names]),
+            **pack("categories", [name for names in self.categories for name in names]),
         }
 
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any]) -> ArrayHeader:
-        """The heading, if it is one."""
-        fraction = int(whole_numbers(arrays, "fraction", 1)[0])
-        if fraction not in (0, FRACTION):
-            raise InputError(f"the fraction is {fraction}; it is 0 or {FRACTION}")
-        columns = in_order(unpacked(arrays, "columns"), "columns")
-        if not columns:
-            raise InputError("there are no columns")
-        names = unpacked(arrays, "categories")
-        edges = [0]
-        for size in whole_numbers(arrays, "sizes", len(columns)).tolist():
-            edges.append(edges[-1] + size)
-        if edges[-1] != len(names):
-            raise InputError("the array `sizes` does not fit the categories")
-        categories = tuple(in_order(names[a:b], "categories") for a, b in itertools.pairwise(edges))
-        return cls(fraction, in_order(unpacked(arrays, "classes"), "classes"), columns, categories)
+
+def header_of(arrays: Mapping[str, Any]) -> Header:
+    """The header that `ExactTally.header_arrays` made into arrays, if it is one."""
+    fraction = int(whole_numbers(arrays, "fraction", 1)[0])
+    if fraction not in (0, FRACTION):
+        raise InputError(f"the fraction is {fraction}; it is 0 or {FRACTION}")
+    columns = in_order(unpack(arrays, "columns"), "columns")
+    if not columns:
+        raise InputError("there are no columns")
+    names = unpack(arrays, "categories")
+    edges = [0, *itertools.accumulate(whole_numbers(arrays, "sizes", len(columns)).tolist())]
+    if edges[-1] != len(names):
+        raise InputError("the array `sizes` does not fit the categories")
+    categories = tuple(in_order(names[a:b], "categories") for a, b in itertools.pairwise(edges))
+    return fraction, in_order(unpack(arrays, "classes"), "classes"), columns, categories

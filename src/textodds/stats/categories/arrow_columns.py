@@ -21,7 +21,7 @@ def entries(values: Any) -> tuple[list[str | None], NDArray[np.int64]]:
     array = _arrow(values)
     if pa.types.is_null(array.type):
         return [], np.full(len(array), -1)
-    encoded = _encoded(array)
+    encoded = _encode(array)
     indices = pc.fill_null(pc.cast(encoded.indices, pa.int64()), -1).to_numpy(zero_copy_only=False)
     return _names(encoded.dictionary, indices), indices
 
@@ -48,7 +48,7 @@ def _arrow(values: Any) -> Any:
     return array
 
 
-def _encoded(array: Any) -> Any:
+def _encode(array: Any) -> Any:
     """``array`` as one dictionary array, of text or of numbers."""
     is_plain = not pa.types.is_dictionary(array.type)
     kind = array.type if is_plain else array.type.value_type

@@ -11,28 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.stats.categories.arrays import ArrayHeader, Arrays, whole_numbers
+from textodds.stats.categories import exact
+from textodds.stats.categories.arrays import Arrays, ExactTally, RawHeader, header_of, whole_numbers
 from textodds.stats.categories.columns import coded_columns, coded_labels
-from textodds.stats.categories.exact import (
-    MOST_UNITS,
-    Units,
-    as_numbers,
-    check_columns,
-    common,
-    merged,
-    needless,
-    negative,
-    summed,
-    total,
-    weight_units,
-)
+from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
 
-MOST_CELLS = 200_000_000
-"""Entries of a full table beyond which it is refused (1.6 GB)."""
+MOST_CELLS = 200_000_000  # entries of a full table beyond which it is refused (1.6 GB)
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryTally:
+class CategoryTally(ExactTally):
     """Rows by class, and rows by class and category of each column; adds and subtracts, exactly.
 
     K classes, J columns, of which column j has C_j categories. Counts are whole numbers of
@@ -42,11 +30,7 @@ class CategoryTally:
     floating-point numbers.
     """
 
-    fraction: int
-    classes: tuple[str, ...]  # (K,) sorted
     class_units: Units  # (K,)
-    columns: tuple[str, ...]  # (J,) sorted
-    categories: tuple[tuple[str, ...], ...]  # (J,) of (C_j,) sorted
     units: tuple[Units, ...]  # (J,) of (C_j, K)
 
     @classmethod
@@ -71,50 +55,28 @@ class CategoryTally:
         coded = coded_columns(columns)
         N = len(next(iter(coded.values())))
         label = coded_labels(labels, N)
-        fraction, units = weight_units(weights, N)
+        fraction, units = exact.weight_units(weights, N)
         K = len(label.names)
-        return cls.canonical(
-            fraction,
-            label.names,
-            summed(label.codes, units, K),
-            tuple(coded),
-            [column.names for column in coded.values()],
-            [
-                table_of(name, column.codes, len(column.names), label.codes, K, units)
-                for name, column in coded.items()
-            ],
-        )
+        header = fraction, label.names, tuple(coded), [column.names for column in coded.values()]
+        tables = [
+            table_of(name, column.codes, len(column.names), label.codes, K, units)
+            for name, column in coded.items()
+        ]
+        return cls.canonical(header, summed(label.codes, units, K), tables)
 
     @classmethod
-    def canonical(
-        cls,
-        fraction: int,
-        classes: Sequence[str],
-        class_units: Units,
-        columns: tuple[str, ...],
-        categories: Sequence[Sequence[str]],
-        units: Sequence[Units],
-    ) -> CategoryTally:
+    def canonical(cls, header: RawHeader, class_units: Units, units: Sequence[Units]) -> CategoryTally:
         """The one form of these counts: sorted, without what has no rows, no needless fraction."""
-        shift = needless(fraction, [class_units, *units])
+        fraction, classes, columns, categories = header
+        shift = exact.needless(fraction, [class_units, *units])
         ks = sorted(np.flatnonzero(class_units).tolist(), key=classes.__getitem__)
         kept, tables = [], []
         for names, table in zip(categories, units, strict=True):
             rows = sorted(np.flatnonzero(table.any(axis=1)).tolist(), key=names.__getitem__)
             kept.append(tuple(names[c] for c in rows))
             tables.append(table[np.ix_(rows, ks)].reshape(len(rows), len(ks)) >> shift)
-        named = tuple(classes[k] for k in ks)
-        return cls(fraction - shift, named, class_units[ks] >> shift, columns, tuple(kept), tuple(tables))
-
-    @property
-    def n_rows(self) -> float:
-        """Total weight of the rows."""
-        return float(self.class_units.sum()) * 2.0**-self.fraction
-
-    @cached_property
-    def class_rows(self) -> NDArray[np.float64]:
-        """Rows of each class, (K,)."""
-        return as_numbers(self.class_units, self.fraction)
+        sorted_ = tuple(classes[k] for k in ks), tuple(columns), tuple(kept)
+        return cls(fraction - shift, *sorted_, class_units[ks] >> shift, tuple(tables))
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.float64], ...]:
@@ -127,16 +89,10 @@ class CategoryTally:
         units = np.array([self.class_units - table.sum(axis=0) for table in self.units])
         return as_numbers(units, self.fraction)
 
-    def __add__(self, other: CategoryTally) -> CategoryTally:
-        return self._combined(other, 1) if isinstance(other, CategoryTally) else NotImplemented
-
-    def __sub__(self, other: CategoryTally) -> CategoryTally:
-        return self._combined(other, -1) if isinstance(other, CategoryTally) else NotImplemented
-
-    def _combined(self, other: CategoryTally, sign: int) -> CategoryTally:
-        check_columns(self.columns, other.columns)
+    def _combine(self, other: CategoryTally, sign: int) -> CategoryTally:
+        exact.check_columns(self.columns, other.columns)
         totals = int(self.class_units.sum()), int(other.class_units.sum())
-        fraction, mine, theirs = common(self.fraction, other.fraction, totals)
+        fraction, mine, theirs = exact.common(self.fraction, other.fraction, totals)
         classes, k_mine, k_theirs = merged(self.classes, other.classes)
         class_units = np.zeros(len(classes), dtype=np.int64)
         class_units[k_mine] += self.class_units * mine
@@ -150,30 +106,20 @@ class CategoryTally:
             table[np.ix_(c_theirs, k_theirs)] += other.units[j] * theirs * sign
             # A class whose rows would go below zero shows in one of its categories or its missing values.
             for c, k in np.argwhere(table < 0)[:1]:
-                raise negative(f"`{names[c]}` of column `{column}`", classes[k])
+                raise exact.negative(f"`{names[c]}` of column `{column}`", classes[k])
             for k in np.flatnonzero(table.sum(axis=0) > class_units)[:1]:
-                raise negative(f"missing values of column `{column}`", classes[k])
+                raise exact.negative(f"missing values of column `{column}`", classes[k])
             categories.append(names)
             tables.append(table)
-        return self.canonical(fraction, classes, class_units, self.columns, categories, tables)
+        return self.canonical((fraction, classes, self.columns, categories), class_units, tables)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CategoryTally):
-            return NotImplemented
-        return self._heading() == other._heading() and all(
-            np.array_equal(a, b)
-            for a, b in zip((self.class_units, *self.units), (other.class_units, *other.units), strict=True)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _heading(self) -> ArrayHeader:
-        return ArrayHeader(self.fraction, self.classes, self.columns, self.categories)
+    def _counts(self) -> tuple[Units, ...]:
+        return self.class_units, *self.units
 
     def arrays(self) -> Arrays:
         """The tally as plain arrays of one dimension, for a file."""
         units = np.concatenate([table.reshape(-1) for table in self.units])
-        return {**self._heading().arrays(), "class_units": self.class_units, "units": units}
+        return {**self.header_arrays(), "class_units": self.class_units, "units": units}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, Any]) -> CategoryTally:
@@ -185,25 +131,21 @@ class CategoryTally:
         >>> CategoryTally.of_arrays(tally.arrays()) == tally
         True
         """
-        heading = ArrayHeader.of_arrays(arrays)
-        K, sizes = len(heading.classes), [len(names) for names in heading.categories]
+        header = header_of(arrays)
+        _, classes, columns, categories = header
+        K, sizes = len(classes), [len(names) for names in categories]
         class_units = whole_numbers(arrays, "class_units", K)
-        total(class_units)
+        exact.total(class_units)
         flat = whole_numbers(arrays, "units", sum(sizes) * K)
         edges = np.cumsum([0, *sizes]) * K
         tables = tuple(flat[a:b].reshape(C, K) for a, b, C in zip(edges[:-1], edges[1:], sizes, strict=True))
-        for column, table in zip(heading.columns, tables, strict=True):
+        for column, table in zip(columns, tables, strict=True):
             sums = table.sum(axis=0)
             wrapped = (sums < 0) | (table.sum(axis=0, dtype=np.float64) > 1.5 * MOST_UNITS)
             if (wrapped | (sums > class_units)).any():
                 raise InputError(f"the categories of column `{column}` have more rows than a class")
-        tally = cls(
-            heading.fraction, heading.classes, class_units, heading.columns, heading.categories, tables
-        )
-        canonical = cls.canonical(
-            heading.fraction, heading.classes, class_units, heading.columns, heading.categories, tables
-        )
-        if tally != canonical:
+        tally = cls(*header, class_units, tables)
+        if tally != cls.canonical(header, class_units, tables):
             raise InputError(
                 "the counts name a class or a category that has no rows, or have a needless fraction"
             )

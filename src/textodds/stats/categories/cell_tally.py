@@ -11,36 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.stats.categories.arrays import ArrayHeader, Arrays, whole_numbers
+from textodds.stats.categories import exact
+from textodds.stats.categories.arrays import Arrays, ExactTally, RawHeader, header_of, whole_numbers
 from textodds.stats.categories.category_tally import MOST_CELLS, CategoryTally, table_of
 from textodds.stats.categories.columns import coded_columns, coded_labels
-from textodds.stats.categories.exact import (
-    MOST_UNITS,
-    Units,
-    as_numbers,
-    check_columns,
-    common,
-    merged,
-    needless,
-    negative,
-    summed,
-    total,
-    weight_units,
-)
+from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
 
 
 @dataclass(frozen=True, eq=False)
-class CellTally:
+class CellTally(ExactTally):
     """Rows by class and whole combination of categories; adds and subtracts, exactly.
 
     Only the C combinations ("cells") that occur are stored, and of the classes of a cell only those
     that have rows there: E pairs, by cell and then by class. All else is as in `CategoryTally`.
     """
 
-    fraction: int
-    classes: tuple[str, ...]  # (K,) sorted
-    columns: tuple[str, ...]  # (J,) sorted
-    categories: tuple[tuple[str, ...], ...]  # (J,) of (C_j,) sorted
     cells: NDArray[np.int32]  # (C, J) category of each column, -1 where missing; rows in lexicographic order
     cell_of: NDArray[np.int64]  # (E,)
     class_of: NDArray[np.int64]  # (E,)
@@ -66,76 +51,45 @@ class CellTally:
         coded = coded_columns(columns)
         N = len(next(iter(coded.values())))
         label = coded_labels(labels, N)
-        fraction, units = weight_units(weights, N)
+        fraction, units = exact.weight_units(weights, N)
         classes = sorted(label.names)
         categories = [tuple(sorted(column.names)) for column in coded.values()]
         codes = np.empty((N, len(coded)), dtype=np.int32)
         for j, column in enumerate(coded.values()):
             codes[:, j] = column.found({name: c for c, name in enumerate(categories[j])}, -1)
-        return cls._gathered(
-            fraction,
-            classes,
-            tuple(coded),
-            categories,
-            codes,
-            label.found({name: k for k, name in enumerate(classes)}, -1),
-            units,
-        )
+        class_of = label.found({name: k for k, name in enumerate(classes)}, -1)
+        return cls._of_rows((fraction, classes, tuple(coded), categories), codes, class_of, units)
 
     @classmethod
-    def _gathered(
-        cls,
-        fraction: int,
-        classes: Sequence[str],
-        columns: tuple[str, ...],
-        categories: Sequence[Sequence[str]],
-        codes: NDArray[np.int32],
-        class_of: NDArray[np.int64],
-        units: Units | None,
+    def _of_rows(
+        cls, header: RawHeader, codes: NDArray[np.int32], class_of: NDArray[np.int64], units: Units | None
     ) -> CellTally:
         """The tally of rows (n, J) of sorted categories, of some classes and some units, below zero too."""
+        fraction, classes, columns, categories = header
         sizes = [len(names) for names in categories]
         key, _ = lexicographic([*codes.T, class_of], [*sizes, len(classes)])
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
         sums = summed(inverse, units, len(first))
         for at in first[sums < 0][:1]:
-            raise negative(_combination(columns, categories, codes[at]), classes[class_of[at]])
+            raise exact.negative(_combination(columns, categories, codes[at]), classes[class_of[at]])
         first, sums = first[sums > 0], sums[sums > 0]
-        shift = needless(fraction, [sums])
+        shift = exact.needless(fraction, [sums])
         cells, entry_class = codes[first], class_of[first]  # (E, J) (E,)
         new = np.ones(len(first), dtype=bool)
         new[1:] = (cells[1:] != cells[:-1]).any(axis=1)
         kept = []
         for j, names in enumerate(categories):
-            used, numbers = _renumbered(cells[:, j], len(names))
+            used, numbers = _renumber(cells[:, j], len(names))
             kept.append(tuple(names[c] for c in used))
             cells[:, j] = numbers
-        used, entry_class = _renumbered(entry_class, len(classes))
-        return cls(
-            fraction - shift,
-            tuple(classes[k] for k in used),
-            columns,
-            tuple(kept),
-            cells[new],
-            np.cumsum(new) - 1,
-            entry_class,
-            sums >> shift,
-        )
+        used, entry_class = _renumber(entry_class, len(classes))
+        sorted_ = tuple(classes[k] for k in used), tuple(columns), tuple(kept)
+        return cls(fraction - shift, *sorted_, cells[new], np.cumsum(new) - 1, entry_class, sums >> shift)
 
     @cached_property
     def class_units(self) -> Units:
         """Units of each class, (K,)."""
         return summed(self.class_of, self.units, len(self.classes))
-
-    @cached_property
-    def class_rows(self) -> NDArray[np.float64]:
-        """Rows of each class, (K,)."""
-        return as_numbers(self.class_units, self.fraction)
-
-    @property
-    def n_rows(self) -> float:
-        """Total weight of the rows."""
-        return float(self.units.sum()) * 2.0**-self.fraction
 
     @cached_property
     def counts(self) -> NDArray[np.float64]:
@@ -157,20 +111,12 @@ class CellTally:
             table_of(name, self.cells[self.cell_of, j], len(names), self.class_of, K, self.units)
             for j, (name, names) in enumerate(zip(self.columns, self.categories, strict=True))
         ]
-        return CategoryTally.canonical(
-            self.fraction, self.classes, self.class_units, self.columns, self.categories, tables
-        )
+        return CategoryTally.canonical(self._header, self.class_units, tables)
 
-    def __add__(self, other: CellTally) -> CellTally:
-        return self._combined(other, 1) if isinstance(other, CellTally) else NotImplemented
-
-    def __sub__(self, other: CellTally) -> CellTally:
-        return self._combined(other, -1) if isinstance(other, CellTally) else NotImplemented
-
-    def _combined(self, other: CellTally, sign: int) -> CellTally:
-        check_columns(self.columns, other.columns)
+    def _combine(self, other: CellTally, sign: int) -> CellTally:
+        exact.check_columns(self.columns, other.columns)
         totals = int(self.units.sum()), int(other.units.sum())
-        fraction, mine, theirs = common(self.fraction, other.fraction, totals)
+        fraction, mine, theirs = exact.common(self.fraction, other.fraction, totals)
         classes, k_mine, k_theirs = merged(self.classes, other.classes)
         codes = np.concatenate([self.cells[self.cell_of], other.cells[other.cell_of]])
         E, categories = len(self.units), []
@@ -181,30 +127,15 @@ class CellTally:
             categories.append(names)
         class_of = np.concatenate([k_mine[self.class_of], k_theirs[other.class_of]])
         units = np.concatenate([self.units * mine, other.units * theirs * sign])
-        return self._gathered(fraction, classes, self.columns, categories, codes, class_of, units)
+        return self._of_rows((fraction, classes, self.columns, categories), codes, class_of, units)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CellTally):
-            return NotImplemented
-        return self._heading() == other._heading() and all(
-            np.array_equal(a, b)
-            for a, b in (
-                (self.cells, other.cells),
-                (self.cell_of, other.cell_of),
-                (self.class_of, other.class_of),
-                (self.units, other.units),
-            )
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _heading(self) -> ArrayHeader:
-        return ArrayHeader(self.fraction, self.classes, self.columns, self.categories)
+    def _counts(self) -> tuple[NDArray[Any], ...]:
+        return self.cells, self.cell_of, self.class_of, self.units
 
     def arrays(self) -> Arrays:
         """The tally as plain arrays of one dimension, for a file; cells count from 1, 0 is missing."""
         return {
-            **self._heading().arrays(),
+            **self.header_arrays(),
             "cells": (self.cells.reshape(-1).astype(np.int64) + 1).astype(np.uint32),
             "cell_of": self.cell_of.astype(np.uint64),
             "class_of": self.class_of.astype(np.uint32),
@@ -221,9 +152,9 @@ class CellTally:
         >>> CellTally.of_arrays(tally.arrays()) == tally
         True
         """
-        heading = ArrayHeader.of_arrays(arrays)
-        sizes = np.array([len(names) for names in heading.categories])
-        J, K = len(sizes), len(heading.classes)
+        header = header_of(arrays)
+        sizes = np.array([len(names) for names in header[3]])
+        J, K = len(sizes), len(header[1])
         flat = whole_numbers(arrays, "cells")
         if len(flat) % J or (flat.reshape(-1, J) > sizes).any():
             raise InputError("the array `cells` does not fit the columns")
@@ -232,27 +163,9 @@ class CellTally:
         cell_of, class_of = (whole_numbers(arrays, key, len(units)) for key in ("cell_of", "class_of"))
         if (cell_of >= len(cells)).any() or (class_of >= K).any():
             raise InputError("the counts name a cell or a class that is not there")
-        total(units)
-        tally = cls(
-            heading.fraction,
-            heading.classes,
-            heading.columns,
-            heading.categories,
-            cells,
-            cell_of,
-            class_of,
-            units,
-        )
-        again = cls._gathered(
-            heading.fraction,
-            heading.classes,
-            heading.columns,
-            heading.categories,
-            cells[cell_of],
-            class_of,
-            units,
-        )
-        if tally != again:
+        exact.total(units)
+        tally = cls(*header, cells, cell_of, class_of, units)
+        if tally != cls._of_rows(header, cells[cell_of], class_of, units):
             raise InputError(
                 "the counts are out of order, name what has no rows, or have a needless fraction"
             )
@@ -280,7 +193,7 @@ def lexicographic(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[
     return key, bound
 
 
-def _renumbered(codes: NDArray[Any], size: int) -> tuple[list[int], NDArray[np.int64]]:
+def _renumber(codes: NDArray[Any], size: int) -> tuple[list[int], NDArray[np.int64]]:
     """The codes that occur, and the codes numbered anew without the others; -1 stays."""
     used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=size))
     table = np.full(size + 1, -1, dtype=np.int64)

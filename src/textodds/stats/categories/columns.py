@@ -25,7 +25,7 @@ def coded_columns(columns: Any, wanted: Sequence[str] | None = None) -> dict[str
     >>> list(coded_columns([["weak"], ["clear"]]))
     ['x0', 'x1']
     """
-    named = dict(_named(columns))
+    named = dict(_pairs(columns))
     if wanted is not None:
         _check_wanted(list(named), wanted)
     if not named:
@@ -61,7 +61,7 @@ def coded_labels(labels: Any, N: int) -> CodedColumn:
     return coded
 
 
-def _named(columns: Any) -> Iterator[tuple[str, Any]]:
+def _pairs(columns: Any) -> Iterator[tuple[str, Any]]:
     if hasattr(columns, "items"):  # a mapping, a table of pandas
         pairs = list(columns.items())
     elif hasattr(columns, "__arrow_c_stream__"):
@@ -150,9 +150,7 @@ class CodedColumn:
         """
         if isinstance(values, CodedColumn):
             return values
-        from textodds.stats.categories.arrow_columns import (
-            entries,  # heavy, and of no use to those who read text
-        )
+        from textodds.stats.categories.arrow_columns import entries  # heavy, and of no use to texts
 
         names, indices = entries(values)
         index: dict[str, int] = {}  # a dictionary may hold a name twice, or 0.0 and -0.0

@@ -12,11 +12,8 @@ from textodds.data.values import WEIGHT_MOST
 from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
 from textodds.stats.categories.columns import listed
 
-FRACTION = 30
-"""Weights that are not whole are rounded to multiples of ``2**-FRACTION``."""
-
-MOST_UNITS = 1 << 63
-"""Total weight is below this, in units of ``2**-fraction``, so that no sum wraps around."""
+FRACTION = 30  # weights that are not whole are rounded to multiples of ``2**-FRACTION``
+MOST_UNITS = 1 << 63  # total weight is below this, in units of ``2**-fraction``, so that no sum wraps around
 
 Units: TypeAlias = NDArray[np.int64]
 

@@ -14,28 +14,18 @@ from textodds.study.report.legend import Caption, head
 from textodds.study.report.palette import INK, REGION, Style, style
 from textodds.study.report.picture import Picture, drawing
 from textodds.study.report.points import LabelledPoints
-from textodds.study.report.regions import Limits, Regions
+from textodds.study.report.regions import AxisLimits, Regions
 from textodds.study.report.sheet import label, new_figure
 
-POINTS = 2000
-"""Rows that are drawn, about: with more, a picture shows less."""
-
-DISTANCES = (1.0, 2.0)
-"""Mahalanobis distances of the ellipses, in standard deviations."""
-
-ALIKE = 1 - 1e-9
-"""Two columns that are as correlated in a class are one: an ellipse would be a line."""
+POINTS = 2000  # rows that are drawn, about: with more, a picture shows less
+DISTANCES = (1.0, 2.0)  # Mahalanobis distances of the ellipses, in standard deviations
+ALIKE = 1 - 1e-9  # two columns that are as correlated in a class are one: an ellipse would be a line
 
 KEY = "black lines: boundaries; ellipses: 1 and 2 standard deviations from the mean"
 
-VECTORS = 150
-"""With more points than this an SVG holds them as an image, which is smaller."""
-
-COARSER = 3
-"""Regions are filled with fewer corners than their boundaries have, which lie over their edges."""
-
-LAYERS = 6
-"""The points of all classes are laid in turns, so that the last class does not hide the others."""
+VECTORS = 150  # with more points than this an SVG holds them as an image, which is smaller
+COARSER = 3  # regions are filled with fewer corners than their boundaries have, which lie over their edges
+LAYERS = 6  # the points of all classes are laid in turns, so that the last class does not hide the others
 
 
 def boundaries(
@@ -74,7 +64,7 @@ def boundaries(
     data = LabelledPoints.of(rows, labels, names)
     _refuse_alike(data)
     models = [MaximumLikelihood.of(name, data) for name in MODELS]
-    frame = Limits.around(data, models, max(DISTANCES))
+    frame = AxisLimits.around(data, models, max(DISTANCES))
     shown = data.sample(points)
     notes = (*data.notes, *_left_out(data, frame, sum(map(len, shown))))
     accuracy = {fitted.name: fitted.accuracy(data) for fitted in models}
@@ -94,7 +84,7 @@ def boundaries(
 
 
 def _draw(
-    axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, frame: Limits, shown: list[Any]
+    axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, frame: AxisLimits, shown: list[Any]
 ) -> None:
     """One model: regions under points under boundaries under ellipses under means."""
     styles = [style(k) for k in range(len(data.classes))]
@@ -133,7 +123,7 @@ def _scatter(axes: Any, data: LabelledPoints, shown: list[Any], styles: list[Sty
             axes.scatter(*points, rasterized=not few, zorder=2, **point)
 
 
-def _left_out(data: LabelledPoints, frame: Limits, shown: int) -> list[str]:
+def _left_out(data: LabelledPoints, frame: AxisLimits, shown: int) -> list[str]:
     """What the panels do not show."""
     notes = []
     if shown < len(data.rows):

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 from textodds.study.report import comparison_pictures as pictures
 from textodds.study.report.html import (
     Markup,
+    details,
     document,
     figure,
-    folded,
     joined,
     measures,
     name,
     paragraph,
     section,
-    svg,
     table,
 )
+from textodds.study.report.inline import svg
 
 if TYPE_CHECKING:
     from textodds.study.compare.comparison import Comparison, Row
@@ -34,7 +34,7 @@ def comparison_page(found: Comparison) -> str:
     return document(
         title,
         *_headline(found),
-        *_missing(found),
+        *([] if found.is_whole else [section("This page is not whole", *map(_sentence, found.missing))]),
         *_quality(found),
         *_verdicts(found),
         *_curves(found),
@@ -57,7 +57,10 @@ def _headline(found: Comparison) -> Iterator[Markup]:
     boxes = [("most accurate", best.name, f"{best.evaluation.accuracy:.2%} ({low:.2%} to {high:.2%})")]
     if known:
         surest = min(known, key=lambda row: row.evaluation.log_loss)
-        boxes.append(("best log-loss", surest.name, _of_loss(surest)))
+        low, high = surest.evaluation.log_loss_interval
+        boxes.append(
+            ("best log-loss", surest.name, f"{surest.evaluation.log_loss:.4f} ({low:.4f} to {high:.4f})")
+        )
     fastest = min(found.rows, key=lambda row: row.training.cpu)
     boxes.append(("fastest to train", fastest.name, f"{duration(fastest.training.cpu)} of processor time"))
     smallest = min(found.rows, key=lambda row: row.bytes)
@@ -72,38 +75,19 @@ def _headline(found: Comparison) -> Iterator[Markup]:
         )
 
 
-def _of_loss(row: Row) -> str:
-    low, high = row.evaluation.log_loss_interval
-    return f"{row.evaluation.log_loss:.4f} ({low:.4f} to {high:.4f})"
-
-
-def _missing(found: Comparison) -> Iterator[Markup]:
-    if not found.is_whole:
-        yield section("This page is not whole", *(f"{_sentence(each)}" for each in found.missing))
-
-
 def _quality(found: Comparison) -> Iterator[Markup]:
     if not found.rows:
         return
-    head = [
-        "model",
-        "accuracy",
-        "macro-F1",
-        "log-loss",
-        "calibration error",
-        "train",
-        "predict 1,000",
-        "file",
-    ]
+    quality = ["accuracy", "macro-F1", "log-loss", "calibration error"]
     rows = [
         [
             joined(name(row.name), Markup('<br><span class="note">'), row.made, Markup("</span>")),
-            _with(f"{row.evaluation.accuracy:.2%}", *map("{:.2%}".format, row.evaluation.accuracy_interval)),
-            _with(f"{row.evaluation.macro_f1:.4f}", *map("{:.4f}".format, row.evaluation.macro_f1_interval)),
-            _with(f"{row.evaluation.log_loss:.4f}", *map("{:.4f}".format, row.evaluation.log_loss_interval)),
+            _with_interval(row, "accuracy", ".2%"),
+            _with_interval(row, "macro_f1", ".4f"),
+            _with_interval(row, "log_loss", ".4f"),
             f"{row.evaluation.calibration_error:.4f}",
-            _taken(row.training.wall, row.training.cpu),
-            _taken(row.predicting_thousand.wall, row.predicting_thousand.cpu),
+            _two_lines(duration(row.training.wall), duration(row.training.cpu)),
+            _two_lines(duration(row.predicting_thousand.wall), duration(row.predicting_thousand.cpu)),
             size(row.bytes),
         ]
         for row in found.rows
@@ -115,7 +99,7 @@ def _quality(found: Comparison) -> Iterator[Markup]:
         "Dots with intervals: accuracy and log-loss of each model",
     )
     parts = [
-        table(head, rows),
+        table(["model", *quality, "train", "predict 1,000", "file"], rows),
         paragraph(
             "All models have seen the same rows, and were asked about the same others. Under each time is "
             "that of the processors; reading the data is not in it. Calibration error: by how much "
@@ -127,13 +111,8 @@ def _quality(found: Comparison) -> Iterator[Markup]:
     for row in found.rows:
         parts += [paragraph(f"{row.name}: {each}", note=True) for each in row.notes]
     if found.refused:
-        parts.append(
-            table(
-                ["not possible with this data", "why"],
-                [[each, reason] for each, reason in found.refused.items()],
-                numeric=False,
-            )
-        )
+        head = ["not possible with this data", "why"]
+        parts.append(table(head, [list(each) for each in found.refused.items()], numeric=False))
     yield section("How good, how fast, how large", *parts)
 
 
@@ -198,7 +177,7 @@ def _curves(found: Comparison) -> Iterator[Markup]:
         parts.append(section("Who overtakes whom", *_overtakings(found), level=3))
     if found.is_whole:
         parts += [paragraph(_sentence(each), note=True) for each in found.missing]
-    parts.append(folded("All points", _points(found)))
+    parts.append(details("All points", _points(found)))
     yield section("How fast they learn", *parts)
 
 
@@ -219,17 +198,7 @@ def _overtakings(found: Comparison) -> Iterator[Markup]:
 
 
 def _points(found: Comparison) -> Markup:
-    head = [
-        "model",
-        f"{found.setting.noun}s",
-        "repeats",
-        "wrong",
-        "least",
-        "most",
-        "log-loss",
-        "least",
-        "most",
-    ]
+    measures = ["wrong", "least", "most", "log-loss", "least", "most"]
     rows = [
         [
             name(curve.name),
@@ -241,7 +210,7 @@ def _points(found: Comparison) -> Markup:
         for curve in found.curves
         for point in curve.points
     ]
-    return table(head, rows)
+    return table(["model", f"{found.setting.noun}s", "repeats", *measures], rows)
 
 
 def _times(found: Comparison) -> Iterator[Markup]:
@@ -287,16 +256,18 @@ def _how(found: Comparison) -> Markup:
     return section(
         "The data",
         table(["what", "value"], facts, numeric=False),
-        folded(f"{len(classes):,} classes", table(["class", "rows learned from", "share"], classes)),
+        details(f"{len(classes):,} classes", table(["class", "rows learned from", "share"], classes)),
     )
 
 
-def _with(value: str, low: str, high: str) -> Markup:
-    return joined(value, Markup("<br><small>"), f"{low} to {high}", Markup("</small>"))
+def _with_interval(row: Row, measure: str, format_: str) -> Markup:
+    low, high = getattr(row.evaluation, f"{measure}_interval")
+    value = getattr(row.evaluation, measure)
+    return _two_lines(f"{value:{format_}}", f"{low:{format_}} to {high:{format_}}")
 
 
-def _taken(wall: float, cpu: float) -> Markup:
-    return joined(duration(wall), Markup("<br><small>"), duration(cpu), Markup("</small>"))
+def _two_lines(large: str, small: str) -> Markup:
+    return joined(large, Markup("<br><small>"), small, Markup("</small>"))
 
 
 def _sentence(text: str) -> str:

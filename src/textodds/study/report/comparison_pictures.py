@@ -8,33 +8,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textodds.judge.evaluation import wilson
-from textodds.study.report.legend import shortened
+from textodds.study.report.legend import name_on_axis
 from textodds.study.report.palette import COLOURS, FAINT, INK, MARKERS
-from textodds.study.report.picture import drawing
+from textodds.study.report.picture import drawing, empty_figure
 
 if TYPE_CHECKING:
     from textodds.study.compare.comparison import Comparison, Row
     from textodds.study.compare.curves import LearningCurve
 
-WIDE = 10.0
-"""Inches of a picture as wide as the page."""
-
-ACROSS = 4
-"""Panels beside one another in a picture of many."""
+WIDE = 10.0  # inches of a picture as wide as the page
+NAMES = 34  # letters of the name of a model
+ACROSS = 4  # panels beside one another in a picture of many
 
 LINES = (*COLOURS[:6], INK)
 """Colours that lines may have: yellow is too light, and black is the ink of the page, which may be dark."""
+
+NOTE: Any = {"textcoords": "offset points", "fontsize": 7.5, "color": FAINT}
+"""How small words within a panel are written, beside their place."""
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 
 SHORT, CROWDED = 4.0, 700.0
 """A logarithmic axis that goes from 1 to less has numbers as others do; to more, at powers of ten only."""
 
-FAR = 2.5
-"""Losses of more times that of knowing nothing but the shares of the classes are beyond the picture."""
-
-LEAST = 1e-4
-"""Shares below this are drawn there: a logarithmic axis has no zero."""
+FAR = 2.5  # losses of more times that of knowing nothing but the shares of the classes are beyond the picture
+LEAST = 1e-4  # shares below this are drawn there: a logarithmic axis has no zero
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
 
 def accuracy_dots(found: Comparison) -> Any:
     """Accuracy and log-loss of every model with their intervals, the most accurate on top."""
-    figure = _figure(WIDE, 1.0 + 0.34 * len(found.rows))
+    figure = empty_figure(WIDE, 1.0 + 0.34 * len(found.rows))
     drawn = looks([row.name for row in found.rows])
     with drawing():
         left, right = figure.subplots(1, 2, sharey=True)
@@ -65,7 +63,7 @@ def accuracy_dots(found: Comparison) -> Any:
             _dot(left, at, quality.accuracy, quality.accuracy_interval, drawn[row.name])
             if math.isfinite(quality.log_loss):
                 _dot(right, at, quality.log_loss, quality.log_loss_interval, drawn[row.name])
-        left.set_yticks(range(len(found.rows)), [_name(row.name) for row in found.rows])
+        left.set_yticks(range(len(found.rows)), [name_on_axis(row.name, NAMES) for row in found.rows])
         left.set_ylim(len(found.rows) - 0.5, -0.5)
         left.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
         left.set_xlabel("accuracy, right is better")
@@ -85,14 +83,14 @@ def _dot(axes: Any, at: int, value: float, interval: tuple[float, float], look: 
 
 def time_scatter(found: Comparison) -> Any:
     """Accuracy over seconds of training, and over seconds of predicting 1,000 rows."""
-    figure = _figure(WIDE, 3.9)
+    figure = empty_figure(WIDE, 3.9)
     drawn = looks([row.name for row in found.rows])
     with drawing():
         panels = figure.subplots(1, 2, sharey=True)
         for row in found.rows:
             taken = (row.training.cpu, row.predicting_thousand.cpu)
             for axes, seconds in zip(panels, taken, strict=True):
-                _placed(axes, row, max(seconds, 1e-6), drawn[row.name])
+                _point(axes, row, max(seconds, 1e-6), drawn[row.name])
         panels[0].yaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
         panels[0].set_ylabel("accuracy")
         panels[0].set_xlabel("processor time to train")
@@ -106,23 +104,16 @@ def time_scatter(found: Comparison) -> Any:
     return figure
 
 
-def _placed(axes: Any, row: Row, seconds: float, look: Look) -> None:
+def _point(axes: Any, row: Row, seconds: float, look: Look) -> None:
     low, high = row.evaluation.accuracy_interval
     axes.plot([seconds] * 2, [low, high], color=look.colour, linewidth=1.2, alpha=0.5, zorder=2)
-    axes.plot(
-        [seconds],
-        [row.evaluation.accuracy],
-        color=look.colour,
-        marker=look.marker,
-        markersize=8.5,
-        linestyle="",
-        zorder=3,
-    )
+    point = {"color": look.colour, "marker": look.marker, "markersize": 8.5, "linestyle": "", "zorder": 3}
+    axes.plot([seconds], [row.evaluation.accuracy], **point)
 
 
 def learning_curves(found: Comparison) -> Any:
     """Error and log-loss over the number of rows learned from, both axes logarithmic."""
-    figure = _figure(WIDE, 4.7)
+    figure = empty_figure(WIDE, 4.7)
     drawn = looks([row.name for row in found.rows])
     with drawing():
         panels = figure.subplots(1, 2)
@@ -135,10 +126,10 @@ def learning_curves(found: Comparison) -> Any:
             axes.set_xlabel(f"{found.setting.noun}s learned from")
             axes.set_ylabel("wrong answers" if measure == "error" else "log-loss")
             _quiet(axes, both=True)
-            _guessed(axes, found.setting.classes, measure)
+            _chance_level(axes, found.setting.classes, measure)
             _ticks(axes.xaxis, axes.get_xlim(), "{:,.0f}".format)
             _ticks(axes.yaxis, axes.get_ylim(), _percent if measure == "error" else "{:.3g}".format)
-            _crossed(axes, found, measure)
+            _overtaking_lines(axes, found, measure)
         _key(figure, drawn)
     return figure
 
@@ -150,19 +141,12 @@ def _curve(axes: Any, curve: LearningCurve, measure: str, look: Look) -> None:
     sizes = [point.size for point in points]
     low, high = [max(min(each), LEAST) for each in values], [max(max(each), LEAST) for each in values]
     axes.fill_between(sizes, low, high, color=look.colour, alpha=0.13, linewidth=0, zorder=1)
-    axes.plot(
-        sizes,
-        [max(getattr(point, measure), LEAST) for point in points],
-        color=look.colour,
-        linestyle=look.dash,
-        marker=look.marker,
-        markersize=5.5,
-        linewidth=1.7,
-        zorder=3,
-    )
+    means = [max(getattr(point, measure), LEAST) for point in points]
+    line = {"color": look.colour, "linestyle": look.dash, "linewidth": 1.7, "zorder": 3}
+    axes.plot(sizes, means, marker=look.marker, markersize=5.5, **line)
 
 
-def _guessed(axes: Any, classes: dict[str, int], measure: str) -> None:
+def _chance_level(axes: Any, classes: dict[str, int], measure: str) -> None:
     """Mark what comes of knowing nothing but how frequent each class is."""
     total = sum(classes.values())
     shares = [rows / total for rows in classes.values() if rows]
@@ -170,43 +154,26 @@ def _guessed(axes: Any, classes: dict[str, int], measure: str) -> None:
     low, high = axes.get_ylim()
     axes.set_ylim(low, min(high, FAR * level) if measure == "log_loss" else high)
     axes.axhline(level, color=FAINT, linewidth=0.9, linestyle=(0, (5, 2)), zorder=1)
-    axes.annotate(
-        "by the shares of the classes alone",
-        (1, level),
-        (0, 3),
-        xycoords=axes.get_yaxis_transform(),
-        textcoords="offset points",
-        ha="right",
-        fontsize=7.5,
-        color=FAINT,
-    )
+    at = {"xycoords": axes.get_yaxis_transform(), "ha": "right"}
+    axes.annotate("by the shares of the classes alone", (1, level), (0, 3), **at, **NOTE)
 
 
-def _crossed(axes: Any, found: Comparison, measure: str) -> None:
+def _overtaking_lines(axes: Any, found: Comparison, measure: str) -> None:
     """Mark where one overtakes another, between these sizes."""
     crossed = [each for each in found.overtakings if each.measure == measure and 0 < each.at < math.inf]
     for number, each in enumerate(sorted(crossed, key=lambda each: each.at)):
         axes.axvline(each.at, color=FAINT, linewidth=0.9, linestyle=(0, (2, 2)), zorder=2)
         side = -1 if number % 2 == 0 else 1  # two that are near do not run into one another
-        axes.annotate(
-            f"{each.second} overtakes {each.first}",
-            (each.at, 0),
-            (3 * side, 4),
-            xycoords=axes.get_xaxis_transform(),
-            textcoords="offset points",
-            rotation=90,
-            ha="right" if side < 0 else "left",
-            va="bottom",
-            fontsize=7.5,
-            color=FAINT,
-        )
+        along = {"rotation": 90, "ha": "right" if side < 0 else "left", "va": "bottom"}
+        at = {"xycoords": axes.get_xaxis_transform(), **along}
+        axes.annotate(f"{each.second} overtakes {each.first}", (each.at, 0), (3 * side, 4), **at, **NOTE)
 
 
 def reliability_panels(found: Comparison) -> Any:
     """A panel for each model: how often answers are right, by how probable they were said to be."""
     across = min(ACROSS, len(found.rows))
     down = -(-len(found.rows) // across)
-    figure = _figure(WIDE * across / ACROSS, 0.45 + 2.45 * down)
+    figure = empty_figure(WIDE * across / ACROSS, 0.45 + 2.45 * down)
     drawn = looks([row.name for row in found.rows])
     with drawing():
         panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
@@ -218,15 +185,9 @@ def reliability_panels(found: Comparison) -> Any:
                 low, high = wilson(round(rows * right), rows)
                 axes.plot([said, said], [low, high], color=look.colour, linewidth=1.1, alpha=0.45, zorder=2)
                 axes.plot([said], [right], color=look.colour, marker=look.marker, markersize=4.5, zorder=3)
-            axes.set_title(_name(row.name), loc="left", fontsize=9.5, color=INK)
-            axes.annotate(
-                f"off by {row.evaluation.calibration_error:.3f}",
-                (0.97, 0.05),
-                xycoords="axes fraction",
-                ha="right",
-                fontsize=8,
-                color=FAINT,
-            )
+            axes.set_title(name_on_axis(row.name, NAMES), loc="left", fontsize=9.5, color=INK)
+            at = {"xycoords": "axes fraction", "ha": "right", "fontsize": 8, "color": FAINT}
+            axes.annotate(f"off by {row.evaluation.calibration_error:.3f}", (0.97, 0.05), **at)
             axes.set(xlim=(-0.03, 1.04), ylim=(-0.03, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
             axes.xaxis.set_tick_params(labelbottom=True)
             _quiet(axes, both=True)
@@ -261,7 +222,7 @@ def _key(figure: Any, drawn: dict[str, Look]) -> None:
     ]
     figure.legend(
         keys,
-        [_name(name) for name in drawn],
+        [name_on_axis(name, NAMES) for name in drawn],
         loc="outside lower center",
         ncols=min(len(drawn), 7),
         frameon=False,
@@ -290,19 +251,3 @@ def _duration(seconds: float) -> str:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.3g} %"
-
-
-def _name(name: str) -> str:
-    short = shortened(name, 34)
-    return f"\u200b{short}" if short.startswith("_") else short  # or matplotlib would leave it out
-
-
-def _figure(width: float, height: float) -> Any:
-    """An empty figure apart from all that pyplot knows of, its parts kept clear of one another."""
-    with drawing():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        return figure

@@ -13,8 +13,7 @@ from textodds.study.report.classifiers import MaximumLikelihood
 
 Floats = NDArray[np.float64]
 
-FAR = 1e6
-"""Deviations from the mean at which a root comes of variances that are equal but for rounding."""
+FAR = 1e6  # deviations from the mean at which a root comes of variances that are equal but for rounding
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from textodds.errors import InputError
 from textodds.study.report.classifiers import MaximumLikelihood
 from textodds.study.report.crossings import Crossing, crossings
-from textodds.study.report.legend import Caption, head, shortened
+from textodds.study.report.legend import Caption, head, shorten
 from textodds.study.report.palette import BAR, INK, style
 from textodds.study.report.picture import Picture, drawing
 from textodds.study.report.points import LabelledPoints
@@ -20,27 +20,13 @@ from textodds.study.report.sheet import label, new_figure
 
 Floats = NDArray[np.float64]
 
-ACROSS = 3
-"""Panels beside one another."""
-
-BARS = (12, 60)
-"""The fewest and the most bars of a panel."""
-
-SMOOTH = 600
-"""Points of a curve."""
-
-REACH = 3.2
-"""Standard deviations around the mean of each class that a panel shows."""
-
-BAND = 0.035
-"""Height of the band of decisions, as a share of its panel."""
-
-
-LETTER = 0.085
-"""Inches for each letter of the numbers over a panel."""
-
-FLAT = 0.002
-"""A curve below this share of the highest is not drawn: it would only cover the axis."""
+ACROSS = 3  # panels beside one another
+BARS = (12, 60)  # the fewest and the most bars of a panel
+SMOOTH = 600  # points of a curve
+REACH = 3.2  # standard deviations around the mean of each class that a panel shows
+BAND = 0.035  # height of the band of decisions, as a share of its panel
+LETTER = 0.085  # inches for each letter of the numbers over a panel
+FLAT = 0.002  # a curve below this share of the highest is not drawn: it would only cover the axis
 
 KEY = "curves: fitted normal densities; band: the likeliest class; dashed: where it changes"
 
@@ -68,9 +54,8 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     """
     names = [names] if isinstance(names, str) else list(names)
     if not names or len(set(names)) < len(names):
-        raise InputError(
-            "densities are drawn of one or more columns, each once", hint="name each column once"
-        )
+        problem = "densities are drawn of one or more columns, each once"
+        raise InputError(problem, hint="name each column once")
     data = LabelledPoints.of(rows, labels, names, gaps=True)
     columns = [data.column(v) for v in range(len(names))]
     fits = [MaximumLikelihood.of("GNB", column) for column in columns]
@@ -87,7 +72,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
         for v, axes in enumerate(panels[: len(names)]):
             _draw(axes, fits[v], columns[v], found[v])
             right = f"{accuracy[v]:.1%} right on these rows"
-            head(axes, shortened(names[v], 60 // across), "", f"{right}, by this alone")
+            head(axes, shorten(names[v], 60 // across), "", f"{right}, by this alone")
             if v % across == 0:
                 axes.set_ylabel("density in the class, p(x | k)")
         words.draw(figure, ellipses=False)

@@ -12,30 +12,21 @@ from textodds.study.report import figures
 from textodds.study.report.html import (
     Markup,
     beside,
+    details,
     figure,
-    folded,
     joined,
     name,
     paragraph,
     section,
-    svg,
     table,
 )
+from textodds.study.report.inline import svg
 
-MATRIX = 25
-"""Classes of which a whole matrix is drawn; of more, the matrix of the most confused."""
-
-MOST_CONFUSED = 20
-"""Classes in a matrix that is not whole."""
-
-WORST = 20
-"""Pairs of classes that are listed."""
-
-DRAWN = 30
-"""Classes whose measures are drawn; of more, those with the lowest F1."""
-
-OPEN = 40
-"""Classes whose measures are listed at once; those of more are unfolded when asked for."""
+MATRIX = 25  # classes of which a whole matrix is drawn; of more, the matrix of the most confused
+MOST_CONFUSED = 20  # classes in a matrix that is not whole
+WORST = 20  # pairs of classes that are listed
+DRAWN = 30  # classes whose measures are drawn; of more, those with the lowest F1
+OPEN = 40  # classes whose measures are listed at once; those of more are unfolded when asked for
 
 Estimate = tuple[float, Interval]
 
@@ -85,19 +76,11 @@ def classes_section(evaluation: Evaluation) -> Markup:
         {"precision": [each.precision for each in drawn], "recall": [each.recall for each in drawn]},
     )
     which = f" The {DRAWN} classes with the lowest F1, of {len(found)}." if len(found) > DRAWN else ""
-    listed = table(
-        ["class", "rows", "precision", "recall", "F1"],
-        [
-            [
-                name(each.label),
-                f"{each.rows:,}",
-                _estimate(each.precision),
-                _estimate(each.recall),
-                _estimate(each.f1),
-            ]
-            for each in found
-        ],
-    )
+    rows = [
+        [name(each.label), f"{each.rows:,}", *map(_estimate, (each.precision, each.recall, each.f1))]
+        for each in found
+    ]
+    listed = table(["class", "rows", "precision", "recall", "F1"], rows)
     return section(
         "Class by class",
         "Precision: of the rows that are called a class, the share that is of it. Recall: of the rows of a "
@@ -107,7 +90,7 @@ def classes_section(evaluation: Evaluation) -> Markup:
             f"Precision (round) and recall (triangles) of each class, with 95 % intervals.{which}",
             "Precision and recall of each class with intervals; the table has the same numbers.",
         ),
-        listed if len(found) <= OPEN else folded(f"All {len(found)} classes", listed),
+        listed if len(found) <= OPEN else details(f"All {len(found)} classes", listed),
     )
 
 
@@ -119,16 +102,12 @@ def confusion_section(evaluation: Evaluation) -> Markup:
         "Rows by their true label (down) and the answer (across). Right answers are blue and framed, wrong "
         "ones orange; the stronger the colour, the larger their share of the true label's rows."
     )
-    parts: list[str] = []
+    some = list(range(len(labels)))
     if len(labels) > MATRIX:
-        shown_ = most_confused(counts, MOST_CONFUSED)
-        caption += f" The {len(shown_)} classes with the most wrong answers, of {len(labels)}."
-        picture = figures.confusion(
-            [labels[i] for i in shown_], counts[np.ix_(shown_, shown_)], totals[shown_]
-        )
-    else:
-        picture = figures.confusion(labels, counts, totals)
-    parts.append(figure(svg(picture), caption, "Confusion matrix."))
+        some = most_confused(counts, MOST_CONFUSED)
+        caption += f" The {len(some)} classes with the most wrong answers, of {len(labels)}."
+    picture = figures.confusion([labels[i] for i in some], counts[np.ix_(some, some)], totals[some])
+    parts: list[str] = [figure(svg(picture), caption, "Confusion matrix.")]
     wrong = [(rows, pair) for pair, rows in evaluation.confusion.items() if pair[0] != pair[1]]
     if not wrong:
         parts.append(paragraph("No row was answered wrongly."))

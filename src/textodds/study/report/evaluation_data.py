@@ -27,8 +27,7 @@ Watcher = Callable[[Sequence[str], Floats], None]
 DIGITS = 9
 """Decimals of log-odds: what differs beyond is how a sum was rounded, of the same words in another order."""
 
-MISTAKES = 20
-"""Wrong answers that are kept, those of which the model was surest."""
+MISTAKES = 20  # wrong answers that are kept, those of which the model was surest
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class EvaluationCollector:
         surest = wrong[np.argsort(-sureness[wrong], kind="stable")[: self._most]].tolist()
         if not surest:
             return
-        for i, given in zip(surest, _rows(batch, surest), strict=True):
+        for i, given in zip(surest, rows_as_given(batch, surest), strict=True):
             probability = float(1.0 / (1.0 + np.exp(-sureness[i])))
             row = self._seen + i + 1
             mistake = Mistake(row, labels[i], self._classes[answer[i]], probability, given)
@@ -98,7 +97,7 @@ class EvaluationCollector:
         ordered = sorted(self._mistakes, key=lambda kept: (-kept[0], kept[1]))
         self._mistakes = ordered[: self._most]
 
-    def gathered(self) -> EvaluationData:
+    def data(self) -> EvaluationData:
         """What was gathered so far."""
         curves = zip(self._classes, self._of_class, strict=False)  # none, where classes are too many
         return EvaluationData(
@@ -112,18 +111,18 @@ def measured(
     model: TextModel | TableModel, batches: Iterable[Any], watcher: Watcher | None = None
 ) -> tuple[Evaluation, EvaluationData]:
     """The quality of a model on labelled batches, and what a report needs besides, in one pass."""
-    gathering = EvaluationCollector(model.classes_)
+    collector = EvaluationCollector(model.classes_)
 
     def scored() -> Iterator[Scored]:
         for batch in batches:
             scores, evidence = model.score_batch(batch)
             labels, log_posterior = batch.label_list(), log_softmax(scores)
-            gathering.add(batch, labels, log_posterior)
+            collector.add(batch, labels, log_posterior)
             if watcher is not None:
                 watcher(labels, log_posterior)
             yield labels, log_posterior, evidence
 
-    return evaluate(scored(), model.classes_), gathering.gathered()
+    return evaluate(scored(), model.classes_), collector.data()
 
 
 def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
@@ -145,7 +144,7 @@ def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
     return np.asarray(odds)
 
 
-def _rows(batch: Any, rows: list[int]) -> list[Any]:
+def rows_as_given(batch: Any, rows: list[int]) -> list[Any]:
     """Texts of a batch, or rows of a table as dicts, with None for what is missing."""
     if isinstance(batch, Batch):
         return list(taken(batch.texts, rows) or ())

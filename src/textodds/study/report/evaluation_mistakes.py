@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from textodds.errors import TextoddsError
 from textodds.judge.evaluation import Evaluation
+from textodds.learn.forms.linear import LinearModel
 from textodds.study.report.evaluation_data import EvaluationData, Mistake
-from textodds.study.report.highlight import clipped, excerpt, strongest
-from textodds.study.report.html import Markup, beside, folded, joined, name, paragraph, section, table
-from textodds.study.report.words import top_words
+from textodds.study.report.highlight import clip, excerpt, strongest
+from textodds.study.report.html import Markup, beside, details, joined, name, paragraph, section, table
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
 
-WORDS = 12
-"""Words of each class."""
-
-OPEN = 20
-"""Classes whose words are shown at once; those of more are unfolded when asked for."""
-
-COLUMNS = 8
-"""Columns of a row that are shown, those that said most."""
-
-LONGEST = 120
-"""Letters of the value of a column."""
+WORDS = 12  # words of each class
+OPEN = 20  # classes whose words are shown at once; those of more are unfolded when asked for
+COLUMNS = 8  # columns of a row that are shown, those that said most
+LONGEST = 120  # letters of the value of a column
+CELLS = 1 << 22  # weights of words that are looked at together
 
 
 def words_section(model: TextModel | TableModel) -> Iterator[Markup]:
@@ -45,7 +41,7 @@ def words_section(model: TextModel | TableModel) -> Iterator[Markup]:
         "The words of each class",
         "What one occurrence of a word adds to the log-odds of a class against the mean of the others: 0.7 "
         "doubles the odds, 2.3 makes them ten times as high.",
-        listed if len(found) <= OPEN else folded(f"The words of all {len(found)} classes", listed),
+        listed if len(found) <= OPEN else details(f"The words of all {len(found)} classes", listed),
     )
 
 
@@ -62,7 +58,7 @@ def mistakes_section(
     wrong = evaluation.n - sum(
         rows for (label, answer), rows in evaluation.confusion.items() if label == answer
     )
-    shown_ = [_shown(model, at, same) for at, same in enumerate(distinct.values(), start=1)]
+    shown_ = [_mistake(model, at, same) for at, same in enumerate(distinct.values(), start=1)]
     what = ("rows", "columns") if model.is_table else ("texts", "words")
     which = f"The {len(gathered.mistakes)} wrong answers, of {wrong:,}, that the model was surest of."
     if wrong == len(gathered.mistakes):
@@ -76,7 +72,7 @@ def mistakes_section(
     )
 
 
-def _shown(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Markup:
+def _mistake(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Markup:
     first = same[0]
     rows = ", ".join(f"{mistake.row:,}" for mistake in same)
     head = joined(
@@ -91,12 +87,12 @@ def _shown(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Marku
 
 
 def _text(model: Any, mistake: Mistake) -> Markup:
-    why = _explained(model, mistake)
-    return clipped(mistake.given) if why is None else Markup(excerpt(why) + strongest(why))
+    why = _explanation(model, mistake)
+    return clip(mistake.given) if why is None else Markup(excerpt(why) + strongest(why))
 
 
 def _columns(model: Any, mistake: Mistake) -> Markup:
-    why = _explained(model, mistake)
+    why = _explanation(model, mistake)
     if why is None:
         rows = [[column, _value(value)] for column, value in mistake.given.items()]
         return table(["column", "value"], rows[:COLUMNS], numeric=False)
@@ -107,7 +103,7 @@ def _columns(model: Any, mistake: Mistake) -> Markup:
     return table(["column", "value", f"log-odds against {why.rival}"], told)
 
 
-def _explained(model: Any, mistake: Mistake) -> Any:
+def _explanation(model: Any, mistake: Mistake) -> Any:
     """Why the answer rather than the true label, or than the runner-up; None if there is no saying."""
     rival = mistake.label if mistake.label in model.classes_ else None
     try:
@@ -123,3 +119,34 @@ def _words(words: list[tuple[str, float]]) -> Markup:
 def _value(value: Any) -> str:
     told = "missing" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     return told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
+
+
+def top_words(model: TextModel, labels: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
+    """What `TextModel.top_words` says of each label, with the weights read once for all of them.
+
+    Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
+    """
+    K, V = len(model.classes_), len(model.vocabulary)
+    if K < 2 or not V or not isinstance(model.form, LinearModel):
+        return {}
+    wanted = [model.classes_.index(label) for label in labels]
+    best: list[list[tuple[float, int]]] = [[] for _ in labels]
+    step = max(1, CELLS // K)
+    for start in range(0, V, step):
+        rows = model.linear.weights.rows(np.arange(start, min(start + step, V)))
+        total = rows.sum(axis=1)
+        for at, k in enumerate(wanted):
+            odds = rows[:, k] - (total - rows[:, k]) / (K - 1)
+            near = np.argsort(-odds, kind="stable")[:n] if len(odds) <= n else _highest(odds, n)
+            best[at] = sorted(best[at] + [(-float(odds[i]), start + int(i)) for i in near])[:n]
+    words = [model.vocabulary.words(np.array([number for _, number in own])) for own in best]
+    return {
+        label: [(word, -odds) for word, (odds, _) in zip(named, own, strict=True)]
+        for label, named, own in zip(labels, words, best, strict=True)
+    }
+
+
+def _highest(odds: np.ndarray[tuple[int], np.dtype[np.float64]], n: int) -> list[int]:
+    """The places of the n highest, and of all that are as high as the last of them, in order of place."""
+    least = np.partition(odds, len(odds) - n)[len(odds) - n]
+    return np.flatnonzero(odds >= least).tolist()

@@ -16,8 +16,8 @@ from textodds.study.report.evaluation_mistakes import mistakes_section, words_se
 from textodds.study.report.evaluation_scores import calibration_interval, scores_sections
 from textodds.study.report.html import (
     Markup,
+    details,
     document,
-    folded,
     joined,
     measures,
     name,
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
     from textodds.study.report.evaluation_data import EvaluationData
 
-LABELS = 20
-"""Labels that the model does not have: those that are named."""
+LABELS = 20  # labels that the model does not have: those that are named
 
 
 def evaluation_page(
@@ -81,13 +80,8 @@ def _headline(evaluation: Evaluation, model: TextModel | TableModel) -> Iterator
         named = [joined(name(label), f" ({rows:,})") for label, rows in most[:LABELS]]
         if len(most) > LABELS:
             named.append(joined(f"{len(most) - LABELS:,} others"))
-        yield paragraph(
-            joined(
-                "Labels that the model does not have, whose rows are always wrong and have no log-loss: ",
-                Markup(", ".join(named)),
-                ".",
-            )
-        )
+        told = "Labels that the model does not have, whose rows are always wrong and have no log-loss: "
+        yield paragraph(joined(told, Markup(", ".join(named)), "."))
 
 
 def _measure(value: float, interval: Interval) -> tuple[str, str]:
@@ -104,5 +98,5 @@ def _card(model: TextModel | TableModel, more: Sequence[tuple[str, str]]) -> Mar
         choices = [(choice.column, choice.conditional, choice.why) for choice in model.recipe.choices]  # type: ignore[union-attr]
         parts.append(table(["column", "taken for", "because"], choices, numeric=False))
     recipe = json.dumps(model.recipe.as_dict(), indent=1, ensure_ascii=False, default=str)
-    parts.append(folded("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
+    parts.append(details("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
     return section("The model", *parts)

@@ -10,12 +10,12 @@ import numpy as np
 from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, wilson
 from textodds.study.report import figures
 from textodds.study.report.evaluation_data import EvaluationData
-from textodds.study.report.html import Markup, beside, figure, name, paragraph, section, svg, table
+from textodds.study.report.html import Markup, beside, figure, name, paragraph, section, table
+from textodds.study.report.inline import svg
 from textodds.study.report.palette import MOST
 from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
-SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)
-"""Shares of the rows of which it is said how they do."""
+SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
 
 
 def scores_sections(evaluation: Evaluation, gathered: EvaluationData) -> Iterator[Markup]:
@@ -81,13 +81,11 @@ def _coverage(answers: RankingCurve) -> Markup:
     n = answers.n_positives + answers.n_negatives
     rows = []
     for share in SHARES:
-        answered = share * n
-        right = answers.above(share)
-        low, high = wilson(round(right * round(answered)), max(round(answered), 1))
+        answered, right = round(share * n), answers.above(share)
+        low, high = wilson(round(right * answered), max(answered, 1))
         least = 1 / (1 + math.exp(-answers.least(share)))
-        rows.append(
-            [f"{share:.0%}", f"{round(answered):,}", f"{right:.4f}", f"{low:.4f}–{high:.4f}", f"{least:.4f}"]
-        )
+        measured = (f"{right:.4f}", f"{low:.4f}–{high:.4f}", f"{least:.4f}")
+        rows.append([f"{share:.0%}", f"{answered:,}", *measured])
     return section(
         "If only the surest are answered",
         "Rows in the order of how sure the model is of its answer. Leaving the least sure to people, or to "
@@ -120,31 +118,20 @@ def _ranking(gathered: EvaluationData) -> Markup:
         [name(label), f"{curve.n_positives:,.0f}", f"{curve.auc:.4f}", f"{curve.average_precision:.4f}"]
         for label, curve in curves.items()
     ]
-    two = (
-        " Of two classes each has the other's ROC curve, mirrored, and the same area."
-        if len(curves) == 2
-        else ""
-    )
+    two = " Of two classes each has the other's ROC curve, mirrored, and the same area."
+    axes = ("share of the other rows called so", "share of the class called so")
+    roc = figures.curves({label: curve.roc() for label, curve in curves.items()}, axes, diagonal=True)
+    pairs = {label: curve.precision_recall() for label, curve in curves.items()}
     parts: list[Markup] = [
         beside(
             figure(
-                svg(
-                    figures.curves(
-                        {label: curve.roc() for label, curve in curves.items()},
-                        ("share of the other rows called so", "share of the class called so"),
-                        diagonal=True,
-                    )
-                ),
-                f"ROC: what share of a class is found, for what share of the others.{two}",
+                svg(roc),
+                "ROC: what share of a class is found, for what share of the others."
+                + (two if len(curves) == 2 else ""),
                 "ROC curves; the table has the areas under them.",
             ),
             figure(
-                svg(
-                    figures.curves(
-                        {label: curve.precision_recall() for label, curve in curves.items()},
-                        ("recall", "precision"),
-                    )
-                ),
+                svg(figures.curves(pairs, ("recall", "precision"))),
                 "Precision against recall: what share of those called so is right, for what share found.",
                 "Precision-recall curves; the table has the average precision.",
             ),
@@ -154,11 +141,6 @@ def _ranking(gathered: EvaluationData) -> Markup:
     if absent := [label for label in gathered.of_class if label not in curves]:
         parts.append(paragraph(f"Without a row in the data, and so without a curve: {', '.join(absent)}."))
     if not all(curve.is_exact for curve in curves.values()):
-        parts.append(
-            paragraph(
-                f"There are more than {DISTINCT:,} distinct scores: neighbours were rounded to one, which "
-                "changes areas by less than one in ten thousand.",
-                note=True,
-            )
-        )
+        told = f"There are more than {DISTINCT:,} distinct scores: neighbours were rounded to one, which "
+        parts.append(paragraph(told + "changes areas by less than one in ten thousand.", note=True))
     return section(heading, *parts)

@@ -13,31 +13,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.judge.evaluation import Interval
-from textodds.model.explain.markup import CONTROL
-from textodds.study.report.legend import shortened
+from textodds.study.report.legend import name_on_axis
 from textodds.study.report.palette import FAINT, INK, style
-from textodds.study.report.picture import drawing
+from textodds.study.report.picture import drawing, empty_figure
 
 Floats = NDArray[np.float64]
 
-WIDTH = 4.6
-"""Inches of a picture that fits a phone, and twice on a desk."""
-
-GRAIN = 400
-"""Steps along an axis that a curve is drawn in: finer than a line is wide."""
+WIDTH = 4.6  # inches of a picture that fits a phone, and twice on a desk
+GRAIN = 400  # steps along an axis that a curve is drawn in: finer than a line is wide
 
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (9, 2)), (0, (3, 1)))
 
 RIGHT, WRONG = "#00639c", "#c45500"
 """Blue and orange of cells: so dark that white letters can be read on them, on a dark page as well."""
 
-SHADE, DEEP = 0.9, 0.6
-"""How dark the fullest cell is, of 1, and from where on its letters are white."""
+SHADE, DEEP = 0.9, 0.6  # how dark the fullest cell is, of 1, and from where on its letters are white
 
 UNITS = ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"))
 
-GUIDE = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1}
-"""A line to compare with."""
+GUIDE = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1}  # a line to compare with
 
 
 def curves(
@@ -49,7 +43,7 @@ def curves(
         if diagonal:
             axes.plot([0, 1], [0, 1], **GUIDE)
         for k, (label, (x, y)) in enumerate(drawn.items()):
-            _line(axes, x, y, k, _name(label))
+            _line(axes, x, y, k, name_on_axis(label))
         axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=names[0], ylabel=names[1])
         axes.set_aspect("equal")
         if len(drawn) > 1:
@@ -69,42 +63,25 @@ def coverage(share: Floats, right: Floats) -> Any:
         low = float(right.min())
         axes.set(xlim=(0, 1.01), ylim=(low - 0.06 * (1.001 - low), 1 + 0.04 * (1.001 - low)))
         axes.set(xlabel="share answered, the surest first", ylabel="right among these")
-        axes.annotate(
-            "all answered",
-            (0.02, right[-1]),
-            (0, 3),
-            textcoords="offset points",
-            fontsize=8,
-            color=FAINT,
-        )
+        place = {"xytext": (0, 3), "textcoords": "offset points"}
+        axes.annotate("all answered", (0.02, right[-1]), fontsize=8, color=FAINT, **place)
     return figure
 
 
 def reliability(bins: Sequence[tuple[int, float, float]], intervals: Sequence[Interval], n_bins: int) -> Any:
     """How often answers are right, by how probable they were said to be; below, how many said so."""
-    figure = _new(WIDTH, WIDTH + 0.5)
+    figure = empty_figure(WIDTH, WIDTH + 0.5)
     with drawing():
         top, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
         rows, said, right = (np.array(part, dtype=np.float64) for part in zip(*bins, strict=True))
         low, high = np.array(intervals).T
         top.plot([0, 1], [0, 1], **GUIDE)
-        top.errorbar(
-            said,
-            right,
-            [np.maximum(right - low, 0), np.maximum(high - right, 0)],
-            color=style(0).colour,
-            marker="o",
-            markersize=5,
-            linestyle="",
-            elinewidth=1.2,
-            capsize=2.5,
-        )
-        top.annotate(
-            "too timid above the line", (0.04, 0.96), xycoords="axes fraction", fontsize=8, color=FAINT
-        )
-        top.annotate(
-            "too sure below it", (0.96, 0.04), xycoords="axes fraction", fontsize=8, color=FAINT, ha="right"
-        )
+        dots = {"marker": "o", "markersize": 5, "linestyle": "", "elinewidth": 1.2, "capsize": 2.5}
+        ends = [np.maximum(right - low, 0), np.maximum(high - right, 0)]
+        top.errorbar(said, right, ends, color=style(0).colour, **dots)
+        small = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
+        top.annotate("too timid above the line", (0.04, 0.96), **small)
+        top.annotate("too sure below it", (0.96, 0.04), ha="right", **small)
         top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel="share that is right")
         place = np.minimum((said * n_bins).astype(np.intp), n_bins - 1)
         below.bar((place + 0.5) / n_bins, rows, 0.86 / n_bins, color=style(0).colour, alpha=0.6)
@@ -125,27 +102,18 @@ def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[tuple[float,
             known = [value for value in values if value is not None]
             middle = np.array([value for value, _ in known])
             low, high = np.array([interval for _, interval in known]).reshape(-1, 2).T
-            axes.errorbar(
-                middle,
-                np.array(at) + apart[k],
-                xerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
-                linestyle="",
-                color=look.line,
-                marker=look.marker,
-                markersize=5,
-                elinewidth=1.2,
-                label=name,
-            )
-        axes.set_yticks(range(len(labels)), [_name(label) for label in labels])
+            dots = {"marker": look.marker, "markersize": 5, "linestyle": "", "elinewidth": 1.2}
+            ends = [np.maximum(middle - low, 0), np.maximum(high - middle, 0)]
+            axes.errorbar(middle, np.array(at) + apart[k], xerr=ends, color=look.line, label=name, **dots)
+        axes.set_yticks(range(len(labels)), [name_on_axis(label) for label in labels])
         axes.tick_params(axis="y", length=0, labelcolor=INK)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlim(right=1.005)
         axes.grid(axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(False)
-        axes.legend(
-            loc="lower left", bbox_to_anchor=(0, 1), ncols=len(measures), frameon=False, borderaxespad=0.2
-        )
+        above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+        axes.legend(ncols=len(measures), frameon=False, **above)
     return figure
 
 
@@ -154,7 +122,7 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
     K = len(labels)
     cell = 0.62 if K <= 6 else 0.46 if K <= 12 else 0.36
     small = 9.5 if K <= 6 else 8.5 if K <= 12 else 7.5
-    names = [_name(label) for label in labels]
+    names = [name_on_axis(label) for label in labels]
     margin = 0.5 + 0.085 * max(map(len, names))
     figure, axes = _figure(cell * K + margin, cell * K + margin)
     with drawing():
@@ -164,28 +132,15 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
         for i in range(K):
             for j in range(K):
                 shade = SHADE * math.sqrt(shares[i, j])  # so that the few wrong ones are seen, too
+                place: Any = (j - 0.48, i - 0.48), 0.96, 0.96
                 if counts[i, j]:
                     colour = RIGHT if i == j else WRONG
-                    axes.add_patch(
-                        Rectangle(
-                            (j - 0.48, i - 0.48), 0.96, 0.96, facecolor=colour, alpha=shade, linewidth=0
-                        )
-                    )
+                    axes.add_patch(Rectangle(*place, facecolor=colour, alpha=shade, linewidth=0))
                 if i == j:
-                    axes.add_patch(
-                        Rectangle(
-                            (j - 0.48, i - 0.48), 0.96, 0.96, fill=False, edgecolor=FAINT, linewidth=0.7
-                        )
-                    )
-                axes.text(
-                    j,
-                    i,
-                    short_number(int(counts[i, j])) if counts[i, j] else "·",
-                    ha="center",
-                    va="center",
-                    fontsize=small,
-                    color=FAINT if not counts[i, j] else "white" if shade > DEEP else INK,
-                )
+                    axes.add_patch(Rectangle(*place, fill=False, edgecolor=FAINT, linewidth=0.7))
+                number = short_number(int(counts[i, j])) if counts[i, j] else "·"
+                ink = FAINT if not counts[i, j] else "white" if shade > DEEP else INK
+                axes.text(j, i, number, ha="center", va="center", fontsize=small, color=ink)
         axes.set_xticks(range(K), names, rotation=0 if max(map(len, names)) * 0.09 < cell else 90)
         axes.set_yticks(range(K), names)
         axes.tick_params(length=0, labelcolor=INK, labelsize=small if K > 12 else 9)
@@ -217,37 +172,11 @@ def _line(axes: Any, x: Floats, y: Floats, k: int, name: str) -> None:
     kept = np.concatenate([[True], moved])
     kept[:-1] |= kept[1:]  # both ends of a step
     kept[-1] = True
-    axes.plot(
-        x[kept],
-        y[kept],
-        color=style(k).line,
-        linestyle=DASHES[k % len(DASHES)],
-        linewidth=1.6,
-        label=name,
-        marker="o" if len(x) == 1 else None,
-    )
+    line = {"color": style(k).line, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6}
+    axes.plot(x[kept], y[kept], label=name, marker="o" if len(x) == 1 else None, **line)
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
-    figure = _new(width, height)
+    figure = empty_figure(width, height)
     with drawing():
         return figure, figure.subplots()
-
-
-def _new(width: float, height: float) -> Any:
-    """An empty figure apart from all that pyplot knows of, its parts kept clear of one another."""
-    with drawing():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        return figure
-
-
-def _name(label: str) -> str:
-    """The name of a class on one short line."""
-    short = CONTROL.sub("\ufffd", shortened(label))
-    return (
-        f"\u200b{short}" if short.startswith("_") else short
-    )  # which matplotlib would leave out of a legend

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from textodds.model.explain.markup import AGAINST, DEEPEST, FAINTEST, FOR, shown
-from textodds.study.report.escape import Markup, joined, name
+from textodds.model.explain.markup import mark, shown
+from textodds.study.report.html import Markup, joined, name
 
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation, Stretch
 
-LONGEST = 700
-"""Characters of a text that is shown whole."""
-
-AROUND = 70
-"""Characters either side of a word that matters, in a longer one."""
-
-WORDS = 8
-"""Words for an answer, and against it, that are named."""
+LONGEST = 700  # characters of a text that is shown whole
+AROUND = 70  # characters either side of a word that matters, in a longer one
+WORDS = 8  # words for an answer, and against it, that are named
 
 GAP = Markup(' <span class="note">[…]</span> ')
 
@@ -32,14 +27,14 @@ def excerpt(explanation: Explanation) -> Markup:
     parts = []
     for start, end in spans:
         within = [each for each in stretches if each.start < end and each.end > start]
-        parts.append("".join(_marked(explanation, within, start, end, most)))
+        parts.append("".join(_marks(explanation, within, start, end, most)))
     body = GAP.join(parts)
     before = GAP.lstrip() if spans and spans[0][0] > 0 else ""
     after = GAP.rstrip() if spans and spans[-1][1] < len(text) else ""
     return Markup(f'<p class="text" dir="auto">{before}{body}{after}</p>')
 
 
-def clipped(text: str) -> Markup:
+def clip(text: str) -> Markup:
     """A text without marks, its beginning if it is long."""
     cut = GAP.rstrip() if len(text) > LONGEST else ""
     return Markup(f'<p class="text" dir="auto">{shown(text[:LONGEST])}{cut}</p>')
@@ -101,7 +96,7 @@ def _at_spaces(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _marked(
+def _marks(
     explanation: Explanation, stretches: Sequence[Stretch], start: int, end: int, most: float
 ) -> Iterator[str]:
     text = explanation.reading.text if explanation.reading is not None else ""
@@ -109,20 +104,6 @@ def _marked(
     for each in stretches:
         first, last = max(each.start, at), min(each.end, end)
         yield shown(text[at:first])
-        yield _mark(explanation, each, shown(text[first:last]), most)
+        yield mark(explanation, each, shown(text[first:last]), most)
         at = last
     yield shown(text[at:end])
-
-
-def _mark(explanation: Explanation, stretch: Stretch, words: str, most: float) -> str:
-    """A word as `explain` marks it: solid and green for the answer, dashed and orange for its rival."""
-    if not stretch.log_odds:
-        return words
-    is_for = stretch.log_odds > 0
-    side, colour, line = (
-        (explanation.label, FOR, "solid") if is_for else (explanation.rival, AGAINST, "dashed")
-    )
-    depth = FAINTEST + (DEEPEST - FAINTEST) * abs(stretch.log_odds) / most
-    title = shown(f"{stretch.log_odds:+.2f}, for {side}")
-    style = f"background:rgba({colour},{depth:.2f});border-bottom:2px {line} rgb({colour})"
-    return f'<mark title="{title}" style="{style}">{words}</mark>'

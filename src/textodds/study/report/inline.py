@@ -9,7 +9,7 @@ import warnings
 from typing import Any
 from xml.etree import ElementTree
 
-from textodds.study.report.escape import Markup
+from textodds.study.report.html import Markup
 from textodds.study.report.palette import COLOURS, FAINT, INK
 from textodds.study.report.picture import drawing
 

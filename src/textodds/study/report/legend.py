@@ -6,19 +6,13 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from textodds.model.explain.markup import CONTROL
 from textodds.study.report.palette import BAR, FAINT, INK, style
 
-LONGEST = 24
-"""Letters of the name of a class."""
-
-LEFT = 0.8
-"""Inches left of panels and words."""
-
-EDGE = 0.12
-"""Inches between words and the edge of the picture."""
-
-KEY_LINE, FOOT_LINE = 0.24, 0.165
-"""Inches that a row of keys and a line of the foot take."""
+LONGEST = 24  # letters of the name of a class
+LEFT = 0.8  # inches left of panels and words
+EDGE = 0.12  # inches between words and the edge of the picture
+KEY_LINE, FOOT_LINE = 0.24, 0.165  # inches that a row of keys and a line of the foot take
 
 
 @dataclass(frozen=True)
@@ -39,7 +33,7 @@ class Caption:
     @property
     def _across(self) -> int:
         """Keys beside one another, as many as there is room for."""
-        widest = max(len(shortened(name)) for name in self.classes)
+        widest = max(len(shorten(name)) for name in self.classes)
         return max(1, min(len(self.classes), int((self.width - 1) / (0.42 + 0.088 * widest))))
 
     @property
@@ -52,7 +46,7 @@ class Caption:
         left = LEFT / self.width
         figure.legend(
             [_point(k) if ellipses else _bar(k) for k in range(len(self.classes))],
-            [shortened(name) for name in self.classes],
+            [shorten(name) for name in self.classes],
             loc="lower left",
             bbox_to_anchor=(left, (EDGE + 0.02 + len(self._foot) * FOOT_LINE) / height),
             ncols=self._across,
@@ -77,14 +71,20 @@ def head(axes: Any, name: str, what: str, result: str) -> None:
     axes.annotate(result, (0, 1), (0, 6), fontsize=9.5, color=INK, **above)
 
 
-def shortened(name: str, longest: int = LONGEST) -> str:
+def shorten(name: str, longest: int = LONGEST) -> str:
     """A name that leaves room for others.
 
-    >>> shortened("a" * 30)
+    >>> shorten("a" * 30)
     'aaaaaaaaaaaaaaaaaaaaaaa…'
     """
     name = " ".join(name.split())
     return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def name_on_axis(name: str, longest: int = LONGEST) -> str:
+    """A name on one short line, as matplotlib shows it."""
+    short = CONTROL.sub("\ufffd", shorten(name, longest))
+    return f"\u200b{short}" if short.startswith("_") else short  # which a legend would leave out
 
 
 def _point(k: int) -> Any:

@@ -12,11 +12,8 @@ MOST = len(COLOURS)
 
 INK, FAINT = "#222222", "#666666"
 
-REGION, BAR = 0.16, 0.30
-"""Shares of a colour that is mixed with white, for areas that step back."""
-
-TOO_LIGHT = 0.45
-"""A colour of more luminance is darkened to be drawn as a line on white."""
+REGION, BAR = 0.16, 0.30  # shares of a colour that is mixed with white, for areas that step back
+TOO_LIGHT = 0.45  # a colour of more luminance is darkened to be drawn as a line on white
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from textodds.study.report.palette import FAINT, INK
 
 FORMATS = (".svg", ".png")
 
-DPI = {"png": 200, "svg": 144}
-"""Dots an inch: of a PNG, and of the image of the points in an SVG."""
+DPI = {"png": 200, "svg": 144}  # dots an inch: of a PNG, and of the image of the points in an SVG
 
 LOOK: dict[str, Any] = {
     "font.family": ["sans-serif"],
@@ -73,13 +72,11 @@ class Picture:
 
     def encoded(self, format_: str) -> bytes:
         """The bytes of a file, `png` or `svg`."""
-        metadata = {"Title": self.title, "Creator": "textodds"} if format_ == "svg" else {"Title": self.title}
+        by = {"Creator": "textodds", "Date": None} if format_ == "svg" else {"Software": "textodds"}
+        how: dict[str, Any] = {"dpi": DPI[format_], "metadata": {"Title": self.title, **by}}
         buffer = io.BytesIO()
         with drawing():
-            nobody = {"Date": None} if format_ == "svg" else {"Software": "textodds"}
-            self.figure.savefig(
-                buffer, format=format_, dpi=DPI[format_], metadata={**metadata, **nobody}, facecolor="white"
-            )
+            self.figure.savefig(buffer, format=format_, facecolor="white", **how)
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:
@@ -110,6 +107,17 @@ def drawing() -> Iterator[None]:
 
     with style.context(["default", LOOK]):
         yield
+
+
+def empty_figure(width: float, height: float) -> Any:
+    """A figure of so many inches apart from all that pyplot knows of, its parts kept clear of one another."""
+    with drawing():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
 
 
 def require_matplotlib() -> None:

@@ -14,8 +14,7 @@ from textodds.study.report.palette import MOST
 
 Floats = NDArray[np.float64]
 
-FEWEST = 30
-"""Points of a small class, if it has as many, however large the others are."""
+FEWEST = 30  # points of a small class, if it has as many, however large the others are
 
 
 @dataclass(frozen=True, eq=False)

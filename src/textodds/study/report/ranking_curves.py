@@ -25,11 +25,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-DISTINCT = 200_000
-"""Scores that are kept apart; of more, neighbours become one."""
-
-WAITING = 65_536
-"""Rows that wait to be counted, so that not every batch is sorted into all others."""
+DISTINCT = 200_000  # scores that are kept apart; of more, neighbours become one
+WAITING = 65_536  # rows that wait to be counted, so that not every batch is sorted into all others
 
 BITS = (16, 12, 10, 8, 6, 4, 2, 0)
 """Binary digits after the first that a score is rounded to, where there are too many."""

@@ -13,18 +13,13 @@ from textodds.study.report.points import LabelledPoints
 
 Floats = NDArray[np.float64]
 
-FINE = 361
-"""Points of the grid along each axis: a cell is then smaller than a line is wide."""
-
-TAILS = 0.5
-"""Percent of the rows at either end of an axis that need not be in the picture."""
-
-MARGIN = 0.04
-"""Room around what is drawn, as a share of it."""
+FINE = 361  # points of the grid along each axis: a cell is then smaller than a line is wide
+TAILS = 0.5  # percent of the rows at either end of an axis that need not be in the picture
+MARGIN = 0.04  # room around what is drawn, as a share of it
 
 
 @dataclass(frozen=True)
-class Limits:
+class AxisLimits:
     """The limits of a picture."""
 
     left: float
@@ -33,8 +28,8 @@ class Limits:
     top: float
 
     @classmethod
-    def around(cls, data: LabelledPoints, models: Sequence[MaximumLikelihood], distance: float) -> Limits:
-        """Limits that hold the ellipses of all models and nearly all rows, but no far outliers."""
+    def around(cls, data: LabelledPoints, models: Sequence[MaximumLikelihood], distance: float) -> AxisLimits:
+        """AxisLimits that hold the ellipses of all models and nearly all rows, but no far outliers."""
         K = len(data.classes)
         shown = np.concatenate(
             [np.percentile(data.rows, [TAILS, 100 - TAILS], axis=0)]
@@ -64,7 +59,7 @@ class Regions:
     margin: Floats  # (K, Y, X)
 
     @classmethod
-    def of(cls, fitted: MaximumLikelihood, frame: Limits, n: int = FINE) -> Regions:
+    def of(cls, fitted: MaximumLikelihood, frame: AxisLimits, n: int = FINE) -> Regions:
         """The margins of a model on a grid of n by n points."""
         x, y = np.linspace(frame.left, frame.right, n), np.linspace(frame.bottom, frame.top, n)
         across, up = np.meshgrid(x, y)

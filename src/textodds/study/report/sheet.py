@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from textodds.study.report.legend import LEFT, Caption, shortened
+from textodds.study.report.legend import LEFT, Caption, shorten
 
-RIGHT = 0.15
-"""Inches right of the panels."""
-
-HEAD = 0.56
-"""Inches over each panel for its head."""
-
-LONGEST = 40
-"""Letters of the name of an axis."""
+RIGHT = 0.15  # inches right of the panels
+HEAD = 0.56  # inches over each panel for its head
+LONGEST = 40  # letters of the name of an axis
 
 
 def new_figure(
@@ -64,6 +59,4 @@ def label(axis: Any, name: str) -> None:
     factor = numbers.get_offset()
     axis.get_offset_text().set_visible(False)
     times = factor if factor.startswith(("+", "-", "−")) else f"×{factor}"
-    axis.set_label_text(
-        f"{shortened(name, LONGEST)} ({times})".lstrip() if factor else shortened(name, LONGEST)
-    )
+    axis.set_label_text(f"{shorten(name, LONGEST)} ({times})".lstrip() if factor else shorten(name, LONGEST))
