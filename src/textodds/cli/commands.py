@@ -15,7 +15,7 @@ COMMANDS = {
     "explain": "Show which words decided an answer.",
     "evaluate": "Measure a model on labelled texts or tables.",
     "compare": "Measure all models on the same data, side by side.",
-    "mix": "Estimate how much of data without labels each class is.",
+    "mix": "Estimate class proportions in unlabelled data.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts, exactly.",
     "forget": "Forget labelled texts, exactly.",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli import decision, quality
+from textodds.cli import decision, summaries
 from textodds.cli.command import argument, command, option
 from textodds.cli.option_types import Value, share
 from textodds.cli.output import aligned, as_json, echo, faint, say, size, strong
@@ -87,7 +87,7 @@ def evaluate(
         about = evaluation.as_dict() | ({} if decided is None else decided.as_dict())
         echo(as_json(about | ({} if page is None else {"report": str(page)})))
     else:
-        for line in [*quality.report(evaluation), *([] if decided is None else _lines(decided))]:
+        for line in [*summaries.evaluation_lines(evaluation), *([] if decided is None else _lines(decided))]:
             echo(line)
         if page is not None:
             say(f"\nwrote {strong(str(page))}: {size(page.stat().st_size)}", quiet=quiet)

@@ -13,7 +13,7 @@ from textodds.cli import tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.option_types import Value, above_zero
 from textodds.cli.output import aligned, as_json, echo, faint, one_line, strong, weight
-from textodds.cli.portrait import CLASSES, largest, portrait, table_portrait
+from textodds.cli.summaries import CLASSES, largest, table_model_lines, text_model_lines
 from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.file import load
@@ -95,7 +95,7 @@ def inspect(
     if as_json_:
         echo(as_json(about))
     else:
-        for line in table_portrait(about, tables.choice_lines(found)):
+        for line in table_model_lines(about, tables.choice_lines(found)):
             echo(line)
 
 
@@ -118,7 +118,7 @@ def _inspect_texts(
     if opened._tally is not None or "class_documents" in opened.info:
         documents.update(opened.class_documents)
     about["classes"] = documents
-    shown = list(labels) or sorted(largest(documents)[:CLASSES])
+    shown = list(labels) or sorted(largest(documents))
     about["top_words"] = {
         label: [{"word": word, "log_odds": odds} for word, odds in opened.top_words(label, top)]
         for label in shown
@@ -127,7 +127,7 @@ def _inspect_texts(
     if as_json_:
         echo(as_json(about))
     else:
-        for line in portrait(about):
+        for line in text_model_lines(about):
             echo(line)
 
 

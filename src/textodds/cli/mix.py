@@ -40,7 +40,7 @@ def mix(
     quiet: bool = False,
     **options: Any,
 ) -> None:
-    """Estimate how much of data without labels each class is.
+    """Estimate class proportions in unlabelled data.
 
     Prints the share of each class now, with a 95 % interval, and its share in training. It is a better
     estimate than the count of answers, which leans to the mix of training; it takes what a class looks
