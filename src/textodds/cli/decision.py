@@ -183,11 +183,11 @@ def _actions(
     classes: tuple[str, ...], log_posterior: Any, action: Any, fields: Iterable[dict[str, Any]]
 ) -> Iterator[Answer]:
     """Answers of the classes ``action`` (N,), -1 for none, with more ``fields`` of JSON."""
-    for p, k, more in zip(np.exp(log_posterior), action.tolist(), fields, strict=True):
-        if k >= 0:
-            yield one_line(classes[k]), float(p[k]), {"action": classes[k], **more}
-        else:
-            yield NO_ANSWER, float(p.max()), {"action": None, **more}
+    names: dict[int, str] = {-1: NO_ANSWER} | {k: one_line(name) for k, name in enumerate(classes)}
+    best = np.where(action >= 0, action, log_posterior.argmax(axis=1))
+    shares = np.exp(log_posterior)[np.arange(len(best)), best].tolist()
+    for k, share, more in zip(action.tolist(), shares, fields, strict=True):
+        yield names[k], share, {"action": classes[k] if k >= 0 else None, **more}
 
 
 def _held_out(model: Model) -> HeldOut:
