@@ -29,7 +29,7 @@ def top_option(default: int, about: str) -> Callable[[F], F]:
 
 def say_option(about: str) -> Callable[[F], F]:
     """``--say``."""
-    return option("Texts", "--say", multiple=True, metavar="TEXT", help=about)
+    return option("Texts", "--say", "texts", multiple=True, metavar="TEXT", help=about)
 
 
 def literal_batches(

@@ -69,7 +69,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 def predict(
     model: str,
     data: tuple[str, ...],
-    say: tuple[str, ...],
+    texts: tuple[str, ...],
     prior: str | dict[str, float] | None,
     threads: int | None,
     quiet: bool,
@@ -85,8 +85,8 @@ def predict(
     if prior is not None:
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
-    if say:
-        _write(answering, literal_batches(answering, say, data, options), decide, options)
+    if texts:
+        _write(answering, literal_batches(answering, texts, data, options), decide, options)
         return
     if not data and options["query"] is None:
         data = (STDIN,)

@@ -11,6 +11,7 @@ from textodds.cli.output import aligned, counted, faint, one_line, size, strong,
 
 if TYPE_CHECKING:
     from textodds.judge.evaluation import Evaluation, Interval
+    from textodds.model.file import Model
 
 CLASSES = 20  # that are listed, and of which words are shown
 MEASURED_CLASSES = 40  # whose precision and recall are listed
@@ -26,6 +27,13 @@ STRANGE = (LookupError, TypeError, ValueError)
 def largest(documents: Mapping[str, float | None]) -> list[str]:
     """The classes that are listed: those of the most documents, the largest first."""
     return sorted(documents, key=lambda label: -(documents[label] or 0))[:CLASSES]
+
+
+def extent(model: Model) -> str:
+    """What a model rests on and how large it is, in words."""
+    noun = "rows" if model.is_table else "documents"
+    documents = f"{weight(model.tally.n_documents)} {noun}"
+    return f"{documents} in {counted(len(model.classes_), 'class')}, {counted(*model.extent)}"
 
 
 def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
