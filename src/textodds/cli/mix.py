@@ -19,20 +19,14 @@ if TYPE_CHECKING:
 
 
 @command(
-    "mix",
-    examples=["textodds mix mail.textodds today.csv", "textodds mix mail.textodds today.csv --json"],
+    "mix", examples=["textodds mix mail.textodds today.csv", "textodds mix mail.textodds today.csv --json"]
 )
 @model_argument()
 @argument("data", "Data without labels: files, patterns, a database, or - for stdin.", nargs=-1)
 @reading_options(labelled=False)
 @running_options(json="Print the mix as one JSON object.")
 def mix(
-    model: str,
-    data: tuple[str, ...],
-    threads: int | None,
-    as_json_: bool,
-    quiet: bool,
-    **options: Any,
+    model: str, data: tuple[str, ...], threads: int | None, as_json_: bool, quiet: bool, **options: Any
 ) -> None:
     """Estimate class proportions in unlabelled data.
 
