@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from textodds.errors import InputError, suggestion
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -54,6 +56,28 @@ class Command(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+class Group(click.Group):
+    """A group of commands that names a near miss."""
+
+    noun = "command"
+    example = ""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, and what is left for it."""
+        name, *rest = args
+        command = self.get_command(ctx, name)
+        if command is None and not ctx.resilient_parsing:
+            names = self.list_commands(ctx)
+            listed = (" and " if len(names) == 2 else ", ").join(names)
+            raise InputError(
+                f"there is no {self.noun} `{name}`{suggestion(name, names)}",
+                hint=f"the {self.noun}s are {listed}{self.example}",
+            )
+        return name, command, rest
 
 
 def command(name: str, *, examples: Sequence[str]) -> Callable[[Callable[..., Any]], click.Command]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from textodds.study.report.evaluation_data import EvaluationData
 
 SHARE = Value(share, "a number from 0 to 1")
+FAIL_UNDER = "Exit with status 1 if the accuracy is below this."
 PAGE = "Write a page with pictures: confusions, classes, calibration, words and the surest mistakes."
 
 
@@ -40,13 +41,7 @@ PAGE = "Write a page with pictures: confusions, classes, calibration, words and 
 )
 @model_argument()
 @argument("data", "Labelled data: files, patterns, a folder, a database, or - for stdin.", nargs=-1)
-@option(
-    "Verdict",
-    "--fail-under",
-    type=SHARE,
-    metavar="ACCURACY",
-    help="Exit with status 1 if the accuracy is below this.",
-)
+@option("Verdict", "--fail-under", type=SHARE, metavar="ACCURACY", help=FAIL_UNDER)
 @option("Report", "--report", metavar="FILE.html", help=PAGE)
 @loss_options()
 @reading_options(labelled=True)

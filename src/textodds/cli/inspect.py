@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
 
 SECTION = "What to show"
+CLASS = f"Words of this class only; may be repeated. Otherwise of all, or of the {CLASSES} largest."
+WORD = "This word, class by class; may be repeated."
+BETWEEN = (
+    "The words that decide between two classes, with their odds ratios; of a model of counts also those "
+    "that separate them most surely, with 95 % intervals."
+)
 
 
 @command(
@@ -37,30 +43,9 @@ SECTION = "What to show"
 )
 @model_argument()
 @top_option(10, "Words of each class.")
-@option(
-    SECTION,
-    "--class",
-    "labels",
-    multiple=True,
-    metavar="LABEL",
-    help=f"Words of this class only; may be repeated. Otherwise of all, or of the {CLASSES} largest.",
-)
-@option(
-    SECTION,
-    "--word",
-    "words",
-    multiple=True,
-    metavar="WORD",
-    help="This word, class by class; may be repeated.",
-)
-@option(
-    SECTION,
-    "--between",
-    nargs=2,
-    metavar="LABEL RIVAL",
-    help="The words that decide between two classes, with their odds ratios; of a model of counts also those "
-    "that separate them most surely, with 95 % intervals.",
-)
+@option(SECTION, "--class", "labels", multiple=True, metavar="LABEL", help=CLASS)
+@option(SECTION, "--word", "words", multiple=True, metavar="WORD", help=WORD)
+@option(SECTION, "--between", nargs=2, metavar="LABEL RIVAL", help=BETWEEN)
 @option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
 def inspect(
     model: str,

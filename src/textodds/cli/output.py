@@ -10,7 +10,7 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -55,18 +55,11 @@ def shown_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         before = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, TextoddsWarning):
                 warn(str(message))
             else:
-                before(message, category, filename, lineno, file, line)
+                before(message, category, *where, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("always", TextoddsWarning)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.cli import model_files
-from textodds.cli.command import Command, F, argument, option, together
+from textodds.cli.command import Command, F, Group, argument, option, together
 from textodds.cli.option_types import OneOf
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
@@ -27,26 +27,17 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
 PANELS = 12  # columns that are drawn where none are named
 
 
-class Pictures(Command, click.Group):
+class Pictures(Command, Group):
     """A command that is followed by the kind of picture."""
+
+    noun = "picture"
+    example = ": `textodds plot boundaries DATA`"
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The kinds of pictures, then the options."""
         with formatter.section("Pictures"):
             formatter.write_dl([(name, each.get_short_help_str(60)) for name, each in self.commands.items()])
         super().format_options(ctx, formatter)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The picture that is asked for, and what is left for it."""
-        name, *rest = args
-        if name not in self.commands and not ctx.resilient_parsing:
-            raise InputError(
-                f"there is no picture `{name}`{suggestion(name, self.commands)}",
-                hint=f"the pictures are {' and '.join(self.commands)}: `textodds plot boundaries DATA`",
-            )
-        return name, self.commands.get(name), rest
 
 
 @click.group(

@@ -26,6 +26,17 @@ if TYPE_CHECKING:
     from textodds.judge.novelty import Familiarity
     from textodds.model.file import Model
 
+PROBA = "Give the probability of every class, the most probable first."
+OTHER_PRIOR = "Answer under another prior: data, uniform, or spam=0.02,ham=0.98."
+FAMILIARITY = (
+    "Add how often typical texts are as surprising, for a model trained with `--typical`: a small "
+    "number says that a text is unlike any that was learned."
+)
+JSON = (
+    "One JSON object a line: label, probability, evidence (known words), probabilities; and action "
+    "(null for no answer), expected_loss or set, where these decide."
+)
+
 PIECE = 4096  # lines written at once: fast where stdout is not buffered, and soon aware that nobody reads
 
 
@@ -42,30 +53,13 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 @model_argument()
 @argument("data", "Files or patterns; by default -, which is stdin with one text a line.", nargs=-1)
 @say_option("Label this text (of a table, a row as JSON) instead of data; may be repeated.")
-@option(
-    "Answers", "--proba", is_flag=True, help="Give the probability of every class, the most probable first."
-)
-@option(
-    "Answers",
-    "--prior",
-    type=PRIOR,
-    metavar="PRIOR",
-    help="Answer under another prior: data, uniform, or spam=0.02,ham=0.98.",
-)
-@option(
-    "Answers",
-    "--familiarity",
-    is_flag=True,
-    help="Add how often typical texts are as surprising, for a model trained with `--typical`: a small "
-    "number says that a text is unlike any that was learned.",
-)
+@option("Answers", "--proba", is_flag=True, help=PROBA)
+@option("Answers", "--prior", type=PRIOR, metavar="PRIOR", help=OTHER_PRIOR)
+@option("Answers", "--familiarity", is_flag=True, help=FAMILIARITY)
 @loss_options()
 @guarantee_options()
 @reading_options(labelled=False)
-@running_options(
-    json="One JSON object a line: label, probability, evidence (known words), probabilities; and action "
-    "(null for no answer), expected_loss or set, where these decide."
-)
+@running_options(json=JSON)
 def predict(
     model: str,
     data: tuple[str, ...],
