@@ -58,28 +58,6 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-class Group(click.Group):
-    """A group of commands that names a near miss."""
-
-    noun = "command"
-    example = ""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called, and what is left for it."""
-        name, *rest = args
-        command = self.get_command(ctx, name)
-        if command is None and not ctx.resilient_parsing:
-            names = self.list_commands(ctx)
-            listed = (" and " if len(names) == 2 else ", ").join(names)
-            raise InputError(
-                f"there is no {self.noun} `{name}`{suggestion(name, names)}",
-                hint=f"the {self.noun}s are {listed}{self.example}",
-            )
-        return name, command, rest
-
-
 def command(name: str, *, examples: Sequence[str]) -> Callable[[Callable[..., Any]], click.Command]:
     """A decorator that makes a `Command` of a function, with the docstring as its description."""
     return click.command(name, cls=Command, examples=examples)
@@ -104,3 +82,25 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+class Group(click.Group):
+    """A group of commands that names a near miss."""
+
+    noun = "command"
+    example = ""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, and what is left for it."""
+        name, *rest = args
+        command = self.get_command(ctx, name)
+        if command is None and not ctx.resilient_parsing:
+            names = self.list_commands(ctx)
+            listed = (" and " if len(names) == 2 else ", ").join(names)
+            raise InputError(
+                f"there is no {self.noun} `{name}`{suggestion(name, names)}",
+                hint=f"the {self.noun}s are {listed}{self.example}",
+            )
+        return name, command, rest

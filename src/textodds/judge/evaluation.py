@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -177,10 +177,8 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     return measuring.finish()
 
 
-def scored_batches(
-    model: Any, batches: Iterable[Any], watch: Callable[[Sequence[str], Any], None] | None = None
-) -> Iterator[Scored]:
-    """Labels, log-posteriors and evidence of labelled batches; ``watch`` is shown the first two."""
+def scored_batches(model: Any, batches: Iterable[Any], watch: Any = None) -> Iterable[Scored]:
+    """Labels, log-posteriors and evidence of labelled batches; ``watch`` is called with the first two."""
     for batch in batches:
         scores, evidence = model.score_batch(batch)
         labels, log_posterior = batch.label_list(), log_softmax(scores)
