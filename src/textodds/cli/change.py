@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from textodds.cli import model_files, summaries
 from textodds.cli.command import F, argument, option, together
@@ -15,13 +13,9 @@ from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
 from textodds.cli.running import running_options
 from textodds.cli.source import opened, reading_options, source_for
-from textodds.data import Batch
-from textodds.data.batch import taken
-from textodds.errors import BadRow, InputError, LengthMismatch, MissingColumn, Unsupported
+from textodds.errors import BadRow, InputError, MissingColumn, Unsupported
 from textodds.model.file import load
-
-if TYPE_CHECKING:
-    from textodds.stats.document_ids import DocumentIds
+from textodds.model.id_filter import IdFilter
 
 
 def change_options(verb: str) -> Callable[[F], F]:
@@ -62,7 +56,7 @@ def change(
     changed: Any = load(model, threads=threads)
     changed.must_be_counts()
     _ = changed.tally  # a model without counts is told of before the data is read
-    id_filter = IdFilter.of(changed, sign, data, texts, options)
+    id_filter = _id_filter(changed, sign, data, texts, options)
     if texts or label_is is not None:
         batches = _literal_batches(changed, texts, label_is, data, options)
         tally = changed.count(id_filter.passing(batches))
@@ -104,64 +98,25 @@ def _literal_batches(
     return literal_batches(model, texts, data, options, label)
 
 
-class IdFilter:
-    """Lets pass the rows whose ids are new to a ledger, or known to it; without ids, all rows."""
-
-    def __init__(self, ledger: DocumentIds | None, ids: Sequence[str], sign: int) -> None:
-        self._ledger, self._ids, self._sign = ledger, ids, sign
-        self._read = self.rows = 0
-
-    @classmethod
-    def of(
-        cls, model: Any, sign: int, data: tuple[str, ...], texts: tuple[str, ...], options: dict[str, Any]
-    ) -> IdFilter:
-        """The filter of the ids that the options name."""
-        column, given = options["id_column"], options["document_ids"]
-        if column is None and not given:
-            return cls(None, (), sign)
-        if model.is_table:
-            raise Unsupported("ids are kept of texts, not of rows of tables", hint="leave them out")
-        if (column is not None) is bool(texts) or len(given) != len(texts):
-            raise InputError(
-                f"there are {len(texts)} texts and {len(given)} ids on the command line"
-                if texts or given
-                else "`--id` names a column of data, and there is no data",
-                hint="`--id COLUMN` goes with data; `--say TEXT --document-id ID`, as many of each, without",
-            )
-        ids = list(given) if column is None else _column(data, column, options)
-        return cls(model.ledger_for(sign), ids, sign)
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether rows have ids."""
-        return self._ledger is not None
-
-    def passing(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The rows that are to be learned, or forgotten."""
-        for batch in batches:
-            start, self._read = self._read, self._read + len(batch)
-            if self._ledger is None:
-                self.rows += len(batch)
-                yield batch
-                continue
-            labels = batch.label_list()
-            self._ledger, fresh = self._ledger.changed(self._ids[start : self._read], labels, self._sign)
-            rows = np.flatnonzero(fresh).tolist()
-            self.rows += len(rows)
-            if rows:
-                weights = None if batch.weights is None else batch.weights[rows]
-                yield Batch(taken(batch.texts, rows) or [], [labels[i] for i in rows], weights)
-
-    @property
-    def left_out(self) -> int:
-        """Rows that did not pass."""
-        return self._read - self.rows
-
-    def finish(self) -> DocumentIds | None:
-        """The ledger after all rows."""
-        if self._read != len(self._ids):
-            raise LengthMismatch(self._read, len(self._ids), "ids")
-        return self._ledger
+def _id_filter(
+    model: Any, sign: int, data: tuple[str, ...], texts: tuple[str, ...], options: dict[str, Any]
+) -> IdFilter:
+    """The filter by the ids that the options name."""
+    column, ids = options["id_column"], list(options["document_ids"])
+    if column is None and not ids:
+        return IdFilter(None, (), sign)
+    if model.is_table:
+        raise Unsupported("ids are kept of texts, not of rows of tables", hint="leave them out")
+    if (column is not None) is bool(texts) or len(ids) != len(texts):
+        raise InputError(
+            f"there are {len(texts)} texts and {len(ids)} ids on the command line"
+            if texts or ids
+            else "`--id` names a column of data, and there is no data",
+            hint="`--id COLUMN` goes with data; `--say TEXT --document-id ID`, as many of each, without",
+        )
+    if column is not None:
+        ids = _column(data, column, options)
+    return IdFilter(model.ledger_for(sign), ids, sign)
 
 
 def _column(data: tuple[str, ...], column: str, options: dict[str, Any]) -> list[str]:
