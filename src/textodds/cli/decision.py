@@ -143,17 +143,17 @@ def _few_errors(model: Model, max_error: float, *, quiet: bool) -> Answers:
     """Answers of the most probable class, where that is probable enough; said what that guarantees."""
     from textodds.judge.guarantees import at_most
 
-    found = at_most(_held_out(model), max_error)
-    low, high = found.coverage_interval
+    guarantee = at_most(_held_out(model), max_error)
+    threshold, (low, high) = probability(guarantee.threshold), guarantee.coverage_interval
     say(
-        f"answers from a probability of {probability(found.threshold)}: at most {max_error:.4g} of answers "
-        f"wrong, with {found.confidence:.0%} confidence\n"
-        f"that answers {found.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
+        f"answers from a probability of {threshold}: at most {max_error:.4g} of answers wrong, "
+        f"with {guarantee.confidence:.0%} confidence\n"
+        f"that answers {guarantee.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
         quiet=quiet,
     )
 
     def answers(log_posterior: Any) -> Iterator[Answer]:
-        action = np.where(found.answers(log_posterior), log_posterior.argmax(axis=1), -1)
+        action = np.where(guarantee.answers(log_posterior), log_posterior.argmax(axis=1), -1)
         return _actions(model.classes_, log_posterior, action, [{}] * len(action))
 
     return answers

@@ -65,62 +65,64 @@ def explain(
         raise Unsupported(
             "`--others` and `--html` are for texts", hint="leave them out; `--why-not` takes any class"
         )
-    said = sys.stdin.read().removesuffix("\n") if text == STDIN else text
+    given = sys.stdin.read().removesuffix("\n") if text == STDIN else text
     if not isinstance(opened, TextModel):
-        row = opened.explain(said_row(opened, said), label, why_not)
+        row = opened.explain(said_row(opened, given), label, why_not)
         show(_plain(row), _row_lines(row), json=as_json_)
         return
-    found = opened.explain(said, label, OTHERS if others else why_not)
-    flip = found.flip()
+    explanation = opened.explain(given, label, OTHERS if others else why_not)
+    flip = explanation.flip()
     if html is not None:
-        Path(html).write_text(page(found), encoding="utf-8")
-    about = {**found.as_dict(), "flip": None if flip is None else asdict(flip)}
-    show(about, _text_lines(found, said, flip, top), json=as_json_)
+        Path(html).write_text(page(explanation), encoding="utf-8")
+    about = {**explanation.as_dict(), "flip": None if flip is None else asdict(flip)}
+    show(about, _text_lines(explanation, given, flip, top), json=as_json_)
     if html is not None:
         say(f"\nwrote {html}", quiet=as_json_)
 
 
-def _plain(found: TableExplanation) -> dict[str, Any]:
+def _plain(explanation: TableExplanation) -> dict[str, Any]:
     names = ("column", "value", "log_odds")
-    return asdict(found) | {"columns": [dict(zip(names, each, strict=True)) for each in found.columns]}
+    return asdict(explanation) | {
+        "columns": [dict(zip(names, each, strict=True)) for each in explanation.columns]
+    }
 
 
-def _row_lines(found: TableExplanation) -> Iterator[str]:
-    yield f"{strong(one_line(found.label))} rather than {one_line(found.rival)}"
+def _row_lines(explanation: TableExplanation) -> Iterator[str]:
+    yield f"{strong(one_line(explanation.label))} rather than {one_line(explanation.rival)}"
     yield ""
-    rows = [[faint("before reading"), "", f"{found.prior:+.2f}"]]
+    rows = [[faint("before reading"), "", f"{explanation.prior:+.2f}"]]
     rows += [
         [one_line(name), faint("" if value is None else one_line(str(value))), _signed(odds)]
-        for name, value, odds in found.columns
+        for name, value, odds in explanation.columns
     ]
-    yield from aligned([*rows, [strong("log-odds"), "", strong(f"{found.log_odds:+.2f}")]], left=2)
+    yield from aligned([*rows, [strong("log-odds"), "", strong(f"{explanation.log_odds:+.2f}")]], left=2)
 
 
-def _text_lines(found: Explanation, text: str, flip: Flip | None, top: int) -> Iterator[str]:
-    rival = "all others" if found.rival == OTHERS else one_line(found.rival)
-    yield harmless(text) if not found.stretches else _coloured(found, text)
+def _text_lines(explanation: Explanation, text: str, flip: Flip | None, top: int) -> Iterator[str]:
+    rival = "all others" if explanation.rival == OTHERS else one_line(explanation.rival)
+    yield harmless(text) if not explanation.stretches else _coloured(explanation, text)
     yield ""
-    yield f"{strong(one_line(found.label))} {found.probability:.4f}, rather than {rival}"
+    yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
     yield ""
-    first = 1 if found.absent is None else 2
-    words = found.lines[first : first + len(found.words)]
-    rows = [[faint(name), f"{odds:+.2f}"] for name, odds in found.lines[:first]]
+    first = 1 if explanation.absent is None else 2
+    words = explanation.lines[first : first + len(explanation.words)]
+    rows = [[faint(name), f"{odds:+.2f}"] for name, odds in explanation.lines[:first]]
     rows += [[one_line(name), _signed(odds)] for name, odds in words[:top]]
     if rest := words[top:]:
         rows.append([faint(f"{len(rest)} other words"), _signed(sum(odds for _, odds in rest))])
-    rows += [[faint(name), f"{odds:+.2f}"] for name, odds in found.lines[first + len(words) :]]
-    rows.append([strong("log-odds"), strong(f"{found.log_odds:+.2f}")])
+    rows += [[faint(name), f"{odds:+.2f}"] for name, odds in explanation.lines[first + len(words) :]]
+    rows.append([strong("log-odds"), strong(f"{explanation.log_odds:+.2f}")])
     yield from aligned(rows)
-    if found.unknown_words:
+    if explanation.unknown_words:
         yield ""
-        yield faint(f"unknown: {', '.join(map(one_line, found.unknown_words))}")
+        yield faint(f"unknown: {', '.join(map(one_line, explanation.unknown_words))}")
     yield ""
-    yield _flip_line(flip, found)
+    yield _flip_line(flip, explanation)
 
 
-def _flip_line(flip: Flip | None, found: Explanation) -> str:
+def _flip_line(flip: Flip | None, explanation: Explanation) -> str:
     if flip is None:
-        return f"no words were found without which the answer would not be {one_line(found.label)}"
+        return f"no words were found without which the answer would not be {one_line(explanation.label)}"
     words = ", ".join(f"“{one_line(word)}”" for word in flip.words)
     fewest = "" if flip.exact else " (fewer might do)"
     return f"without {words}: {strong(one_line(flip.label_after))} {flip.probability_after:.4f}{fewest}"
@@ -130,11 +132,11 @@ def _signed(odds: float) -> str:
     return styled(f"{odds:+.2f}", fg="green" if odds > 0 else "red" if odds < 0 else None)
 
 
-def _coloured(found: Explanation, text: str) -> str:
+def _coloured(explanation: Explanation, text: str) -> str:
     """The text, its words green for the label and red against it, bold where they say much."""
-    most = max(abs(stretch.log_odds) for stretch in found.stretches)
+    most = max(abs(stretch.log_odds) for stretch in explanation.stretches)
     pieces, end = [], 0
-    for stretch in found.stretches:
+    for stretch in explanation.stretches:
         pieces.append(harmless(text[end : stretch.start]))
         word = harmless(text[stretch.start : stretch.end])
         if stretch.log_odds:

@@ -40,20 +40,20 @@ def mix(
     source = source_for(opened, data, options, labelled=False)
     with watched(source, "reading", quiet=quiet) as watch:
         log_posterior = log_posteriors(opened, portions(watch.batches(), len(opened.classes_)))
-    found = model_mix(opened, log_posterior)
+    estimate = model_mix(opened, log_posterior)
     if opened.held_out is None:
         say("the intervals take the probabilities of the model at their word", quiet=quiet)
-    show(found.as_dict(opened.classes_), _lines(opened, found), json=as_json_)
+    show(estimate.as_dict(opened.classes_), _lines(opened, estimate), json=as_json_)
 
 
-def _lines(model: Model, found: Mix) -> Iterator[str]:
-    shares = zip(model.classes_, found.share, found.interval, found.before, strict=True)
+def _lines(model: Model, estimate: Mix) -> Iterator[str]:
+    shares = zip(model.classes_, estimate.share, estimate.interval, estimate.before, strict=True)
     rows = [
         [one_line(name), strong(f"{now:.4f}"), f"{low:.4f} to {high:.4f}", f"{before:.4f}"]
         for name, now, (low, high), before in shares
     ]
     yield from table(("class", "share now", "95 % interval", "in training"), rows)
     yield ""
-    changed = "the mix has changed" if found.p_value < 0.05 else "no sign that the mix has changed"
-    test = f"likelihood ratio test, p = {found.p_value:.2g}"
-    yield f"  {changed} ({test}), in {counted(found.n, 'row')}"
+    changed = "the mix has changed" if estimate.p_value < 0.05 else "no sign that the mix has changed"
+    test = f"likelihood ratio test, p = {estimate.p_value:.2g}"
+    yield f"  {changed} ({test}), in {counted(estimate.n, 'row')}"

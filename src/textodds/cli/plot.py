@@ -99,10 +99,10 @@ def boundaries_command(
     with the ellipses of each class at 1 and 2 standard deviations.
     """
     path = _checked_path(data, output, "boundaries")
-    found = _table(data, options, partial(_two_columns, x=x, y=y, quiet=options["quiet"]))
-    picture = boundaries(found.rows, found.labels, (found.names[0], found.names[1]))
+    points = _table(data, options, partial(_two_columns, x=x, y=y, quiet=options["quiet"]))
+    picture = boundaries(points.rows, points.labels, (points.names[0], points.names[1]))
     rows = [[name, f"{right:.1%}"] for name, right in picture.about["accuracy"].items()]
-    _finish(picture, path, found.source, ("model", "right"), rows, options)
+    _finish(picture, path, points.source, ("model", "right"), rows, options)
 
 
 @plot.command(
@@ -132,18 +132,18 @@ def densities_command(
     changes its mind.
     """
     path = _checked_path(data, output, "densities")
-    found = _table(data, options, partial(_many_columns, wanted=wanted, quiet=options["quiet"]))
-    drawn = list(range(len(found.names))) if wanted else _drawable(found, quiet=options["quiet"])
-    names, numbers = [found.names[v] for v in drawn], found.rows[:, drawn]
-    picture = densities(numbers, found.labels, names)
+    points = _table(data, options, partial(_many_columns, wanted=wanted, quiet=options["quiet"]))
+    drawn = list(range(len(points.names))) if wanted else _drawable(points, quiet=options["quiet"])
+    names, numbers = [points.names[v] for v in drawn], points.rows[:, drawn]
+    picture = densities(numbers, points.labels, names)
     rows = []
     for v, name in enumerate(names):
         column = picture.about["columns"][name]
         low, high = np.nanmin(numbers[:, v]), np.nanmax(numbers[:, v])
         within = [point for point in column["decisions"] if low <= point["at"] <= high]
-        points = [f"{p['at']:.4g} ({one_line(p['before'])} | {one_line(p['after'])})" for p in within]
-        rows.append([one_line(name), f"{column['accuracy']:.1%}", ", ".join(points)])
-    _finish(picture, path, found.source, ("column", "right", "decides at"), rows, options)
+        crossings = [f"{p['at']:.4g} ({one_line(p['before'])} | {one_line(p['after'])})" for p in within]
+        rows.append([one_line(name), f"{column['accuracy']:.1%}", ", ".join(crossings)])
+    _finish(picture, path, points.source, ("column", "right", "decides at"), rows, options)
 
 
 def _two_columns(where: str, schema: Schema, *, x: str | None, y: str | None, quiet: bool) -> list[str]:
@@ -253,15 +253,15 @@ def _table(
     return NumberTable(names, np.concatenate(parts), labels, source.description)
 
 
-def _drawable(found: NumberTable, *, quiet: bool) -> list[int]:
+def _drawable(points: NumberTable, *, quiet: bool) -> list[int]:
     """The columns that can be drawn; says why others cannot, and fails if none can."""
     drawn: list[int] = []
-    for v, name in enumerate(found.names):
+    for v, name in enumerate(points.names):
         try:
-            LabelledPoints.of(found.rows[:, v], found.labels, [name])
+            LabelledPoints.of(points.rows[:, v], points.labels, [name])
             drawn.append(v)
         except InputError as error:
-            if not drawn and v == len(found.names) - 1:
+            if not drawn and v == len(points.names) - 1:
                 raise
             say(f"left out: {one_line(error.problem)}", quiet=quiet)
     return drawn

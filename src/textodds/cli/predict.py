@@ -133,10 +133,12 @@ def _lines(model: Model, batch: Any, decide: Answers | None, *, proba: bool, is_
             yield f"{first}\t{share:.4f}\n"
 
 
-def _with_familiarity(lines: Iterable[str], familiar: list[Familiarity], *, is_json: bool) -> Iterator[str]:
-    for line, found in zip(lines, familiar, strict=True):
+def _with_familiarity(
+    lines: Iterable[str], familiarities: list[Familiarity], *, is_json: bool
+) -> Iterator[str]:
+    for line, familiarity in zip(lines, familiarities, strict=True):
         if is_json:
-            about = {"log_density": found.log_density, "surprise": found.surprise, "p_value": found.p_value}
-            yield as_json({**json.loads(line), **about}) + "\n"
+            more = {name: getattr(familiarity, name) for name in ("log_density", "surprise", "p_value")}
+            yield as_json({**json.loads(line), **more}) + "\n"
         else:
-            yield f"{line[:-1]}\t{found.p_value:.4f}\n"
+            yield f"{line[:-1]}\t{familiarity.p_value:.4f}\n"
