@@ -109,7 +109,7 @@ def running(core: int, commands: dict[str, Sequence[str]]) -> Iterator[dict[str,
 
 def serve(model: Path, journal: Path) -> list[str]:
     """The command of a service."""
-    return ["-m", "textodds.cli", *_serve(model, journal)]
+    return ["-m", "textodds", *_serve(model, journal)]
 
 
 def instead(pipeline: Path | str, model: Path, journal: Path) -> list[str]:

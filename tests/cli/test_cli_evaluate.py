@@ -30,7 +30,8 @@ def test_evaluate_prints_a_report(measured, capsys):
         f"  macro-F1   {measure('macro_f1')}",
         f"  log-loss   {measure('log_loss')}",
         "  on 4 rows; ranges are 95 % intervals",
-        f"  calibration error {measured.calibration_error:.4f}: probabilities are off by so much",
+        f"  calibration error {measured.calibration_error:.4f} "
+        "(mean gap between stated probability and accuracy)",
         "",
         "  class   precision   recall       F1   rows",
         "  ham        1.0000   0.6667   0.8000      3",

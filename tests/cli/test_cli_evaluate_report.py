@@ -50,7 +50,7 @@ def test_the_same_command_writes_the_same_page(test_csv):
     [
         ("no/r.html", "cannot write `no/r.html`: there is no folder `no`", "with `--report`"),
         ("folder.html", "cannot write `folder.html`: it is a folder", "with `--report`"),
-        ("r.pdf", "`r.pdf` does not end as a page that can be written", "name it `*.html`"),
+        ("r.pdf", "the report must be an .html file, got `r.pdf`", "name it `*.html`"),
         ("data.html", "the report would replace `data.html`, which it is made of", "name another file"),
     ],
 )

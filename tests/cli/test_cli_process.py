@@ -16,6 +16,12 @@ from .transcripts import COMMAND, MAIL, textodds
 HEAVY = ("rich", "scipy", "sklearn", "pyarrow", "duckdb", "pandas", "polars", "safetensors")
 
 
+def test_python_m_textodds_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "textodds", "--help"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Usage: textodds ")
+
+
 def test_an_answer_comes_before_stdin_is_closed(model):
     with subprocess.Popen(
         [*COMMAND, "predict", "mail.textodds"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -125,7 +131,7 @@ def test_ctrl_c_is_heard_while_stdin_is_silent(model):
 def test_one_line_is_answered_without_heavy_imports(model):
     for args, text in ((["--say", "free"], None), ([], "free\n")):
         done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "textodds.cli", "predict", "mail.textodds", *args],
+            [sys.executable, "-X", "importtime", "-m", "textodds", "predict", "mail.textodds", *args],
             input=text,
             capture_output=True,
             text=True,

@@ -16,7 +16,7 @@ lunch at noon?,ham
 are you at home,ham
 """
 
-COMMAND = [sys.executable, "-m", "textodds.cli"]
+COMMAND = [sys.executable, "-m", "textodds"]
 
 
 def textodds(*args, **settings):

@@ -6,8 +6,9 @@ from scipy.optimize import minimize
 from scipy.stats import binom
 
 import textodds
-from textodds.errors import InputError, NoData
-from textodds.judge.class_mix import Recalibration, class_mix
+from textodds.data import read
+from textodds.errors import InputError, NoData, Unsupported
+from textodds.judge.class_mix import Recalibration, class_mix, log_posteriors, model_mix
 from textodds.judge.evaluation import wilson
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_softmax
@@ -240,3 +241,19 @@ def test_real_texts_drawn_to_a_known_mix(real_data, name):
     assert rates["raw"] < 0.85, rates
     assert rates["calibrated"] > 0.8, rates
     assert rates["honest"] > 0.87, rates
+
+
+def test_the_mix_by_a_model_is_compared_with_its_classes_in_training():
+    texts, labels = ["free prize", "win free", "see you", "at six", "see six"], ["spam"] * 2 + ["ham"] * 3
+    model = textodds.train(texts, labels, learner=textodds.MultinomialNB())
+    today = ["free win", "prize", "see you at six"]
+    found = model_mix(model, log_posteriors(model, read(today, labelled=False)))
+    assert found.before.tolist() == [0.6, 0.4]
+    expected = class_mix(model.predict_log_proba(today), model.form.log_prior, model.held_out, found.before)
+    np.testing.assert_array_equal(found.share, expected.share)
+    assert found.as_dict(model.classes_)["classes"]["spam"]["in_training"] == 0.4
+    with pytest.raises(NoData):
+        model_mix(model, log_posteriors(model, []))
+    complement = textodds.train(texts, labels, learner=textodds.ComplementNB())
+    with pytest.raises(Unsupported, match="has scores, not probabilities that a mix could be found from"):
+        log_posteriors(complement, read(today, labelled=False))

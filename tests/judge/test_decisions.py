@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textodds.errors import InputError, LengthMismatch, NoData, Unsupported
-from textodds.judge.decisions import ABSTAIN, Decisions, Losses, Rule
+from textodds.judge.decisions import ABSTAIN, DecisionCosts, Decisions, Losses, Rule
 
 TWO = ("ham", "spam")
 costs = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0, 20.0])
@@ -152,3 +152,17 @@ def test_decisions_and_truths_pair_up():
 
 def test_no_documents_make_no_decisions():
     assert len(Rule(Losses.zero_one(TWO), 0.1).decide(np.zeros((0, 2))).action) == 0
+
+
+def test_costs_gathered_batch_by_batch_are_those_of_all_at_once():
+    rule = Rule(Losses.of_text("ham->spam: 20", TWO), abstain=0.4)
+    p = np.random.default_rng(0).dirichlet([1, 1], size=50)
+    labels = ["ham" if row[0] > 0.4 else "spam" for row in p]
+    costs = DecisionCosts(rule)
+    assert costs.mean_loss() is None
+    costs(["egg"], np.log([[0.5, 0.5]]))  # not a class of the model
+    assert costs.mean_loss() is None
+    for part in (slice(20), slice(20, 50)):
+        costs(labels[part], np.log(p[part]))
+    truth = np.array([TWO.index(label) for label in labels])
+    assert costs.mean_loss() == rule.expected_loss(rule.decide(np.log(p)), truth)

@@ -57,7 +57,7 @@ class Running:
         command = [
             sys.executable,
             "-m",
-            "textodds.cli",
+            "textodds",
             "serve",
             str(model),
             "--port",

@@ -167,7 +167,7 @@ def is_alive(pid):
 
 def started(*options, **kwargs):
     """A start that must fail: its exit status and what it said."""
-    command = [sys.executable, "-m", "textodds.cli", "serve", *map(str, options)]
+    command = [sys.executable, "-m", "textodds", "serve", *map(str, options)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, **kwargs)
     assert done.stdout == ""
     assert "Traceback" not in done.stderr

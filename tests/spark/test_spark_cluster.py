@@ -252,7 +252,7 @@ def command(driver, cluster):
     cluster.mend()
     conf = [part for name, value in CONF.items() for part in ("--conf", f"{name}={value}")]
     python = ["--conf", f"spark.pyspark.python={sys.executable}"]
-    return [sys.executable, "-m", "textodds.cli", "train", "--spark", cluster.url, *conf, *python]
+    return [sys.executable, "-m", "textodds", "train", "--spark", cluster.url, *conf, *python]
 
 
 def test_the_command_learns_on_the_cluster(command, data, expected, tmp_path):

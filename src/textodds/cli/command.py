@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from textodds.errors import InputError, suggestion
+
 F = TypeVar("F", bound=Callable[..., Any])
 Section = tuple[str, Callable[[], Iterable[tuple[str, str]]]]
 """A title, and what stands under it, made when the help is shown."""
@@ -90,3 +92,25 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+class Group(click.Group):
+    """A group of commands that names a near miss."""
+
+    noun = "command"
+    example = ""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called, and what is left for it."""
+        name, *rest = args
+        command = self.get_command(ctx, name)
+        if command is None and not ctx.resilient_parsing:
+            names = self.list_commands(ctx)
+            listed = (" and " if len(names) == 2 else ", ").join(names)
+            raise InputError(
+                f"there is no {self.noun} `{name}`{suggestion(name, names)}",
+                hint=f"the {self.noun}s are {listed}{self.example}",
+            )
+        return name, command, rest

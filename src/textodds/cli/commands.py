@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 import textodds
-from textodds.errors import InputError, suggestion
+from textodds.cli.command import Group
 
 COMMANDS = {
     "train": "Learn a classifier from labelled texts or tables.",
@@ -15,7 +15,7 @@ COMMANDS = {
     "explain": "Show which words decided an answer.",
     "evaluate": "Measure a model on labelled texts or tables.",
     "compare": "Measure all models on the same data, side by side.",
-    "mix": "Estimate how much of data without labels each class is.",
+    "mix": "Estimate class proportions in unlabelled data.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts, exactly.",
     "forget": "Forget labelled texts, exactly.",
@@ -30,7 +30,7 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
+class Commands(Group):
     """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -43,19 +43,6 @@ class Commands(click.Group):
             return None
         command: click.Command = getattr(import_module(f"textodds.cli.{cmd_name}"), cmd_name)
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called, and what is left for it."""
-        name, *rest = args
-        command = self.get_command(ctx, name)
-        if command is None and not ctx.resilient_parsing:
-            raise InputError(
-                f"there is no command `{name}`{suggestion(name, COMMANDS)}",
-                hint=f"the commands are {', '.join(COMMANDS)}",
-            )
-        return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table."""

@@ -1,27 +1,31 @@
-"""What to do about probabilities: the options of losses, promises and sets, and the answers they make."""
+"""What to do about probabilities: the options of losses, guarantees and sets, and the answers they make."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textodds.cli.command import F, option, together
 from textodds.cli.option_types import Value
-from textodds.cli.output import as_json, counted, one_line, say
+from textodds.cli.output import counted, one_line, say
 from textodds.errors import InputError, Unsupported
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import Losses, Rule
-    from textodds.judge.guarantees import Guarantee, Sets
     from textodds.learn.held_out import HeldOut
     from textodds.model.file import Model
 
 SECTION = "Decisions"
 NO_ANSWER = "?"
+
+Answer = tuple[str, float, dict[str, Any]]
+"""The first column of a line, its probability, and fields of JSON."""
+
+Answers = Callable[[Any], Iterator[Answer]]
+"""The answers to documents of log-posteriors (N, K), in order."""
 
 
 def cost(text: str) -> float:
@@ -38,50 +42,32 @@ def inside(text: str) -> float:
     return x
 
 
+COST = Value(cost, "a cost of zero or more")
 INSIDE = Value(inside, "a number above 0 and below 1")
 
 
 def loss_options() -> Callable[[F], F]:
     """``--loss`` and ``--abstain``."""
+    losses = (
+        "What mistakes cost, truth before answer: `ham->spam: 20`, or a CSV file of all classes "
+        "(answers in the header); others cost 1. May be repeated."
+    )
+    abstain = "What it costs not to answer; there is no answer where one would cost more."
     return together(
-        option(
-            SECTION,
-            "--loss",
-            multiple=True,
-            metavar="LOSSES",
-            help="What mistakes cost, truth before answer: `ham->spam: 20`, or a CSV file of all classes "
-            "(answers in the header); others cost 1. May be repeated.",
-        ),
-        option(
-            SECTION,
-            "--abstain",
-            type=Value(cost, "a cost of zero or more"),
-            metavar="COST",
-            help="What it costs not to answer; there is no answer where one would cost more.",
-        ),
+        option(SECTION, "--loss", multiple=True, metavar="LOSSES", help=losses),
+        option(SECTION, "--abstain", type=COST, metavar="COST", help=abstain),
     )
 
 
-def promise_options() -> Callable[[F], F]:
+def guarantee_options() -> Callable[[F], F]:
     """``--max-error``, ``--sets`` and ``--by-class``."""
+    max_error = "Answer only so that at most this share of answers is wrong, with 95 % confidence."
+    sets = "Answer with a set of labels, which holds the right one with this probability."
+    by_class = "With --sets: with this probability within every class."
     return together(
-        option(
-            SECTION,
-            "--max-error",
-            type=INSIDE,
-            metavar="RATE",
-            help="Answer only so that at most this share of answers is wrong, with 95 % confidence.",
-        ),
-        option(
-            SECTION,
-            "--sets",
-            type=INSIDE,
-            metavar="COVERAGE",
-            help="Answer with a set of labels, which holds the right one with this probability.",
-        ),
-        option(
-            SECTION, "--by-class", is_flag=True, help="With --sets: with this probability within every class."
-        ),
+        option(SECTION, "--max-error", type=INSIDE, metavar="RATE", help=max_error),
+        option(SECTION, "--sets", type=INSIDE, metavar="COVERAGE", help=sets),
+        option(SECTION, "--by-class", is_flag=True, help=by_class),
     )
 
 
@@ -107,41 +93,22 @@ def rule_of(model: Model, loss: Sequence[str], abstain: float | None, *, quiet: 
     """The rule that ``--loss`` and ``--abstain`` give, said if it is a threshold; None without them."""
     if not loss and abstain is None:
         return None
-    from textodds.judge.decisions import Rule
+    from textodds.judge.decisions import Rule, must_be_posterior
 
-    if not getattr(getattr(model, "form", None), "is_posterior", True):
-        raise Unsupported(
-            "a complement model has scores, not probabilities that a loss could be expected under",
-            hint="train with another learner, such as multinomial",
-        )
+    must_be_posterior(model, "a loss could be expected under")
     rule = Rule(losses_of(loss, model.classes_), abstain)
     if len(model.classes_) == 2:
         say(one_line(rule.told()), quiet=quiet)
     return rule
 
 
-class AnswerFormat(Protocol):
-    """What becomes of probabilities: the first column of a line, its probability, and fields of JSON."""
-
-    def __call__(self, log_posterior: Any) -> Iterator[tuple[str, float, dict[str, Any]]]:
-        """Of each document, in order."""
-        ...
-
-
-def answering_of(
-    model: Model,
-    *,
-    loss: Sequence[str],
-    abstain: float | None,
-    max_error: float | None,
-    sets: float | None,
-    by_class: bool,
-    prior: Any,
-    quiet: bool,
-) -> AnswerFormat | None:
+def answers_of(model: Model, prior: Any, options: dict[str, Any], *, quiet: bool) -> Answers | None:
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
+    loss, abstain, max_error, sets, by_class = (
+        options[name] for name in ("loss", "abstain", "max_error", "sets", "by_class")
+    )
     ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("sets", sets)) if on]
-    if abstain is not None and "loss" not in ways:
+    if abstain is not None and not loss:
         ways.insert(0, "abstain")
     if len(ways) > 1:
         raise InputError(
@@ -149,24 +116,81 @@ def answering_of(
         )
     if by_class and sets is None:
         raise InputError("`--by-class` is about sets", hint="give their coverage too: `--sets 0.9`")
-    if not ways:
-        return None
-    if max_error is None and sets is None:
-        rule = rule_of(model, loss, abstain, quiet=quiet)
-        assert rule is not None
-        return ByRule(rule, tuple(map(one_line, model.classes_)), model.classes_)
-    if prior is not None:
+    if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
+        return _least_loss(rule, model.classes_)
+    if ways and prior is not None:
         raise InputError(
             f"`--{ways[0]}` promises what was seen under the prior of training, and `--prior` changes it",
             hint="leave out one of the two",
         )
     if max_error is not None:
-        return _promised(model, max_error, quiet=quiet)
-    assert sets is not None
-    return _in_sets(model, sets, by_class, quiet=quiet)
+        return _few_errors(model, max_error, quiet=quiet)
+    return None if sets is None else _label_sets(model, sets, by_class, quiet=quiet)
 
 
-def held_out_of(model: Model) -> HeldOut:
+def _least_loss(rule: Rule, classes: tuple[str, ...]) -> Answers:
+    """Answers of the action of least expected loss."""
+
+    def answers(log_posterior: Any) -> Iterator[Answer]:
+        decisions = rule.decide(log_posterior)
+        expected = ({"expected_loss": loss} for loss in decisions.expected_loss.tolist())
+        return _actions(classes, log_posterior, decisions.action, expected)
+
+    return answers
+
+
+def _few_errors(model: Model, max_error: float, *, quiet: bool) -> Answers:
+    """Answers of the most probable class, where that is probable enough; said what that guarantees."""
+    from textodds.judge.guarantees import at_most
+
+    guarantee = at_most(_held_out(model), max_error)
+    threshold, (low, high) = probability(guarantee.threshold), guarantee.coverage_interval
+    say(
+        f"answers from a probability of {threshold}: at most {max_error:.4g} of answers wrong, "
+        f"with {guarantee.confidence:.0%} confidence\n"
+        f"that answers {guarantee.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
+        quiet=quiet,
+    )
+
+    def answers(log_posterior: Any) -> Iterator[Answer]:
+        action = np.where(guarantee.answers(log_posterior), log_posterior.argmax(axis=1), -1)
+        return _actions(model.classes_, log_posterior, action, [{}] * len(action))
+
+    return answers
+
+
+def _label_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -> Answers:
+    """Answers of every class that is probable enough, the most probable first."""
+    from textodds.judge.guarantees import Sets
+
+    sets, classes = Sets.of(_held_out(model), coverage, by_class), model.classes_
+    always = sets.always(len(classes)).tolist()
+    if always and by_class:
+        named = ", ".join(one_line(classes[k]) for k in always[:10])
+        say(f"in every set, having too few texts: {counted(len(always), 'class')}, {named}", quiet=quiet)
+    names = [one_line(name).replace("|", "\\|") for name in classes]
+
+    def answers(log_posterior: Any) -> Iterator[Answer]:
+        for row, within in zip(np.exp(log_posterior), sets.of_posteriors(log_posterior), strict=True):
+            held = [k for k in np.argsort(-row, kind="stable").tolist() if within[k]]
+            probable = min(float(row[held].sum()), 1.0)
+            yield "|".join(names[k] for k in held), probable, {"set": [classes[k] for k in held]}
+
+    return answers
+
+
+def _actions(
+    classes: tuple[str, ...], log_posterior: Any, action: Any, fields: Iterable[dict[str, Any]]
+) -> Iterator[Answer]:
+    """Answers of the classes ``action`` (N,), -1 for none, with more ``fields`` of JSON."""
+    names: dict[int, str] = {-1: NO_ANSWER} | {k: one_line(name) for k, name in enumerate(classes)}
+    best = np.where(action >= 0, action, log_posterior.argmax(axis=1))
+    shares = np.exp(log_posterior)[np.arange(len(best)), best].tolist()
+    for k, share, more in zip(action.tolist(), shares, fields, strict=True):
+        yield names[k], share, {"action": classes[k] if k >= 0 else None, **more}
+
+
+def _held_out(model: Model) -> HeldOut:
     """What the model said of documents that it had not learned."""
     held_out: HeldOut | None = model.held_out
     if held_out is None:
@@ -177,23 +201,6 @@ def held_out_of(model: Model) -> HeldOut:
     return held_out
 
 
-def _promised(model: Model, max_error: float, *, quiet: bool) -> AnswerFormat:
-    from textodds.judge.guarantees import at_most
-
-    promise = at_most(held_out_of(model), max_error)
-    low, high = promise.coverage_interval
-    say(
-        f"answers from a probability of {probability(promise.threshold)}: at most {max_error:.4g} of answers "
-        f"wrong, with {promise.confidence:.0%} confidence",
-        quiet=quiet,
-    )
-    say(
-        f"that answers {promise.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
-        quiet=quiet,
-    )
-    return ByPromise(promise, tuple(map(one_line, model.classes_)), model.classes_)
-
-
 def probability(p: float) -> str:
     """A probability with digits that tell it from 1.
 
@@ -201,87 +208,3 @@ def probability(p: float) -> str:
     ('0.9700', '1 - 2.5e-07')
     """
     return f"{p:.4f}" if p < 0.9999 else f"1 - {1 - p:.2g}"
-
-
-def _in_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -> AnswerFormat:
-    from textodds.judge.guarantees import Sets
-
-    sets = Sets.of(held_out_of(model), coverage, by_class)
-    always = sets.always(len(model.classes_)).tolist()
-    if always and by_class:
-        named = ", ".join(one_line(model.classes_[k]) for k in always[:10])
-        say(f"in every set, having too few texts: {counted(len(always), 'class')}, {named}", quiet=quiet)
-    return BySets(sets, tuple(one_line(name).replace("|", "\\|") for name in model.classes_), model.classes_)
-
-
-@dataclass(frozen=True)
-class ByRule:
-    """The action of least expected loss."""
-
-    rule: Rule
-    names: tuple[str, ...]  # as they are printed
-    classes: tuple[str, ...]
-
-    def __call__(self, log_posterior: Any) -> Iterator[tuple[str, float, dict[str, Any]]]:
-        """Of each document, in order."""
-        decisions = self.rule.decide(log_posterior)
-        p = np.exp(log_posterior)
-        pairs = zip(decisions.action.tolist(), decisions.expected_loss.tolist(), strict=True)
-        for i, (action, expected) in enumerate(pairs):
-            k = action if action >= 0 else int(p[i].argmax())
-            about = {"action": self.classes[action] if action >= 0 else None, "expected_loss": expected}
-            yield self.names[action] if action >= 0 else NO_ANSWER, float(p[i, k]), about
-
-
-@dataclass(frozen=True)
-class ByPromise:
-    """The most probable class, where that is probable enough."""
-
-    promise: Guarantee
-    names: tuple[str, ...]
-    classes: tuple[str, ...]
-
-    def __call__(self, log_posterior: Any) -> Iterator[tuple[str, float, dict[str, Any]]]:
-        """Of each document, in order."""
-        best, p = log_posterior.argmax(axis=1).tolist(), np.exp(log_posterior.max(axis=1)).tolist()
-        for k, share, answered in zip(best, p, self.promise.answers(log_posterior).tolist(), strict=True):
-            about = {"action": self.classes[k] if answered else None}
-            yield self.names[k] if answered else NO_ANSWER, share, about
-
-
-@dataclass(frozen=True)
-class BySets:
-    """Every class that is probable enough, the most probable first."""
-
-    sets: Sets
-    names: tuple[str, ...]
-    classes: tuple[str, ...]
-
-    def __call__(self, log_posterior: Any) -> Iterator[tuple[str, float, dict[str, Any]]]:
-        """Of each document, in order."""
-        p = np.exp(log_posterior)
-        for row, within in zip(p, self.sets.of_posteriors(log_posterior), strict=True):
-            held = [k for k in np.argsort(-row, kind="stable").tolist() if within[k]]
-            about = {"set": [self.classes[k] for k in held]}
-            yield "|".join(self.names[k] for k in held), min(float(row[held].sum()), 1.0), about
-
-
-def lines(
-    model: Model, answering: AnswerFormat, scored: tuple[Any, Any], *, proba: bool, json: bool
-) -> Iterator[str]:
-    """Lines of answers to documents of log-posteriors (N, K) and so many known words (N,)."""
-    log_posterior, known = scored
-    names = [one_line(name) for name in model.classes_]
-    answers = zip(np.exp(log_posterior), answering(log_posterior), known.tolist(), strict=True)
-    for row, (first, share, about), evidence in answers:
-        if json:
-            k = int(row.argmax())
-            answer = {"label": model.classes_[k], "probability": float(row[k]), "evidence": evidence, **about}
-            if proba:
-                answer["probabilities"] = dict(zip(model.classes_, row.tolist(), strict=True))
-            yield as_json(answer) + "\n"
-        elif proba:
-            order = np.argsort(-row, kind="stable").tolist()
-            yield "\t".join([first, *(f"{names[k]}\t{row[k]:.4f}" for k in order)]) + "\n"
-        else:
-            yield f"{first}\t{share:.4f}\n"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from textodds.cli import demo_data, model_files, quality
+from textodds.cli import demo_data, model_files, summaries
 from textodds.cli.command import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
 from textodds.model.explain import Explanation
@@ -80,7 +80,7 @@ def _trained(model: TextModel, seconds: float) -> Iterator[str]:
 def _measured(model: TextModel, data: Path) -> Iterator[str]:
     evaluation = model.evaluate(data / demo_data.HELD_OUT)
     yield _heading(2, f"Measure on {evaluation.n} messages it has not seen")
-    for line in quality.headline(evaluation):
+    for line in summaries.evaluation_headline(evaluation):
         yield f" {line}"
     yield faint(f"   ranges are 95 % intervals: {evaluation.n} messages cannot say it more exactly")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command, option
-from textodds.cli.option_types import Value, above_zero
-from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, strong, weight
+from textodds.cli.model_options import COUNT, top_option
+from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
 from textodds.cli.source import DEFAULTS, reading_options
 from textodds.model.file import load
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textodds.study.diff import DecisionChanges, Difference
 
 CLASSES = 20  # that are listed
-WIDE = 60  # characters of a text that is shown
+THREADS = "Threads to use; every number gives the same answer."
 
 
 @command(
@@ -29,30 +29,17 @@ WIDE = 60  # characters of a text that is shown
 @argument("first", "A model file made by `train`.")
 @argument("second", "The model file to compare with it, of the same kind.")
 @argument("data", "Data to decide on, with labels or without.", nargs=-1)
-@option(
-    "What to show",
-    "--top",
-    type=Value(above_zero, "a whole number above 0"),
-    default=10,
-    metavar="N",
-    help="Words, columns and examples that are named.",
-)
+@top_option(10, "Words, columns and examples that are named.")
 @reading_options(labelled=True)
-@option(
-    "Running",
-    "--threads",
-    type=Value(above_zero, "a whole number above 0"),
-    metavar="N",
-    help="Threads to use; every number gives the same answer.",
-)
+@option("Running", "--threads", type=COUNT, metavar="N", help=THREADS)
 @option("Running", "--json", "as_json_", is_flag=True, help="Print all of it as one JSON object on stdout.")
 def diff(
     first: str,
     second: str,
     data: tuple[str, ...],
     top: int,
-    threads: int | None = None,
-    as_json_: bool = False,
+    threads: int | None,
+    as_json_: bool,
     **options: Any,
 ) -> None:
     """Show how two models differ.
@@ -60,79 +47,75 @@ def diff(
     In classes, words or columns, weights and recipe; and on DATA, if that is given, which decisions
     changed and, if it has labels, whether for better or worse.
     """
-    from textodds.study.diff import diff as difference
+    from textodds.study.diff import diff as compare_models
 
     models = load(first, threads=threads), load(second, threads=threads)
     given = None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
-    found = difference(*models, given, top=top, **_reading(options))
-    if as_json_:
-        echo(as_json(found.as_dict()))
-        return
-    for line in _lines(found, first, second):
-        echo(line)
+    difference = compare_models(*models, given, top=top, **_reading(options))
+    show(difference.as_dict(), _lines(difference, first, second), json=as_json_)
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The options for reading that were given, as `read` takes them."""
-    chosen = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    if chosen.pop("no_quoting", False):
-        chosen["quoting"] = False
-    if chosen.pop("no_header", False):
-        chosen["header"] = False
-    if "rejects" in chosen:
-        chosen["rejects_path"] = chosen.pop("rejects")
-    return chosen
+    given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
+    for flag in {"no_quoting", "no_header"} & set(given):
+        given[flag.removeprefix("no_")] = not given.pop(flag)
+    if "rejects" in given:
+        given["rejects_path"] = given.pop("rejects")
+    return given
 
 
-def _lines(found: Difference, first: str, second: str) -> Iterator[str]:
-    noun = "word" if found.kind == "texts" else "column"
+def _lines(difference: Difference, first: str, second: str) -> Iterator[str]:
+    noun = "word" if difference.kind == "texts" else "column"
     yield f"{strong(one_line(first))} → {strong(one_line(second))}"
     yield ""
-    yield from _class_lines(found)
+    yield from _class_lines(difference)
     yield ""
-    yield f"{counted(found.features[0], noun)} → {counted(found.features[1], noun)}"
-    for what, n, named in (("gained", found.n_gained, found.gained), ("lost", found.n_lost, found.lost)):
+    yield f"{counted(difference.features[0], noun)} → {counted(difference.features[1], noun)}"
+    for what, n, named in (
+        ("gained", difference.n_gained, difference.gained),
+        ("lost", difference.n_lost, difference.lost),
+    ):
         if n:
             words = ", ".join(
                 one_line(name) + ("" if count is None else faint(f" {weight(count)}"))
                 for name, count in named
             )
             yield f"  {what} {n:,}: {words}" + (", …" if n > len(named) else "")
-    if found.between is not None and found.moved:
+    if difference.between is not None and difference.moved:
         yield ""
-        label, rival = map(one_line, found.between)
+        label, rival = map(one_line, difference.between)
         yield f"what moved most, in log-odds of {label} against {rival}"
-        rows = [[faint("word"), faint("before"), faint("after"), faint("change")]]
-        rows += [[one_line(w), f"{x:+.4f}", f"{y:+.4f}", f"{y - x:+.4f}"] for w, x, y in found.moved]
-        yield from aligned(rows)
-    if found.shifted:
+        rows = [[one_line(w), f"{x:+.4f}", f"{y:+.4f}", f"{y - x:+.4f}"] for w, x, y in difference.moved]
+        yield from table(("word", "before", "after", "change"), rows)
+    if difference.shifted:
         yield ""
         yield "what moved most, from 0 (the same) to 1 (nothing in common)"
-        rows = [[faint("column"), faint("in class"), faint("distance")]]
-        rows += [[one_line(name), one_line(label), f"{far:.4f}"] for name, label, far in found.shifted]
-        yield from aligned(rows, left=2)
-    if found.recipe:
+        rows = [[one_line(name), one_line(label), f"{far:.4f}"] for name, label, far in difference.shifted]
+        yield from table(("column", "in class", "distance"), rows, left=2)
+    if difference.recipe:
         yield ""
         yield "made differently"
-        rows = [[faint("what"), faint("before"), faint("after")]]
-        rows += [[one_line(path), _short(x), _short(y)] for path, x, y in found.recipe]
-        yield from aligned(rows, left=3)
-    if found.decisions is not None:
+        rows = [[one_line(path), _short(x), _short(y)] for path, x, y in difference.recipe]
+        yield from table(("what", "before", "after"), rows, left=3)
+    if difference.decisions is not None:
         yield ""
-        yield from _decision_lines(found.decisions)
+        yield from _decision_lines(difference.decisions)
 
 
-def _class_lines(found: Difference) -> Iterator[str]:
-    rows = [[faint("class"), *map(faint, ("rows before", "after", "prior before", "after"))]]
-    order = sorted(found.classes, key=lambda name: (-max(_known(found.classes[name].documents)), name))
+def _class_lines(difference: Difference) -> Iterator[str]:
+    rows = []
+    order = sorted(
+        difference.classes, key=lambda name: (-max(_known(difference.classes[name].documents)), name)
+    )
     for name in order[:CLASSES]:
-        each = found.classes[name]
+        each = difference.classes[name]
         documents = ["–" if n is None else "?" if n != n else weight(n) for n in each.documents]
         rows.append([one_line(name), *documents, *("–" if p is None else f"{p:.1%}" for p in each.prior)])
-    yield from aligned(rows)
+    yield from table(("class", "rows before", "after", "prior before", "after"), rows)
     if len(order) > CLASSES:
         yield faint(f"  and {counted(len(order) - CLASSES, 'smaller class')}")
-    for what, names in (("added", found.added), ("removed", found.removed)):
+    for what, names in (("added", difference.added), ("removed", difference.removed)):
         if names:
             yield f"  {what}: {', '.join(one_line(name) for name in names[:CLASSES])}"
 
@@ -142,29 +125,25 @@ def _known(documents: tuple[float | None, float | None]) -> list[float]:
 
 
 def _short(value: Any) -> str:
-    text = one_line("–" if value is None else value if isinstance(value, str) else as_json(value))
-    return text if len(text) <= WIDE else text[: WIDE - 1] + "…"
+    return shortened("–" if value is None else value if isinstance(value, str) else as_json(value))
 
 
-def _decision_lines(found: DecisionChanges) -> Iterator[str]:
-    yield f"{counted(found.n_changed, 'decision')} of {found.n:,} changed"
-    if found.accuracy is not None and found.only is not None:
-        before, after = found.accuracy
-        first, second = (counted(n, "time") for n in found.only)
+def _decision_lines(changes: DecisionChanges) -> Iterator[str]:
+    yield f"{counted(changes.n_changed, 'decision')} of {changes.n:,} changed"
+    if changes.accuracy is not None and changes.only is not None:
+        before, after = changes.accuracy
+        first, second = (counted(n, "time") for n in changes.only)
         yield (
             f"  accuracy {before:.2%} → {after:.2%}: only the first was right {first}, only the second "
-            f"{second} (McNemar's exact p = {found.p_value:.3g})"
+            f"{second} (McNemar's exact p = {changes.p_value:.3g})"
         )
-    if not found.changed:
+    if not changes.changed:
         return
-    rows = [[faint("before"), faint("after"), faint("rows")]]
-    rows += [[one_line(a), one_line(b), f"{n:,}"] for (a, b), n in list(found.changed.items())[:CLASSES]]
-    yield from aligned(rows, left=2)
+    rows = [[one_line(a), one_line(b), f"{n:,}"] for (a, b), n in list(changes.changed.items())[:CLASSES]]
+    yield from table(("before", "after", "rows"), rows, left=2)
     yield ""
-    rows = [[faint("row"), faint("before"), faint("after"), faint("content")]]
-    for each in found.examples:
-        (a, p), (b, q) = each.before, each.after
-        rows.append(
-            [f"{each.row:,}", f"{one_line(a)} {p:.2f}", f"{one_line(b)} {q:.2f}", _short(each.content)]
-        )
-    yield from aligned(rows, left=4)
+    rows = []
+    for each in changes.examples:
+        decisions = [f"{one_line(label)} {p:.2f}" for label, p in (each.before, each.after)]
+        rows.append([f"{each.row:,}", *decisions, _short(each.content)])
+    yield from table(("row", "before", "after", "content"), rows, left=4)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command, option
-from textodds.cli.option_types import Value, above_zero
-from textodds.cli.output import aligned, as_json, echo, faint, harmless, one_line, say, strong, styled
+from textodds.cli.model_options import model_argument, top_option
+from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
 from textodds.cli.tables import said_row
 from textodds.data.files import STDIN
 from textodds.errors import InputError, Unsupported
@@ -19,7 +20,7 @@ from textodds.model.file import load
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
-    from textodds.model.table_model import TableModel
+    from textodds.model.table_model import TableExplanation
 
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 
@@ -32,24 +33,14 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
         "textodds explain mail.textodds - --html why.html < letter.txt",
     ],
 )
-@argument("model", "A model file made by `train`.")
+@model_argument()
 @argument("text", "The text, or for a table a row as JSON; - reads it from stdin.")
 @option("What to explain", "--label", metavar="LABEL", help="This class instead of the answer.")
 @option(
-    "What to explain",
-    "--why-not",
-    metavar="RIVAL",
-    help="Compare with this class instead of the runner-up.",
+    "What to explain", "--why-not", metavar="RIVAL", help="Compare with this class instead of the runner-up."
 )
 @option("What to explain", "--others", is_flag=True, help="Compare with all other classes together.")
-@option(
-    "What to show",
-    "--top",
-    type=Value(above_zero, "a whole number above 0"),
-    metavar="N",
-    default=20,
-    help="Words that are listed; the others are one line.",
-)
+@top_option(20, "Words that are listed; the others are one line.")
 @option("What to show", "--html", metavar="FILE", help="Write a page with the words highlighted.")
 @option("What to show", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
 def explain(
@@ -70,83 +61,68 @@ def explain(
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` name two rivals", hint="leave out one of the two")
     opened = load(model)
+    if not isinstance(opened, TextModel) and (others or html is not None):
+        raise Unsupported(
+            "`--others` and `--html` are for texts", hint="leave them out; `--why-not` takes any class"
+        )
+    given = sys.stdin.read().removesuffix("\n") if text == STDIN else text
     if not isinstance(opened, TextModel):
-        if others or html is not None:
-            raise Unsupported(
-                "`--others` and `--html` are for texts", hint="leave them out; `--why-not` takes any class"
-            )
-        _explain_row(opened, text, label, why_not, as_json_)
+        row = opened.explain(said_row(opened, given), label, why_not)
+        show(_plain(row), _row_lines(row), json=as_json_)
         return
-    said = sys.stdin.read().removesuffix("\n") if text == STDIN else text
-    found = opened.explain(said, label, OTHERS if others else why_not)
-    flip = found.flip()
+    explanation = opened.explain(given, label, OTHERS if others else why_not)
+    flip = explanation.flip()
     if html is not None:
-        Path(html).write_text(page(found), encoding="utf-8")
-    if as_json_:
-        echo(as_json({**found.as_dict(), "flip": None if flip is None else _plain(flip)}))
-        return
-    for line in _told(found, said, flip, top):
-        echo(line)
+        Path(html).write_text(page(explanation), encoding="utf-8")
+    about = {**explanation.as_dict(), "flip": None if flip is None else asdict(flip)}
+    show(about, _text_lines(explanation, given, flip, top), json=as_json_)
     if html is not None:
-        say(f"\nwrote {html}")
+        say(f"\nwrote {html}", quiet=as_json_)
 
 
-def _explain_row(model: TableModel, text: str, label: str | None, rival: str | None, is_json: bool) -> None:
-    """Show which columns of a row decided."""
-    row = said_row(model, sys.stdin.read() if text == STDIN else text)
-    found = model.explain(row, label, rival)
-    if is_json:
-        columns = [{"column": name, "value": value, "log_odds": odds} for name, value, odds in found.columns]
-        about = {"label": found.label, "rival": found.rival, "log_odds": found.log_odds, "prior": found.prior}
-        echo(as_json({**about, "columns": columns}))
-        return
-    echo(f"{strong(one_line(found.label))} rather than {one_line(found.rival)}")
-    echo()
-    rows = [[faint("before reading"), "", f"{found.prior:+.2f}"]]
-    rows += [
-        [one_line(name), faint("" if value is None else one_line(str(value))), _signed(odds)]
-        for name, value, odds in found.columns
-    ]
-    rows.append([strong("log-odds"), "", strong(f"{found.log_odds:+.2f}")])
-    for line in aligned(rows, left=2):
-        echo(line)
-
-
-def _plain(flip: Flip) -> dict[str, Any]:
-    return {
-        "words": list(flip.words),
-        "label_after": flip.label_after,
-        "probability_after": flip.probability_after,
-        "exact": flip.exact,
-        "text": flip.text,
+def _plain(explanation: TableExplanation) -> dict[str, Any]:
+    names = ("column", "value", "log_odds")
+    return asdict(explanation) | {
+        "columns": [dict(zip(names, each, strict=True)) for each in explanation.columns]
     }
 
 
-def _told(found: Explanation, text: str, flip: Flip | None, top: int) -> Iterator[str]:
-    rival = "all others" if found.rival == OTHERS else one_line(found.rival)
-    yield harmless(text) if not found.stretches else _coloured(found, text)
+def _row_lines(explanation: TableExplanation) -> Iterator[str]:
+    yield f"{strong(one_line(explanation.label))} rather than {one_line(explanation.rival)}"
     yield ""
-    yield f"{strong(one_line(found.label))} {found.probability:.4f}, rather than {rival}"
+    rows = [[faint("before reading"), "", f"{explanation.prior:+.2f}"]]
+    rows += [
+        [one_line(name), faint("" if value is None else one_line(str(value))), _signed(odds)]
+        for name, value, odds in explanation.columns
+    ]
+    yield from aligned([*rows, [strong("log-odds"), "", strong(f"{explanation.log_odds:+.2f}")]], left=2)
+
+
+def _text_lines(explanation: Explanation, text: str, flip: Flip | None, top: int) -> Iterator[str]:
+    rival = "all others" if explanation.rival == OTHERS else one_line(explanation.rival)
+    yield harmless(text) if not explanation.stretches else _coloured(explanation, text)
     yield ""
-    first = 1 if found.absent is None else 2
-    words = found.lines[first : first + len(found.words)]
-    rows = [[faint(name), f"{odds:+.2f}"] for name, odds in found.lines[:first]]
+    yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
+    yield ""
+    first = 1 if explanation.absent is None else 2
+    words = explanation.lines[first : first + len(explanation.words)]
+    rows = [[faint(name), f"{odds:+.2f}"] for name, odds in explanation.lines[:first]]
     rows += [[one_line(name), _signed(odds)] for name, odds in words[:top]]
     if rest := words[top:]:
         rows.append([faint(f"{len(rest)} other words"), _signed(sum(odds for _, odds in rest))])
-    rows += [[faint(name), f"{odds:+.2f}"] for name, odds in found.lines[first + len(words) :]]
-    rows.append([strong("log-odds"), strong(f"{found.log_odds:+.2f}")])
+    rows += [[faint(name), f"{odds:+.2f}"] for name, odds in explanation.lines[first + len(words) :]]
+    rows.append([strong("log-odds"), strong(f"{explanation.log_odds:+.2f}")])
     yield from aligned(rows)
-    if found.unknown_words:
+    if explanation.unknown_words:
         yield ""
-        yield faint(f"unknown: {', '.join(map(one_line, found.unknown_words))}")
+        yield faint(f"unknown: {', '.join(map(one_line, explanation.unknown_words))}")
     yield ""
-    yield _flip_line(flip, found)
+    yield _flip_line(flip, explanation)
 
 
-def _flip_line(flip: Flip | None, found: Explanation) -> str:
+def _flip_line(flip: Flip | None, explanation: Explanation) -> str:
     if flip is None:
-        return f"no words were found without which the answer would not be {one_line(found.label)}"
+        return f"no words were found without which the answer would not be {one_line(explanation.label)}"
     words = ", ".join(f"“{one_line(word)}”" for word in flip.words)
     fewest = "" if flip.exact else " (fewer might do)"
     return f"without {words}: {strong(one_line(flip.label_after))} {flip.probability_after:.4f}{fewest}"
@@ -156,11 +132,11 @@ def _signed(odds: float) -> str:
     return styled(f"{odds:+.2f}", fg="green" if odds > 0 else "red" if odds < 0 else None)
 
 
-def _coloured(found: Explanation, text: str) -> str:
+def _coloured(explanation: Explanation, text: str) -> str:
     """The text, its words green for the label and red against it, bold where they say much."""
-    most = max(abs(stretch.log_odds) for stretch in found.stretches)
+    most = max(abs(stretch.log_odds) for stretch in explanation.stretches)
     pieces, end = [], 0
-    for stretch in found.stretches:
+    for stretch in explanation.stretches:
         pieces.append(harmless(text[end : stretch.start]))
         word = harmless(text[stretch.start : stretch.end])
         if stretch.log_odds:

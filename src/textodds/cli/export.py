@@ -5,29 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 from textodds.cli import model_files
-from textodds.cli.command import argument, command, option
+from textodds.cli.command import command, option
+from textodds.cli.model_options import model_argument
 from textodds.cli.output import as_json, counted, echo, say, size
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
 
+OUTPUT = "The file to write; its ending says the format."
 PICKLES = (".pkl", ".pickle", ".joblib")
 
 
 @command("export", examples=["textodds export mail.textodds -o mail.onnx"])
-@argument("model", "A model file made by `train`.")
-@option(
-    "Output",
-    "-o",
-    "--output",
-    required=True,
-    metavar="FILE.onnx",
-    help="The file to write; its ending says the format.",
-)
+@model_argument()
+@option("Output", "-o", "--output", required=True, metavar="FILE.onnx", help=OUTPUT)
 @option("Running", "--json", "as_json_", is_flag=True, help="Print what was written as one JSON object.")
 @option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
-def export(model: str, output: str, as_json_: bool = False, quiet: bool = False) -> None:
+def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     """Write a model for other programs.
 
     An ONNX file holds the model from counts of words (input `rows`, with the words in the order that
@@ -43,26 +38,14 @@ def export(model: str, output: str, as_json_: bool = False, quiet: bool = False)
     if path.exists() and path.samefile(model):
         raise InputError(f"`{path}` would replace the model itself", hint="name another file with `-o`")
     to_onnx(opened, path)
-    written = path.stat().st_size
+    written, words = path.stat().st_size, len(opened.vocabulary)
     if as_json_:
-        echo(
-            as_json(
-                {
-                    "model": model,
-                    "output": str(path),
-                    "format": "onnx",
-                    "bytes": written,
-                    "classes": opened.classes_,
-                    "words": len(opened.vocabulary),
-                }
-            )
-        )
+        file = {"model": model, "output": str(path), "format": "onnx", "bytes": written}
+        echo(as_json({**file, "classes": opened.classes_, "words": words}))
         return
-    say(
-        f"wrote {path}: from counts of {counted(len(opened.vocabulary), 'word')} "
-        f"to probabilities of {counted(len(opened.classes_), 'class')}, {size(written)}",
-        quiet=quiet,
-    )
+    classes = counted(len(opened.classes_), "class")
+    span = f"from counts of {counted(words, 'word')} to probabilities of {classes}"
+    say(f"wrote {path}: {span}, {size(written)}", quiet=quiet)
 
 
 def _must_be_onnx(path: Path, model: str) -> None:

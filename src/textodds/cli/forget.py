@@ -16,20 +16,10 @@ from textodds.cli.command import command
     ],
 )
 @change_options("Forget")
-def forget(
-    model: str,
-    data: tuple[str, ...],
-    say: tuple[str, ...],
-    label_is: str | None,
-    output: str | None,
-    threads: int | None = None,
-    as_json_: bool = False,
-    quiet: bool = False,
-    **options: Any,
-) -> None:
+def forget(**options: Any) -> None:
     """Forget labelled texts, exactly.
 
     Afterwards the model is the one that training without these texts would have given, to the last
     bit. If they were never learned, nothing is changed and the exit status is 2.
     """
-    change(-1, model, data, say, label_is, output, options, threads=threads, json=as_json_, quiet=quiet)
+    change(-1, **options)

@@ -16,20 +16,10 @@ from textodds.cli.command import command
     ],
 )
 @change_options("Learn")
-def learn(
-    model: str,
-    data: tuple[str, ...],
-    say: tuple[str, ...],
-    label_is: str | None,
-    output: str | None,
-    threads: int | None = None,
-    as_json_: bool = False,
-    quiet: bool = False,
-    **options: Any,
-) -> None:
+def learn(**options: Any) -> None:
     """Learn more labelled texts, exactly.
 
     Afterwards the model is the one that training on these texts too would have given: new words and
     new classes included, to the last bit.
     """
-    change(1, model, data, say, label_is, output, options, threads=threads, json=as_json_, quiet=quiet)
+    change(1, **options)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from textodds.cli import model_files
+from textodds.cli import model_files, summaries
 from textodds.cli.command import argument, command, option
-from textodds.cli.output import as_json, counted, echo, say, size, weight
+from textodds.cli.output import as_json, echo, say, size
 from textodds.cli.running import running_options
 from textodds.errors import InputError
 from textodds.model.file import load
+
+SUBTRACT = "Take this model's data away; may be repeated."
 
 
 @command(
@@ -36,9 +38,9 @@ def merge(
     models_: tuple[str, ...],
     output: str,
     subtract: tuple[str, ...],
-    threads: int | None = None,
-    as_json_: bool = False,
-    quiet: bool = False,
+    threads: int | None,
+    as_json_: bool,
+    quiet: bool,
 ) -> None:
     """Make one model of several.
 
@@ -52,20 +54,13 @@ def merge(
     path = Path(output)
     model_files.must_be_writable(path)
     merged: Any = load(models_[0], threads=threads)
-    for name in models_[1:]:
-        merged = _combined(merged, name, 1, threads)
-    for name in subtract:
-        merged = _combined(merged, name, -1, threads)
+    for name, sign in [*((name, 1) for name in models_[1:]), *((name, -1) for name in subtract)]:
+        merged = _combined(merged, name, sign, threads)
     written = model_files.write(merged, path)
     if as_json_:
         echo(as_json(model_files.plain(merged, path, written)))
         return
-    say(
-        f"wrote {path}: {weight(merged.tally.n_documents)} {'rows' if merged.is_table else 'documents'} "
-        f"in {counted(len(merged.classes_), 'class')}, {counted(*merged.extent)}, "
-        f"{size(written)}",
-        quiet=quiet,
-    )
+    say(f"wrote {path}: {summaries.extent(merged)}, {size(written)}", quiet=quiet)
 
 
 def _combined(merged: Any, name: str, sign: int, threads: int | None) -> Any:

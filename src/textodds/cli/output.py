@@ -9,8 +9,8 @@ import os
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -55,18 +55,11 @@ def shown_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         before = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, TextoddsWarning):
                 warn(str(message))
             else:
-                before(message, category, filename, lineno, file, line)
+                before(message, category, *where, **more)
 
         warnings.showwarning = show
         warnings.simplefilter("always", TextoddsWarning)
@@ -76,6 +69,12 @@ def shown_warnings() -> Iterator[None]:
 def as_json(value: Any) -> str:
     """One line of JSON; what is not a number is null."""
     return json.dumps(without_nan(value), ensure_ascii=False, allow_nan=False)
+
+
+def show(plain: Any, lines: Iterable[str], *, json: bool) -> None:
+    """Print plain data as one line of JSON, or its ``lines`` for people."""
+    for line in [as_json(plain)] if json else lines:
+        echo(line)
 
 
 def without_nan(value: Any) -> Any:
@@ -149,6 +148,16 @@ def harmless(text: str) -> str:
     return "\n".join(map(one_line, text.split("\n")))
 
 
+def shortened(text: str, most: int = 60) -> str:
+    """Text on one line, cut where it has more than so many characters.
+
+    >>> shortened("see you at six", 8)
+    'see you…'
+    """
+    text = one_line(text)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 def width(text: str) -> int:
     """Columns that a text takes on a terminal, colours apart.
 
@@ -176,3 +185,8 @@ def aligned(rows: Sequence[Sequence[str]], *, left: int = 1, gap: int = 3, inden
         ]
         lines.append((" " * indent + (" " * gap).join(cells)).rstrip())
     return lines
+
+
+def table(names: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> list[str]:
+    """Lines of a table below the names of its columns, which step back."""
+    return aligned([[faint(name) for name in names], *rows], left=left)

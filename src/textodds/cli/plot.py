@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.cli import model_files
-from textodds.cli.command import Command, F, argument, option, together
+from textodds.cli.command import Command, F, Group, argument, option, together
 from textodds.cli.option_types import OneOf
-from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say, size, strong
+from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, TableSource, read_table
 from textodds.errors import InputError, NoData, suggestion
@@ -25,11 +26,12 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
 
 PANELS = 12  # columns that are drawn where none are named
 
-Floats = NDArray[np.float64]
 
-
-class Pictures(Command, click.Group):
+class Pictures(Command, Group):
     """A command that is followed by the kind of picture."""
+
+    noun = "picture"
+    example = ": `textodds plot boundaries DATA`"
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The kinds of pictures, then the options."""
@@ -37,27 +39,12 @@ class Pictures(Command, click.Group):
             formatter.write_dl([(name, each.get_short_help_str(60)) for name, each in self.commands.items()])
         super().format_options(ctx, formatter)
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The picture that is asked for, and what is left for it."""
-        name, *rest = args
-        if name not in self.commands and not ctx.resilient_parsing:
-            raise InputError(
-                f"there is no picture `{name}`{suggestion(name, self.commands)}",
-                hint=f"the pictures are {' and '.join(self.commands)}: `textodds plot boundaries DATA`",
-            )
-        return name, self.commands.get(name), rest
-
 
 @click.group(
     "plot",
     cls=Pictures,
     subcommand_metavar="PICTURE [ARGS]...",
-    examples=[
-        "textodds plot boundaries people.csv",
-        "textodds plot densities people.csv -o people.png",
-    ],
+    examples=["textodds plot boundaries people.csv", "textodds plot densities people.csv -o people.png"],
 )
 def plot() -> None:
     """Draw Gaussian classifiers of columns of numbers.
@@ -67,43 +54,26 @@ def plot() -> None:
     """
 
 
-def _shared_options(default: str) -> Callable[[F], F]:
-    """The options of every picture."""
+def _picture_options(picture: str, *columns: Callable[[F], F]) -> Callable[[F], F]:
+    """The options of a picture, among them those that name its columns."""
+    output = f"*.svg or *.png; otherwise DATA-{picture}.svg in this folder."
+    label = "Column of the labels, found by its name if not given."
+    format_ = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; found by name or content if not given."
+    bad_rows = "Stop at the first row that cannot be read, or skip such rows and keep them in a file."
     return together(
         argument("data", "Files or patterns of tables, a database, or - for stdin.", nargs=-1),
-        option(
-            "Output",
-            "-o",
-            "--output",
-            metavar="FILE",
-            help=f"*.svg or *.png; otherwise DATA-{default}.svg in this folder.",
-        ),
-        option(
-            "Data", "--label", metavar="COLUMN", help="Column of the labels, found by its name if not given."
-        ),
-        option(
-            "Data",
-            "--format",
-            "format_",
-            type=OneOf(FORMATS),
-            metavar="FORMAT",
-            help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; found by name or content if not given.",
-        ),
-        option(
-            "Data",
-            "--bad-rows",
-            type=OneOf(["stop", "skip"]),
-            default="stop",
-            help="Stop at the first row that cannot be read, or skip such rows and keep them in a file.",
-        ),
-    )
-
-
-def _running_options() -> Callable[[F], F]:
-    return together(
+        option("Output", "-o", "--output", metavar="FILE", help=output),
+        option("Data", "--label", metavar="COLUMN", help=label),
+        option("Data", "--format", type=OneOf(FORMATS), metavar="FORMAT", help=format_),
+        option("Data", "--bad-rows", type=OneOf(["stop", "skip"]), default="stop", help=bad_rows),
+        *columns,
         option("Running", "--json", "as_json_", is_flag=True, help="Print what was drawn as JSON on stdout."),
         option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
     )
+
+
+def _column_option(*names: str, about: str, **settings: Any) -> Callable[[F], F]:
+    return option("Columns", *names, metavar="COLUMN", help=about, **settings)
 
 
 @plot.command(
@@ -115,20 +85,13 @@ def _running_options() -> Callable[[F], F]:
         "textodds plot boundaries iris.csv --x petal_length --y petal_width -o iris.png",
     ],
 )
-@_shared_options("boundaries")
-@option(
-    "Columns", "--x", metavar="COLUMN", help="Numbers to the right; otherwise the first column of numbers."
+@_picture_options(
+    "boundaries",
+    _column_option("--x", about="Numbers to the right; otherwise the first column of numbers."),
+    _column_option("--y", about="Numbers upwards; otherwise the next column of numbers."),
 )
-@option("Columns", "--y", metavar="COLUMN", help="Numbers upwards; otherwise the next column of numbers.")
-@_running_options()
 def boundaries_command(
-    data: tuple[str, ...],
-    output: str | None,
-    x: str | None,
-    y: str | None,
-    as_json_: bool = False,
-    quiet: bool = False,
-    **options: Any,
+    data: tuple[str, ...], output: str | None, x: str | None, y: str | None, **options: Any
 ) -> None:
     """Draw the decision regions of QDA, LDA and Gaussian naive Bayes side by side.
 
@@ -136,31 +99,10 @@ def boundaries_command(
     with the ellipses of each class at 1 and 2 standard deviations.
     """
     path = _checked_path(data, output, "boundaries")
-
-    def chosen(where: str, schema: Schema) -> list[str]:
-        named = [_known(where, schema, name, option) for name, option in ((x, "--x"), (y, "--y")) if name]
-        if x and x == y:
-            raise InputError(f"`--x` and `--y` are both `{x}`", hint="name two different columns")
-        numbers = [name for name in schema.names("number") if name not in named]
-        if len(named) + len(numbers) < 2:
-            has = "".join(f"only `{one_line(name)}`" for name in [*named, *numbers]) or "none"
-            raise InputError(
-                f"two columns of numbers are needed, and {where} has {has}",
-                hint="name others with `--x` and `--y`, or draw a single one with `textodds plot densities`",
-            )
-        first = named.pop(0) if x else numbers.pop(0)
-        second = named.pop(0) if y else numbers.pop(0)
-        if not (x and y):
-            say(
-                f"drawing {one_line(first)} (x) and {one_line(second)} (y); others: `--x` and `--y`",
-                quiet=quiet,
-            )
-        return [first, second]
-
-    names, rows, labels, where = _table(data, options, chosen, quiet=quiet)
-    picture = boundaries(rows, labels, (names[0], names[1]))
-    lines = [[name, f"{right:.1%}"] for name, right in picture.about["accuracy"].items()]
-    _finish(picture, path, where, [["model", "right"], *lines], as_json_=as_json_, quiet=quiet)
+    points = _table(data, options, partial(_two_columns, x=x, y=y, quiet=options["quiet"]))
+    picture = boundaries(points.rows, points.labels, (points.names[0], points.names[1]))
+    rows = [[name, f"{right:.1%}"] for name, right in picture.about["accuracy"].items()]
+    _finish(picture, path, points.source, ("model", "right"), rows, options)
 
 
 @plot.command(
@@ -172,23 +114,17 @@ def boundaries_command(
         "textodds plot densities people.csv --column height --column weight",
     ],
 )
-@_shared_options("densities")
-@option(
-    "Columns",
-    "--column",
-    "wanted",
-    metavar="COLUMN",
-    multiple=True,
-    help=f"A column of numbers, any number of times; otherwise the first {PANELS}.",
+@_picture_options(
+    "densities",
+    _column_option(
+        "--column",
+        "wanted",
+        multiple=True,
+        about=f"A column of numbers, any number of times; otherwise the first {PANELS}.",
+    ),
 )
-@_running_options()
 def densities_command(
-    data: tuple[str, ...],
-    output: str | None,
-    wanted: tuple[str, ...],
-    as_json_: bool = False,
-    quiet: bool = False,
-    **options: Any,
+    data: tuple[str, ...], output: str | None, wanted: tuple[str, ...], **options: Any
 ) -> None:
     """Draw the numbers of each class, and the normal curves fitted to them.
 
@@ -196,34 +132,53 @@ def densities_command(
     changes its mind.
     """
     path = _checked_path(data, output, "densities")
-
-    def chosen(where: str, schema: Schema) -> list[str]:
-        if wanted:
-            return list(dict.fromkeys(_known(where, schema, name, "--column") for name in wanted))
-        numbers = schema.names("number")
-        if not numbers:
-            raise InputError(
-                f"{where} has no column of numbers", hint="name one with `--column`, to read it as numbers"
-            )
-        if len(numbers) > PANELS:
-            first = f"drawing the first {PANELS} of {len(numbers)} columns of numbers"
-            say(f"{first}; others: `--column`", quiet=quiet)
-        return numbers[:PANELS]
-
-    names, rows, labels, where = _table(data, options, chosen, quiet=quiet)
-    if not wanted:
-        drawn = _drawable(names, rows, labels, quiet=quiet)
-        names, rows = [names[v] for v in drawn], rows[:, drawn]
-    picture = densities(rows, labels, names)
-    lines = []
+    points = _table(data, options, partial(_many_columns, wanted=wanted, quiet=options["quiet"]))
+    drawn = list(range(len(points.names))) if wanted else _drawable(points, quiet=options["quiet"])
+    names, numbers = [points.names[v] for v in drawn], points.rows[:, drawn]
+    picture = densities(numbers, points.labels, names)
+    rows = []
     for v, name in enumerate(names):
         column = picture.about["columns"][name]
-        low, high = np.nanmin(rows[:, v]), np.nanmax(rows[:, v])
+        low, high = np.nanmin(numbers[:, v]), np.nanmax(numbers[:, v])
         within = [point for point in column["decisions"] if low <= point["at"] <= high]
-        points = [f"{p['at']:.4g} ({one_line(p['before'])} | {one_line(p['after'])})" for p in within]
-        lines.append([one_line(name), f"{column['accuracy']:.1%}", ", ".join(points)])
-    header = ["column", "right", "decides at"]
-    _finish(picture, path, where, [header, *lines], as_json_=as_json_, quiet=quiet)
+        crossings = [f"{p['at']:.4g} ({one_line(p['before'])} | {one_line(p['after'])})" for p in within]
+        rows.append([one_line(name), f"{column['accuracy']:.1%}", ", ".join(crossings)])
+    _finish(picture, path, points.source, ("column", "right", "decides at"), rows, options)
+
+
+def _two_columns(where: str, schema: Schema, *, x: str | None, y: str | None, quiet: bool) -> list[str]:
+    """The columns that ``--x`` and ``--y`` name, or the first columns of numbers in their place."""
+    named = [_known(where, schema, name, option) for name, option in ((x, "--x"), (y, "--y")) if name]
+    if x and x == y:
+        raise InputError(f"`--x` and `--y` are both `{x}`", hint="name two different columns")
+    numbers = [name for name in schema.names("number") if name not in named]
+    if len(named) + len(numbers) < 2:
+        has = "".join(f"only `{one_line(name)}`" for name in [*named, *numbers]) or "none"
+        raise InputError(
+            f"two columns of numbers are needed, and {where} has {has}",
+            hint="name others with `--x` and `--y`, or draw a single one with `textodds plot densities`",
+        )
+    first = x or numbers.pop(0)
+    second = y or numbers.pop(0)
+    if not (x and y):
+        axes = f"{one_line(first)} (x) and {one_line(second)} (y)"
+        say(f"drawing {axes}; others: `--x` and `--y`", quiet=quiet)
+    return [first, second]
+
+
+def _many_columns(where: str, schema: Schema, *, wanted: tuple[str, ...], quiet: bool) -> list[str]:
+    """The columns that are wanted, or the first columns of numbers."""
+    if wanted:
+        return list(dict.fromkeys(_known(where, schema, name, "--column") for name in wanted))
+    numbers = schema.names("number")
+    if not numbers:
+        raise InputError(
+            f"{where} has no column of numbers", hint="name one with `--column`, to read it as numbers"
+        )
+    if len(numbers) > PANELS:
+        first = f"drawing the first {PANELS} of {len(numbers)} columns of numbers"
+        say(f"{first}; others: `--column`", quiet=quiet)
+    return numbers[:PANELS]
 
 
 def _checked_path(data: Sequence[str], output: str | None, what: str) -> Path:
@@ -253,78 +208,88 @@ def _known(where: str, schema: Schema, name: str, option: str) -> str:
     return name
 
 
+class NumberTable(NamedTuple):
+    """Columns of numbers with labels."""
+
+    names: list[str]  # (V,)
+    rows: NDArray[np.float64]  # (N, V)
+    labels: list[str]  # (N,)
+    source: str  # what was read
+
+
 def _table(
-    data: Sequence[str],
-    options: dict[str, Any],
-    chosen: Callable[[str, Schema], list[str]],
-    *,
-    quiet: bool,
-) -> tuple[list[str], Floats, list[str], str]:
-    """Names of the columns that are drawn, their numbers (N, V), the labels, and what was read."""
+    data: Sequence[str], options: dict[str, Any], choose: Callable[[str, Schema], list[str]]
+) -> NumberTable:
+    """The columns that ``choose`` takes of the data."""
 
     def opened(schema: Schema | None = None) -> TableSource:
         return read_table(
             data[0] if len(data) == 1 else [Path(path) for path in data],
             label=options["label"] if schema is None else schema.label,
             schema=schema,
-            format=options["format_"],
+            format=options["format"],
             bad_rows=options["bad_rows"],
         )
 
     source = opened()
-    found = source.schema
-    names = chosen(source.description, found)
+    schema = source.schema
+    names = choose(source.description, schema)
     if source.size is not None:  # files: read again, but only what is drawn
         source.rejects.close()
-        source = opened(Schema(tuple(Column(name, "number", "drawn") for name in names), found.label))
-    elif strange := [name for name in names if name not in found.names("number")]:
+        source = opened(Schema(tuple(Column(name, "number", "drawn") for name in names), schema.label))
+    elif strange := [name for name in names if name not in schema.names("number")]:
         raise InputError(
             f"column `{strange[0]}` of {source.description} does not seem to be numbers",
             hint="put the data into a file, from which it can be read as numbers all the same",
         )
-    parts, labels = [], []
-    with watched(cast(Any, source), "reading", quiet=quiet) as watch:
-        for batch in cast(Any, watch.batches()):
+    parts: list[NDArray[np.float64]] = []
+    labels: list[str] = []
+    with watched(source, "reading", quiet=options["quiet"]) as watch:
+        for batch in watch.batches():
             parts.append(np.column_stack([batch.columns[name] for name in names]))
             labels += batch.label_list()
     if not parts:
         raise NoData(f"{source.description} has no rows")
-    return names, np.concatenate(parts), labels, source.description
+    return NumberTable(names, np.concatenate(parts), labels, source.description)
 
 
-def _drawable(names: list[str], rows: Floats, labels: list[str], *, quiet: bool) -> list[int]:
+def _drawable(points: NumberTable, *, quiet: bool) -> list[int]:
     """The columns that can be drawn; says why others cannot, and fails if none can."""
     drawn: list[int] = []
-    for v, name in enumerate(names):
+    for v, name in enumerate(points.names):
         try:
-            LabelledPoints.of(rows[:, v], labels, [name])
+            LabelledPoints.of(points.rows[:, v], points.labels, [name])
             drawn.append(v)
         except InputError as error:
-            if not drawn and v == len(names) - 1:
+            if not drawn and v == len(points.names) - 1:
                 raise
             say(f"left out: {one_line(error.problem)}", quiet=quiet)
     return drawn
 
 
 def _finish(
-    picture: Picture, path: Path, where: str, rows: list[list[str]], *, as_json_: bool, quiet: bool
+    picture: Picture,
+    path: Path,
+    where: str,
+    names: Sequence[str],
+    rows: list[list[str]],
+    options: dict[str, Any],
 ) -> None:
     """Write the picture, and say what is in it."""
     picture.save(path)
     written = path.stat().st_size
-    if as_json_:
+    if options["as_json_"]:
         about = {"picture": str(path), "bytes": written, **picture.about, "notes": list(picture.notes)}
         echo(as_json(about))
         return
-    if quiet:
-        return
     drawn = f"{counted(picture.about['rows'], 'row')} of {where}"
-    say(f"fitted {strong(drawn)} in {counted(len(picture.about['classes']), 'class')}")
-    for note in picture.notes:
-        say(faint(f"  {one_line(note)}"))
-    say()
-    for line in aligned([[faint(cell) for cell in rows[0]], *rows[1:]], left=len(rows[0])):
-        say(line)
-    say(faint("  right on these rows, which they were fitted to"))
-    say()
-    say(f"wrote {strong(str(path))}: {size(written)}")
+    lines = [
+        f"fitted {strong(drawn)} in {counted(len(picture.about['classes']), 'class')}",
+        *(faint(f"  {one_line(note)}") for note in picture.notes),
+        "",
+        *table(names, rows, left=len(names)),
+        faint("  right on these rows, which they were fitted to"),
+        "",
+        f"wrote {strong(str(path))}: {size(written)}",
+    ]
+    say("\n".join(lines), quiet=options["quiet"])

@@ -6,7 +6,8 @@ import csv
 import sys
 
 from textodds.cli.command import argument, command, option
-from textodds.cli.option_types import Value, above_zero
+from textodds.cli.model_options import COUNT
+from textodds.cli.option_types import Value
 from textodds.model.file import load
 
 
@@ -14,6 +15,11 @@ def _whole(text: str) -> int:
     if (n := int(text)) < 0:
         raise ValueError
     return n
+
+
+SECTION = "What to draw"
+MEAN = "Mean length of a text.  [default: that of the class in training]"
+LENGTH, SEED = Value(_whole, "a whole number of words"), Value(_whole, "a whole number")
 
 
 @command(
@@ -24,31 +30,10 @@ def _whole(text: str) -> int:
     ],
 )
 @argument("model", "A model file made by `train`, of naive Bayes or of a table.")
-@option(
-    "What to draw",
-    "-n",
-    "--number",
-    type=Value(above_zero, "a whole number above 0"),
-    default=10,
-    metavar="N",
-    help="How many texts or rows.",
-)
-@option("What to draw", "--label", metavar="LABEL", help="Of this class; otherwise as often as each occurs.")
-@option(
-    "What to draw",
-    "--length",
-    type=Value(_whole, "a whole number of words"),
-    metavar="WORDS",
-    help="Mean length of a text.  [default: that of the class in training]",
-)
-@option(
-    "Running",
-    "--seed",
-    type=Value(_whole, "a whole number"),
-    default=0,
-    metavar="SEED",
-    help="The same seed draws the same again.",
-)
+@option(SECTION, "-n", "--number", type=COUNT, default=10, metavar="N", help="How many texts or rows.")
+@option(SECTION, "--label", metavar="LABEL", help="Of this class; otherwise as often as each occurs.")
+@option(SECTION, "--length", type=LENGTH, metavar="WORDS", help=MEAN)
+@option("Running", "--seed", type=SEED, default=0, metavar="SEED", help="The same seed draws the same again.")
 def sample(model: str, number: int, label: str | None, length: int | None, seed: int) -> None:
     """Draw texts or rows from a model.
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.command import argument, command, option
-from textodds.cli.option_types import Value, above_zero
+from textodds.cli.command import command, option
+from textodds.cli.model_options import COUNT, model_argument
+from textodds.cli.option_types import Value
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
 from textodds.errors import Unsupported
 
 if TYPE_CHECKING:
     from textodds.serve.service import Service
-
-COUNT = Value(above_zero, "a whole number above 0")
 
 
 def _port(text: str) -> int:
@@ -31,6 +31,12 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+PORT = Value(_port, "a number from 0 to 65535; 0 for any that is free")
+SECONDS = Value(_seconds, "a number of seconds above 0")
+SNAPSHOT = "Save the model after so many corrections, and when stopped."
+TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
+
+
 @command(
     "serve",
     examples=[
@@ -39,43 +45,17 @@ def _seconds(text: str) -> float:
         "curl 127.0.0.1:8790/v1/model",
     ],
 )
-@argument("model", "A model file made by `train`.")
+@model_argument()
 @option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
-@option(
-    "Where",
-    "--port",
-    type=Value(_port, "a number from 0 to 65535; 0 for any that is free"),
-    default=8790,
-    metavar="PORT",
-    help="Listen on this port.",
-)
-@option(
-    "Learning",
-    "--journal",
-    metavar="FILE",
-    help="Where corrections are kept.  [default: MODEL.journal]",
-)
-@option(
-    "Learning",
-    "--snapshot-every",
-    type=COUNT,
-    default=10_000,
-    metavar="N",
-    help="Save the model after so many corrections, and when stopped.",
-)
+@option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Listen on this port.")
+@option("Learning", "--journal", metavar="FILE", help="Where corrections are kept.  [default: MODEL.journal]")
+@option("Learning", "--snapshot-every", type=COUNT, default=10_000, metavar="N", help=SNAPSHOT)
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Characters of a text.")
 @option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Texts of a request.")
 @option("Limits", "--max-body", type=COUNT, default=4 << 20, metavar="BYTES", help="Bytes of a request.")
 @option("Limits", "--max-upload", type=COUNT, default=64 << 20, metavar="BYTES", help="Bytes of a file.")
 @option("Limits", "--max-requests", type=COUNT, default=128, metavar="N", help="Requests at the same time.")
-@option(
-    "Limits",
-    "--timeout",
-    type=Value(_seconds, "a number of seconds above 0"),
-    default=10.0,
-    metavar="SECONDS",
-    help="Time that a request may take; measuring a file may take twelve times as long.",
-)
+@option("Limits", "--timeout", type=SECONDS, default=10.0, metavar="SECONDS", help=TIMEOUT)
 @option("Running", "--json", "as_json_", is_flag=True, help="Print where it listens as JSON, once it does.")
 @option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
 def serve(
@@ -133,14 +113,11 @@ def serve(
 
 
 def _require() -> None:
-    try:
-        import httptools  # noqa: F401
-        import msgspec  # noqa: F401
-        import prometheus_client  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise Unsupported(
-            f"the service needs {error.name}, which is not installed",
-            hint="pip install 'textodds[serve]'",
-        ) from error
+    for name in ("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn"):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise Unsupported(
+                f"the service needs {error.name}, which is not installed",
+                hint="pip install 'textodds[serve]'",
+            ) from error

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli import model_files, quality, tables
-from textodds.cli.chosen import chosen_lines
+from textodds.cli import model_files, summaries, tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.option_types import Value, in_bytes
 from textodds.cli.output import (
@@ -26,7 +25,6 @@ from textodds.cli.output import (
     warn,
     weight,
 )
-from textodds.cli.portrait import fit_lines, held_out_lines
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.recipe import choice_options, learner_option, learners_and_settings
 from textodds.cli.running import running_options
@@ -207,20 +205,20 @@ def _tell(summary: Summary) -> None:
         say(f"  {about} count by the labels guessed for them: EM {settled} {found['iterations']} steps")
         say()
     if isinstance(model, TextModel):
-        for line in chosen_lines(model.info.get("chosen")):
+        for line in summaries.selection_lines(model.info.get("chosen")):
             say(line)
         if "chosen" in model.info:
             say()
-        for line in fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
+        for line in summaries.fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
             say(line)
-        for line in held_out_lines(model.info.get("left_out")):
+        for line in summaries.held_out_lines(model.info.get("left_out")):
             say(line)
     else:
         for line in tables.choice_lines(model):
             say(line)
         say()
     if summary.evaluation is not None:
-        for line in quality.headline(summary.evaluation):
+        for line in summaries.evaluation_headline(summary.evaluation):
             say(line)
         test_rows = counted(summary.evaluation.n, "row")
         say(faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals"))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError, NoData, NotConverged
+from textodds.errors import InputError, NoData, NotConverged, Unsupported
+from textodds.judge.decisions import must_be_posterior
 from textodds.judge.evaluation import Z
 from textodds.learn.forms.linear import log, log_softmax
 from textodds.learn.held_out import HeldOut
@@ -127,6 +129,39 @@ class Mix:
     def corrected(self, log_posterior: Floats) -> Floats:
         r"""``log p'(k | x)``, where :math:`p'_k \propto p_k \pi'_k / \pi_k`: (N, K)."""
         return log_softmax(self.recalibration.evidence(log_posterior, self.log_prior) + log(self.share))
+
+    def as_dict(self, classes: Sequence[str]) -> dict[str, Any]:
+        """Plain data with plain keys, for JSON."""
+        by_class = {
+            name: {
+                "share": float(self.share[k]),
+                "interval": self.interval[k].tolist(),
+                "standard_error": float(self.standard_error[k]),
+                "in_training": float(self.before[k]),
+            }
+            for k, name in enumerate(classes)
+        }
+        return {"n": self.n, "classes": by_class, "statistic": self.statistic, "p_value": self.p_value}
+
+
+def log_posteriors(model: Any, batches: Iterable[Any]) -> Floats:
+    """Log-posteriors (N, K) of batches without labels; a model that has none is refused."""
+    must_be_posterior(model, "a mix could be found from")
+    parts = [log_softmax(model.score_batch(batch)[0]) for batch in batches if len(batch)]
+    return np.concatenate([np.zeros((0, len(model.classes_))), *parts])
+
+
+def model_mix(model: Any, log_posterior: Floats) -> Mix:
+    """The mix of classes in documents, by a model's log-posteriors (N, K) of them; see `class_mix`.
+
+    It is compared with the shares of the classes in training, or where these are not known with the prior.
+    """
+    try:
+        documents = np.array([model.class_documents[name] for name in model.classes_])
+        before = documents / documents.sum() if documents.sum() > 0 else None
+    except Unsupported:
+        before = None
+    return class_mix(log_posterior, getattr(model, "form", model).log_prior, model.held_out, before)
 
 
 def class_mix(

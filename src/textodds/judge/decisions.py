@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -376,6 +377,38 @@ def mean_loss(costs: Floats, answered: NDArray[np.bool_], most: float) -> MeanLo
     mean = float(costs.mean())
     interval = max(mean - math.sqrt(below), 0.0), min(mean + math.sqrt(above), most)
     return MeanLoss(n, mean, interval, float(answered.mean()), wilson(int(answered.sum()), n))
+
+
+class DecisionCosts:
+    """Decides by a rule as scored documents pass, and keeps what that cost where their label is known."""
+
+    def __init__(self, rule: Rule) -> None:
+        self._rule = rule
+        self._parts: list[tuple[NDArray[np.int64], Decisions]] = []  # true classes and what was decided
+
+    def __call__(self, labels: Iterable[str], log_posterior: Floats) -> None:
+        """Decide on documents of these labels (N,) and log-posteriors (N, K)."""
+        truth = numbers_of(labels, self._rule.losses.classes)
+        self._parts.append((truth, self._rule.decide(log_posterior)))
+
+    def mean_loss(self) -> MeanLoss | None:
+        """The mean loss of all that has passed; None where no label was one of the model's."""
+        truth = np.concatenate([np.zeros(0, np.int64), *(truth for truth, _ in self._parts)])
+        known = truth >= 0
+        if not known.any():
+            return None
+        action = np.concatenate([decisions.action for _, decisions in self._parts])
+        expected = np.concatenate([decisions.expected_loss for _, decisions in self._parts])
+        return self._rule.expected_loss(Decisions(action[known], expected[known]), truth[known])
+
+
+def must_be_posterior(model: Any, use: str) -> None:
+    """Refuse a model whose scores are not probabilities, which ``use`` says what for."""
+    if not getattr(getattr(model, "form", None), "is_posterior", True):
+        raise Unsupported(
+            f"a complement model has scores, not probabilities that {use}",
+            hint="train with another learner, such as multinomial",
+        )
 
 
 def numbers_of(labels: Iterable[str], classes: Sequence[str]) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import NoData
+from textodds.learn.forms.linear import log_softmax
 
 Interval = tuple[float, float]
 Reliability = tuple[tuple[int, float, float], ...]
@@ -170,6 +171,16 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     for batch in scored:
         sums.add(*batch)
     return sums.finish()
+
+
+def scored_batches(model: Any, batches: Iterable[Any], watch: Any = None) -> Iterable[Scored]:
+    """Labels, log-posteriors and evidence of labelled batches; ``watch`` is called with the first two."""
+    for batch in batches:
+        scores, evidence = model.score_batch(batch)
+        labels, log_posterior = batch.label_list(), log_softmax(scores)
+        if watch is not None:
+            watch(labels, log_posterior)
+        yield labels, log_posterior, evidence
 
 
 def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:

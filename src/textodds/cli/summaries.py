@@ -1,0 +1,338 @@
+"""A model, how it was chosen and how good it is, for people to read."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textodds.cli.output import aligned, counted, faint, one_line, size, strong, styled, table, weight, width
+
+if TYPE_CHECKING:
+    from textodds.judge.evaluation import Evaluation, Interval
+    from textodds.model.file import Model
+
+CLASSES = 20  # that are listed, and of which words are shown
+MEASURED_CLASSES = 40  # whose precision and recall are listed
+MATRIX_CLASSES = 12  # more columns do not fit on a terminal
+CONFUSIONS = 20
+NAMED = 4  # candidates there was no time for that are named
+Z = 1.96  # a 95 % interval
+
+# What a file has in the place of something else is not shown.
+STRANGE = (LookupError, TypeError, ValueError)
+
+
+def largest(documents: Mapping[str, float | None]) -> list[str]:
+    """The classes that are listed: those of the most documents, the largest first."""
+    return sorted(documents, key=lambda label: -(documents[label] or 0))[:CLASSES]
+
+
+def extent(model: Model) -> str:
+    """What a model rests on and how large it is, in words."""
+    noun = "rows" if model.is_table else "documents"
+    documents = f"{weight(model.tally.n_documents)} {noun}"
+    return f"{documents} in {counted(len(model.classes_), 'class')}, {counted(*model.extent)}"
+
+
+def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
+    """Lines that show what `inspect` found of a model of texts, which is also what it gives as JSON."""
+    yield from _fact_lines(about, _text_facts(about))
+    documents = about["classes"]
+    if about["counts"]:
+        yield from _class_lines(documents, "documents")
+    else:
+        yield from (f"  {one_line(label)}" for label in largest(documents))
+    if len(documents) > CLASSES:
+        yield faint(f"  and {counted(len(documents) - CLASSES, 'smaller class')}")
+    if any(about["top_words"].values()):
+        yield ""
+        yield "words that speak most for a class, with their log-odds"
+        yield from _top_words(about["top_words"])
+    for word in about["asked"]:
+        yield ""
+        yield from _word_lines(word)
+
+
+def table_model_lines(about: dict[str, Any], choices: list[str]) -> Iterator[str]:
+    """Lines that show what `inspect` found of a model of tables, and what was chosen for its columns."""
+    yield from _fact_lines(about, _table_facts(about))
+    yield from _class_lines(about["classes"], "rows")
+    yield ""
+    yield from choices
+
+
+def _fact_lines(about: dict[str, Any], facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    yield strong(about["model"])
+    yield from aligned([[faint(name), one_line(value)] for name, value in facts], left=2)
+    yield ""
+
+
+def _class_lines(documents: dict[str, float], noun: str) -> list[str]:
+    total = sum(documents.values())
+    rows = (
+        [one_line(label), weight(documents[label]), f"{documents[label] / total:.1%}"]
+        for label in largest(documents)
+    )
+    return table(("class", noun, "share"), rows)
+
+
+def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    recipe, settings = about["recipe"], about["recipe"]["settings"]
+    yield "classes", f"{len(about['classes']):,}"
+    if about["documents"] is not None:
+        yield "documents", weight(about["documents"])
+    known = about["words_counted"] not in (None, about["words"])
+    yield "words", f"{about['words']:,}" + (f", of {about['words_counted']:,} counted" if known else "")
+    name = recipe["learner"]["learner"]
+    learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
+    yield "learner", f"{name} ({_choices((k, v) for k, v in learner.items() if v is not False)})"
+    yield "text", _choices(_text_choices(settings))
+    if (weighting := recipe.get("weighting")) is not None:
+        yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
+    yield from (("fit", line) for line in fit_lines(about["fit"], settings))
+    yield from (("chosen", line) for line in selection_headline(about.get("chosen")))
+    yield from (("honest", line) for line in held_out_lines(about.get("left_out")))
+    yield "selection", f"{_choices(recipe['selection'].items())}, unknown {recipe['unknown']}"
+    counts = "with" if about["counts"] else "without"
+    yield "file", f"{size(about['bytes'])}, format {about['format']}, {counts} counts"
+    if about["source"]:
+        rejected = f", {counted(about['rejected'], 'row')} skipped" if about["rejected"] else ""
+        yield "data", about["source"] + rejected
+    if about["fingerprint"]:
+        yield "fingerprint", about["fingerprint"][:16] + "…"
+    yield from _quality(about["quality"])
+
+
+def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "classes", f"{len(about['classes']):,}"
+    yield "rows", weight(about["documents"])
+    yield "columns", f"{about['columns']:,}"
+    yield "learner", about["recipe"]["learner"]
+    yield "file", f"{size(about['bytes'])}, format {about['format']}"
+    if isinstance(about["source"], str):
+        yield "data", about["source"]
+    yield from _quality(about["quality"])
+
+
+def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
+    """How an optimiser found the weights, in words."""
+    try:
+        kind = "letters in words" if settings["unit"] == "characters-in-words" else settings["unit"]
+        terms = f"{kind} {settings['ngrams'][0]}-{settings['ngrams'][1]}"
+        if settings.get("characters"):
+            terms += " and characters {}-{} of words".format(*settings["characters"])
+        method = fit["method"]
+        chosen = f", chosen on {fit['held_out']:,} held-out texts" if fit.get("held_out") else ""
+        if method == "stream":
+            loss = fit["log_loss_before_learning"]
+            yield f"{terms}; one pass, mean log-loss of texts before they were learned {loss:.4f}"
+        elif "shrinkage" in fit:
+            shrinkage = f"shrinkage {fit['shrinkage']:g} and temperature {fit['temperature']:.3g}"
+            yield f"{terms}; {shrinkage}{chosen} ({method})"
+        else:
+            gap, norm = fit["gap"], fit.get("gradient_norm")
+            proof = f"within {gap:.1e} of the optimum" if gap is not None else f"gradient {norm:.1e}"
+            passes = f"{proof} after {fit['steps']} passes ({method})"
+            yield f"{terms}; C = {float(fit['C']):.3g}{chosen}; {passes}"
+    except STRANGE:
+        return
+
+
+def held_out_lines(left_out: Any) -> Iterator[str]:
+    """How a model does on texts of training that were left out, in words."""
+    try:
+        how = "held out" if "folds" in left_out else "left out one by one"
+        yield (
+            f"{how}, {left_out['n']:,} texts: accuracy {left_out['accuracy']:.4f}, log-loss "
+            f"{left_out['log_loss']:.4f} ({left_out['log_loss_before']:.4f} before calibration)"
+        )
+    except STRANGE:
+        return
+
+
+def _quality(plain: Any) -> Iterator[tuple[str, str]]:
+    """Measured quality in words."""
+    try:
+        low, high = plain["accuracy_interval"]
+        accuracy = f"accuracy {plain['accuracy']:.4f} ({low:.4f} to {high:.4f})"
+        yield "quality", f"{accuracy} on {counted(plain['n'], 'row')} of {plain['source']}"
+    except STRANGE:
+        return
+
+
+def _text_choices(settings: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in settings.items():
+        if name in ("stop_words", "vocabulary"):
+            yield name, len(value) if value else None
+        elif (name != "hash_seed" or settings["hash_bits"] is not None) and (
+            value is not False or name == "lower"
+        ):
+            yield name, value
+
+
+def _choices(pairs: Iterable[tuple[str, Any]]) -> str:
+    """Choices in words, those left out that are None."""
+    return ", ".join(_choice(*pair) for pair in pairs if pair[1] is not None)
+
+
+def _choice(name: str, value: Any) -> str:
+    name = name.replace("_", " ")
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    if isinstance(value, dict):
+        return f"{name} {', '.join(f'{label}={share:g}' for label, share in value.items())}"
+    if isinstance(value, (list, tuple)):
+        return f"{name} {'-'.join(map(str, value)) if len(value) == 2 else f'of {len(value):,} values'}"
+    return f"{name} {value}"  # of 1 and 1.0, one text and all texts, the point must stay
+
+
+def _top_words(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """One paragraph for each class, wrapped between a word and the next."""
+    margin = max(width(one_line(label)) for label in top_words) + 5
+    room = shutil.get_terminal_size().columns
+    for label, words in top_words.items():
+        line = "  " + one_line(label) + " " * (margin - 2 - width(one_line(label)))
+        for entry in words:
+            shown = f"{one_line(entry['word'])} {faint(format(entry['log_odds'], '+.2f'))}   "
+            if width(line) + width(shown.rstrip()) > room and width(line) > margin:
+                yield line.rstrip()
+                line = " " * margin
+            line += shown
+        yield line.rstrip()
+
+
+def _word_lines(word: dict[str, Any]) -> Iterator[str]:
+    if not word["known"]:
+        yield f"`{one_line(word['word'])}` is not among the words of the model"
+        return
+    by_class = word["by_class"]
+    shown = sorted(by_class, key=lambda label: -by_class[label]["log_odds"])[:CLASSES]
+    rows = [[strong(one_line(word["word"])), faint("count"), faint("weight"), faint("log-odds")]]
+    for label in shown:
+        entry = by_class[label]
+        count = "–" if entry["count"] is None else weight(entry["count"])
+        rows.append([one_line(label), count, f"{entry['weight']:.4f}", f"{entry['log_odds']:+.4f}"])
+    yield from aligned(rows)
+    if len(by_class) > len(shown):
+        yield faint(f"  and {counted(len(by_class) - len(shown), 'other class')}, which `--json` lists")
+
+
+def selection_lines(selection: Any) -> Iterator[str]:
+    """Which candidates were tried, which won, by how much, and how sure that is."""
+    try:
+        rows = [_candidate(line, is_first=number == 0) for number, line in enumerate(selection["tried"])]
+        headline = list(selection_headline(selection))
+        late, large = (_names(selection.get(why, [])) for why in ("no_time", "no_room"))
+    except STRANGE:
+        return
+    yield strong(headline[0])
+    yield from table(("tried", "log-loss", "accuracy", "behind by", "sure", "texts"), rows)
+    if late:
+        yield faint(f"  no time for {late} (a larger `--budget` has more)")
+    if large:
+        yield faint(f"  no room in memory for {large}")
+
+
+def selection_headline(selection: Any) -> Iterator[str]:
+    """The same in a line."""
+    try:
+        tried, n = selection["tried"], selection["held_out"]
+        yield f"{one_line(tried[0]['name'])}: best of {len(tried)} on {n:,} held-out texts"
+    except STRANGE:
+        return
+
+
+def _names(names: list[str]) -> str:
+    """Names in a row, the last of many only counted."""
+    shown = [one_line(name) for name in names]
+    if len(shown) > NAMED:
+        shown[NAMED - 1 :] = [f"{len(shown) - NAMED + 1} more"]
+    return "; ".join(shown)
+
+
+def _candidate(line: dict[str, Any], *, is_first: bool) -> list[str]:
+    name, behind, sure = one_line(line["name"]), "", ""
+    if is_first:
+        name, behind = strong(name), "chosen"
+    elif "behind" in line:
+        behind, sure = f"{line['behind']:.4f} ± {Z * line['error']:.4f}", f"{line['sure']:.0%}"
+    return [name, f"{line['log_loss']:.4f}", f"{line['accuracy']:.2%}", behind, sure, f"{line['texts']:,}"]
+
+
+def measure_lines(*measures: tuple[str, float, Interval]) -> list[str]:
+    """Measures with their intervals."""
+    return aligned(
+        [
+            [name, strong(f"{value:.4f}"), faint(f"{low:.4f} to {high:.4f}")]
+            for name, value, (low, high) in measures
+        ]
+    )
+
+
+def evaluation_headline(evaluation: Evaluation) -> list[str]:
+    """The three measures of an evaluation with their intervals."""
+    return measure_lines(
+        ("accuracy", evaluation.accuracy, evaluation.accuracy_interval),
+        ("macro-F1", evaluation.macro_f1, evaluation.macro_f1_interval),
+        ("log-loss", evaluation.log_loss, evaluation.log_loss_interval),
+    )
+
+
+def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
+    """All that was measured."""
+    yield from evaluation_headline(evaluation)
+    yield faint(f"  on {counted(evaluation.n, 'row')}; ranges are 95 % intervals")
+    if not math.isnan(evaluation.calibration_error):
+        yield faint(
+            f"  calibration error {evaluation.calibration_error:.4f} "
+            "(mean gap between stated probability and accuracy)"
+        )
+    yield ""
+    yield from _by_class(evaluation)
+    yield ""
+    yield from _matrix(evaluation) if len(evaluation.labels) <= MATRIX_CLASSES else _confusions(evaluation)
+    if evaluation.no_evidence:
+        yield ""
+        yield (
+            f"  {counted(evaluation.no_evidence, 'row')} without a known word, answered by the prior alone"
+        )
+    if unknown := evaluation.unknown_labels:
+        yield ""
+        named = ", ".join(f"{one_line(label)} ({rows:,})" for label, rows in unknown.items())
+        yield f"  labels the model does not have, always wrong: {named}"
+
+
+def _by_class(evaluation: Evaluation) -> Iterator[str]:
+    measures = evaluation.by_class()
+    rows: list[Sequence[str]] = []
+    for label in sorted(sorted(measures, key=lambda label: -measures[label]["rows"])[:MEASURED_CLASSES]):
+        parts = [f"{measures[label][name]:.4f}" for name in ("precision", "recall", "f1")]
+        rows.append([one_line(label), *parts, f"{measures[label]['rows']:,}"])
+    yield from table(("class", "precision", "recall", "F1", "rows"), rows)
+    if len(measures) > len(rows):
+        yield faint(f"  and {counted(len(measures) - len(rows), 'smaller class')}, which `--json` lists")
+
+
+def _matrix(evaluation: Evaluation) -> list[str]:
+    labels = evaluation.labels
+    rows = []
+    for label in labels:
+        cells = [(answer, evaluation.confusion.get((label, answer), 0)) for answer in labels]
+        rows.append([one_line(label), *(_cell(n, right=answer == label) for answer, n in cells)])
+    return table(["true label", *(f"→ {one_line(label)}" for label in labels)], rows)
+
+
+def _cell(n: int, *, right: bool) -> str:
+    return faint("·") if n == 0 else styled(f"{n:,}", fg="green" if right else "red")
+
+
+def _confusions(evaluation: Evaluation) -> list[str]:
+    wrong = [(-rows, pair) for pair, rows in evaluation.confusion.items() if pair[0] != pair[1]]
+    if not wrong:
+        return ["  no row was answered wrongly"]
+    rows = [
+        [one_line(label), one_line(answer), f"{-n:,}"] for n, (label, answer) in sorted(wrong)[:CONFUSIONS]
+    ]
+    return table(("true label", "answered", "rows"), rows, left=2)
