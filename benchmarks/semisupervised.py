@@ -25,7 +25,6 @@ import textodds
 from corpora import Corpora
 from textodds.errors import NotConverged
 from textodds.learn.em import SemiSupervisedLearner
-from textodds.training.semisupervised import train_semisupervised
 
 SIZES = {
     "20newsgroups": (20, 40, 100, 200, 500, 1000, 2000),
@@ -63,7 +62,7 @@ def accuracies(corpus, n, seed):
     unlabelled = [train.texts[i] for i in rest]
     found = {}
     for name, choices in LEARNERS.items():
-        model = train_semisupervised(texts, unlabelled, SemiSupervisedLearner(**choices), labels=labels)
+        model = textodds.train(texts, labels, unlabelled=unlabelled, learner=SemiSupervisedLearner(**choices))
         found[name] = model.evaluate(test.texts, test.labels).accuracy
     return found, len(rest)
 
@@ -95,7 +94,7 @@ def cost(corpus):
     for steps in (1, 11, 1):  # the first also loads what is needed
         began = time.perf_counter()
         learner = SemiSupervisedLearner(max_iterations=steps, tolerance=0)
-        train_semisupervised(texts, unlabelled, learner, labels=labels, threads=1)
+        textodds.train(texts, labels, unlabelled=unlabelled, learner=learner, threads=1)
         seconds[steps] = time.perf_counter() - began
     began = time.perf_counter()
     model = textodds.train(unlabelled, truth, threads=1)

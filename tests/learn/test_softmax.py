@@ -18,7 +18,7 @@ from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.softmax import nb_scaling, regression
 from textodds.learn.softmax.penalty import Path, as_c, choose
-from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, Watchers
+from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.learn.solvers import Objective
 from textodds.learn.solvers.dual import Ascent
 from textodds.stats.tally import Counts
@@ -335,13 +335,13 @@ def test_the_same_data_give_the_same_bits():
 def test_progress_is_told():
     rows, labels, _ = problem(4, n=40)
     steps, path = [], []
-    watch = Watchers(
-        path=lambda C, loss: path.append((C, loss)), step=lambda at, gap: steps.append((at, gap))
-    )
+    observer = textodds.Observer()
+    observer.penalty = lambda C, loss: path.append((C, loss))
+    observer.step = lambda at, gap: steps.append((at, gap))
     for form in (np.asarray, sparse.csr_array):
         steps.clear()
         path.clear()
-        fit = SoftmaxLearner(tolerance=1e-8).fit(form(rows), labels, watch=watch)
+        fit = SoftmaxLearner(tolerance=1e-8).fit(form(rows), labels, observer=observer)
         assert tuple(sorted(path)) == fit.path.points
         assert steps
         assert all(isinstance(at, int) and gap >= 0 for at, gap in steps)

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from textodds.data import files, folder, formats
 from textodds.data.files import File, Spool
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Rejecting, Rejects
 from textodds.data.source import SourceFactory
 from textodds.errors import BadFile, InputError
@@ -38,11 +38,11 @@ class FileOptions(ABC, Generic[T]):
         """The format of ``file``: as said, by its name, or by its content; checked to make sense."""
 
     @abstractmethod
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Progress) -> Iterator[T]:
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[T]:
         """Batches of one file in the ``chosen`` format."""
 
     @abstractmethod
-    def of_folder(self, path: str) -> Callable[[Rejects, Progress], Iterator[T]]:
+    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[T]]:
         """Batches of the documents in a folder, or an error where a folder makes no sense."""
 
 
@@ -66,7 +66,7 @@ def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, ma
     rejects = reject(_name(found))
     rejects.refuse_to_overwrite(file.path for file in found)
 
-    def batches(rejects: Rejects, progress: Progress) -> Iterator[T]:
+    def batches(rejects: Rejects, progress: Position) -> Iterator[T]:
         for file, format_ in zip(found, chosen, strict=True):
             yield from reading.batches(file, format_, rejects, progress)
             progress.finish(file.size)
@@ -124,7 +124,7 @@ def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: S
         )
     spool = Spool(pipe)
 
-    def batches(rejects: Rejects, progress: Progress) -> Iterator[T]:
+    def batches(rejects: Rejects, progress: Position) -> Iterator[T]:
         return reading.batches(spool.file, reading.format_of(spool.file), rejects, progress)
 
     return make(pipe.name, batches, rejects)

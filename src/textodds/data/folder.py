@@ -10,13 +10,13 @@ from textodds.data import files
 from textodds.data.admission import Row, gathered
 from textodds.data.batch import Batch
 from textodds.data.formats import BOM
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.values import Unreadable
 from textodds.errors import BadFile
 
 
-def batches(folder: str, rejects: Rejects, progress: Progress, *, labelled: bool) -> Iterator[Batch]:
+def batches(folder: str, rejects: Rejects, progress: Position, *, labelled: bool) -> Iterator[Batch]:
     """Batches of the documents below ``folder``, in the sorted order of their paths.
 
     Without ``labelled`` every file below it is a document, wherever it lies. Names that begin with a
@@ -36,7 +36,7 @@ def size(folder: str) -> int:
     return sum(Path(path).stat().st_size for path in _documents(folder))
 
 
-def _rows(folder: str, progress: Progress, *, labelled: bool) -> Iterator[Row]:
+def _rows(folder: str, progress: Position, *, labelled: bool) -> Iterator[Row]:
     for path in _documents(folder):
         with files.trouble(files.named(path)), files.opened(path) as (stream, position):
             document = stream.read().removeprefix(BOM)

@@ -18,7 +18,7 @@ from textodds.data.batch import RECORD_BYTES, Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, record_parts
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.data.values import Unreadable, not_utf8
@@ -30,7 +30,7 @@ BLANKS = b" \t\r\n"  # what JSON itself calls blank
 _parse = json.JSONDecoder().raw_decode
 
 
-def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Position) -> Iterator[Batch]:
     """Batches of the objects in ``file``; a key that an object lacks is null in it."""
     formats.refuse_utf16(file)
     with files.trouble(file), files.opened(file.path) as (stream, position):
@@ -45,7 +45,7 @@ def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Progres
             yield batch
 
 
-def parts(file: File, sought: Sought, progress: Progress) -> Iterator[Part]:
+def parts(file: File, sought: Sought, progress: Position) -> Iterator[Part]:
     """Parts of the table that the objects in ``file`` make up, their keys being its columns."""
     formats.refuse_utf16(file)
     with files.trouble(file), files.opened(file.path) as (stream, position):

@@ -15,7 +15,7 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, Values
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.errors import BadFile
@@ -31,7 +31,7 @@ def batches(
     format: str,  # noqa: A002 (the word of the whole package)
     wanted: ColumnNames,
     rejects: Rejects,
-    progress: Progress,
+    progress: Position,
     *,
     quoting: bool,
     header: bool,
@@ -65,7 +65,7 @@ def parts(
     format: str,  # noqa: A002
     sought: Sought,
     rejects: Rejects,
-    progress: Progress,
+    progress: Position,
     *,
     quoting: bool,
     header: bool,

@@ -19,7 +19,7 @@ from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.frames import admitted_parts, arrow_parts
 from textodds.data.parts import Part
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
 from textodds.errors import BadFile
@@ -28,7 +28,7 @@ from textodds.errors import BadFile
 BUFFER_OF_COLUMN = 128 << 10
 
 
-def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Position) -> Iterator[Batch]:
     """Batches of the rows of ``file``."""
     with _opened(file) as table:
         if table is None:
@@ -40,7 +40,7 @@ def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Progres
         yield from admitted_parts(read, found.among(found.positions), rejects, Origin(file.name, "row"))
 
 
-def parts(file: File, sought: Sought, progress: Progress) -> Iterator[Part]:
+def parts(file: File, sought: Sought, progress: Position) -> Iterator[Part]:
     """Parts of the table in ``file``."""
     with _opened(file) as table:
         if table is None:
@@ -72,7 +72,7 @@ def _opened(file: File) -> Iterator[Any]:
 
 
 def _record_batches(
-    file: File, table: Any, columns: list[str], rows: int, progress: Progress
+    file: File, table: Any, columns: list[str], rows: int, progress: Position
 ) -> Iterator[Any]:
     size, read = file.size, 0
     # Threads gain nothing for two columns, and reading already overlaps with counting.

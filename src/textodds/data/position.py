@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Progress:
+class Position:
     """Bytes of input consumed, written by the reader and polled by whoever shows a bar."""
 
     __slots__ = ("current", "finished")

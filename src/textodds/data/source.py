@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from textodds.data.batch import Batch
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.prefetch import prefetched
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
@@ -35,7 +35,7 @@ class Stream(Generic[T]):
     def __init__(
         self,
         description: str,
-        batches: Callable[[Rejects, Progress], Iterator[T]],
+        batches: Callable[[Rejects, Position], Iterator[T]],
         rejects: Rejects,
         *,
         replayable: bool = True,
@@ -46,7 +46,7 @@ class Stream(Generic[T]):
         self.size = size
         self.rejects = rejects
         self._batches = batches
-        self._progress = Progress()
+        self._progress = Position()
         self._is_spent = False
 
     def __iter__(self) -> Iterator[T]:
@@ -100,7 +100,7 @@ class SourceFactory(Protocol[Item, S]):
     def __call__(
         self,
         description: str,
-        batches: Callable[[Rejects, Progress], Iterator[Item]],
+        batches: Callable[[Rejects, Position], Iterator[Item]],
         rejects: Rejects,
         *,
         replayable: bool = True,

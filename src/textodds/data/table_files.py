@@ -9,7 +9,7 @@ from textodds.data import database, formats, jsonl, lines, parquet
 from textodds.data.files import File
 from textodds.data.fileset import FileOptions
 from textodds.data.parts import Part
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Rejects
 from textodds.data.sought import Sought
 from textodds.errors import InputError
@@ -33,7 +33,7 @@ class TableFileOptions(FileOptions[Part]):
             raise _no_table(f"`{file.name}`, read as {chosen},")
         return chosen
 
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Progress) -> Iterator[Part]:
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Part]:
         """Parts of one file in the ``chosen`` format."""
         if chosen == "jsonl":
             return jsonl.parts(file, self.sought, progress)
@@ -45,7 +45,7 @@ class TableFileOptions(FileOptions[Part]):
             file, chosen, self.sought, rejects, progress, quoting=self.quoting, header=self.header
         )
 
-    def of_folder(self, path: str) -> Callable[[Rejects, Progress], Iterator[Part]]:
+    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[Part]]:
         """An error: a folder holds documents."""
         raise _no_table(f"`{path}`, a folder of documents,")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
 from textodds.data.parts import Part
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
 from textodds.data.sought import Sought
@@ -25,7 +25,7 @@ class TableSource(Stream[TableBatch]):
         self,
         sought: Sought,
         description: str,
-        parts: Callable[[Rejects, Progress], Iterator[Part]],
+        parts: Callable[[Rejects, Position], Iterator[Part]],
         rejects: Rejects,
         *,
         replayable: bool = True,
@@ -55,7 +55,7 @@ class TableSource(Stream[TableBatch]):
             return super().__iter__()
         return self._pass(self._checked(begun))
 
-    def _admitted(self, rejects: Rejects, progress: Progress) -> Iterator[TableBatch]:
+    def _admitted(self, rejects: Rejects, progress: Position) -> Iterator[TableBatch]:
         return self._checked(self._parts(rejects, progress))
 
     def _checked(self, parts: Iterator[Part]) -> Iterator[TableBatch]:

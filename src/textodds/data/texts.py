@@ -11,7 +11,7 @@ from textodds.data.batch import Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.fileset import FileOptions
-from textodds.data.position import Progress
+from textodds.data.position import Position
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
 
@@ -42,7 +42,7 @@ class TextFileOptions(FileOptions[Batch]):
             )
         return chosen
 
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Progress) -> Iterator[Batch]:
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Batch]:
         """Batches of one file in the ``chosen`` format."""
         if chosen == "jsonl":
             return jsonl.batches(file, self.wanted, rejects, progress)
@@ -54,7 +54,7 @@ class TextFileOptions(FileOptions[Batch]):
             file, chosen, self.wanted, rejects, progress, quoting=self.quoting, header=self.header
         )
 
-    def of_folder(self, path: str) -> Callable[[Rejects, Progress], Iterator[Batch]]:
+    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[Batch]]:
         """Batches of the documents in a folder, in which no column can be named."""
         self.wanted.refuse_names(f"`{path}`, a folder of documents,")
         return partial(folder.batches, path, labelled=self.wanted.labelled)

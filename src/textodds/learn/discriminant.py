@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Unsupported
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
@@ -60,16 +61,23 @@ class _Gaussian(Learner):
         data = LabelledRows.of(rows, labels, weights, missing=self.takes_missing)
         return self.fit_design(None, data)
 
-    def fit_design(self, design: Any, data: LabelledRows, *, watch: Any = None) -> DiscriminantFit:
-        """The model of rows; ``design`` is for learners that scale them."""
+    def fit_design(
+        self, design: Any, data: LabelledRows, *, observer: Observer | None = None, calibrate: bool = True
+    ) -> DiscriminantFit:
+        """The model of rows; ``design`` is for learners that scale them.
+
+        Of sparse rows temperature and bias are those that make held-out rows right, if ``calibrate``.
+        """
         if hasattr(data.rows, "indptr"):
-            return self._fit_sparse(data, None if watch is None else watch.step)
+            return self._fit_sparse(data, (observer or Observer()).step, calibrate)
         return self._fit_dense(data)
 
     def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
         raise NotImplementedError
 
-    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+    def _fit_sparse(
+        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
+    ) -> DiscriminantFit:
         raise NotImplementedError
 
     def _log_prior(self, data: LabelledRows) -> Floats:
@@ -106,7 +114,9 @@ class GaussianLearner(_Gaussian):
         model = QuadraticModel(data.classes, self._log_prior(data), self.gaussian.fit(moments))
         return DiscriminantFit(model, {})
 
-    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+    def _fit_sparse(
+        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
+    ) -> DiscriminantFit:
         raise Unsupported(
             "Gaussian naive Bayes is for columns of numbers; most words are zero in most texts",
             hint="for texts use multinomial or bernoulli naive Bayes, or lda",
@@ -149,7 +159,9 @@ class LinearDiscriminantLearner(_Gaussian):
         model = LinearModel(data.classes, self._log_prior(data), intercept, Weights.of_matrix(weights))
         return DiscriminantFit(model, found.report())
 
-    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+    def _fit_sparse(
+        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
+    ) -> DiscriminantFit:
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
         prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
 
@@ -160,7 +172,7 @@ class LinearDiscriminantLearner(_Gaussian):
                 start = found.weights
                 yield log_joint(rows @ found.weights + found.intercept, prior)
 
-        path = _chosen_sparse(whole, self.shrinkage, along)
+        path = _chosen_sparse(whole, self.shrinkage, along, calibrate)
         found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
         if found.residual > self.tolerance:
             warnings.warn(
@@ -218,7 +230,9 @@ class QuadraticDiscriminantLearner(_Gaussian):
         model = QuadraticModel(data.classes, self._log_prior(data), found.gaussian.fit(moments))
         return DiscriminantFit(model, found.report())
 
-    def _fit_sparse(self, data: LabelledRows, watch: Callable[[int, float], Any] | None) -> DiscriminantFit:
+    def _fit_sparse(
+        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
+    ) -> DiscriminantFit:
         if self.pooling:
             raise Unsupported("sparse rows are not pooled", hint="leave pooling out; shrinkage is chosen")
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
@@ -229,7 +243,7 @@ class QuadraticDiscriminantLearner(_Gaussian):
             for shrinkage in intensities:
                 yield log_joint(directions.shrunk(shrinkage).log_density(rows), prior)
 
-        path = _chosen_sparse(whole, self.shrinkage, along)
+        path = _chosen_sparse(whole, self.shrinkage, along, calibrate)
         gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)
         model = QuadraticModel(data.classes, prior, gaussians).calibrated(path.calibration)
         model = model.with_prior(self._log_prior(data))
@@ -262,8 +276,9 @@ def _chosen_sparse(
     whole: SparseClasses,
     shrinkage: float | str | None,
     along: Callable[[SparseClasses, Any, Sequence[float]], Iterator[Floats]],
+    calibrate: bool,
 ) -> _Path:
-    """Shrinkage and calibration by the log-loss of held-out rows.
+    """Shrinkage, and calibration if it is wanted, by the log-loss of held-out rows.
 
     ``along`` yields the scores of rows under the model of others, shrinkage by shrinkage.
     """
@@ -288,12 +303,16 @@ def _chosen_sparse(
     best = _Path(intensities[0], Calibration.none())
     for intensity in intensities:
         scores = np.concatenate([next(run) for run in runs])
-        calibration = Calibration.of(scores, y, u)
+        calibration = Calibration.of(scores, y, u)  # by which shrinkages are compared, whatever is kept
         loss = log_loss(calibration.applied(scores), y, u)
         points.append((intensity, loss))
         if loss > min(loss for _, loss in points):
             break  # it rises
-        best = _Path(intensity, calibration, held_out=HeldOut.of(log_softmax(calibration.applied(scores)), y))
+        if calibrate:
+            answers = HeldOut.of(log_softmax(calibration.applied(scores)), y)
+            best = _Path(intensity, calibration, held_out=answers)
+        else:
+            best = _Path(intensity, Calibration.none())
     return replace(best, points=tuple(points), n_held_out=len(y))
 
 

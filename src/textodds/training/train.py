@@ -262,12 +262,12 @@ def _of_documents(
     gathered = DesignMatrix.of(batches, recipe, threads)
     if not len(gathered.documents):
         raise _nothing(data)
-    from textodds.learn.softmax.regression import Watchers
-
     design, rows = gathered.design, gathered.rows
     learner: Any = recipe.learner
+    # Softmax is calibrated below, by what chose its penalty; discriminants calibrate themselves.
+    own = {} if learner.entry.is_penalised else {"calibrate": calibrate}
     try:
-        fit = learner.fit_design(design, rows, watch=Watchers(observer.penalty, observer.step))
+        fit = learner.fit_design(design, rows, observer=observer, **own)
     except Separable as error:  # it knows numbers where readers want words
         numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
         named = gathered.documents.vocabulary.words(numbers)
@@ -290,7 +290,7 @@ def _of_documents(
         threads=threads,
     )
     if calibrate:
-        model.held_out = getattr(fit, "held_out", None)  # discriminants calibrate themselves
+        model.held_out = getattr(fit, "held_out", None)
         held = getattr(fit, "held", None)
         if choice is not None and choice.winner.classes == model.classes_:
             held = choice.winner.held

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Separable, suggestion
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.labelled_rows import LabelledRows
@@ -49,14 +50,6 @@ class Design(Protocol):
     def known(self, weights: Floats) -> Floats | None:
         """One for each feature that rows of these weights (N,) bring, zero for the others; None for all."""
         ...
-
-
-@dataclass(frozen=True)
-class Watchers:
-    """Who is told how far a fit has come: of C and its held-out loss, of a step and its gap."""
-
-    path: Callable[[float, float], Any] | None = None
-    step: Callable[[int, float], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,11 +145,11 @@ class _Penalised(Learner):
         weights: ArrayLike | None = None,
         *,
         start: LinearModel | None = None,
-        watch: Watchers | None = None,
+        observer: Observer | None = None,
     ) -> SoftmaxFit:
         """The model of rows (N, V), dense or SciPy sparse; ``start`` is a model to begin from."""
         data = LabelledRows.of(rows, labels, weights)
-        fit = self.fit_design(Plain(data.rows), data, start=start, watch=watch)
+        fit = self.fit_design(Plain(data.rows), data, start=start, observer=observer)
         if fit.factor is None:
             return fit
         matrix = fit.model.weights.rows(np.arange(fit.model.n_features))
@@ -168,11 +161,11 @@ class _Penalised(Learner):
         data: LabelledRows,
         *,
         start: LinearModel | None = None,
-        watch: Watchers | None = None,
+        observer: Observer | None = None,
     ) -> SoftmaxFit:
         """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
         learner: Any = self
-        return _fit(learner, design, data, start, watch or Watchers())
+        return _fit(learner, design, data, start, observer or Observer())
 
 
 @dataclass(frozen=True)
@@ -381,7 +374,7 @@ def _check(learner: Discriminative) -> None:
 
 
 def _fit(
-    learner: Discriminative, design: Design, data: LabelledRows, start: LinearModel | None, watch: Watchers
+    learner: Discriminative, design: Design, data: LabelledRows, start: LinearModel | None, observer: Observer
 ) -> SoftmaxFit:
     K = len(data.classes)
     weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
@@ -389,13 +382,15 @@ def _fit(
     C = as_c(learner.C, learner.alpha, float(weights.sum()))
     path = None
     if C is None:
-        path = choose(_splitter(learner, design, data, weights), data.codes, weights, K, watch=watch.path)
+        path = choose(
+            _splitter(learner, design, data, weights), data.codes, weights, K, watch=observer.penalty
+        )
         C = path.C
     factor, centre = _from_naive_bayes(learner, design, data.codes, weights, K)
     rows = data.rows if factor is None else design.rows(factor)
     objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
     decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
-    outcome = _optimum(learner, objective, data.classes, start, watch)
+    outcome = _optimum(learner, objective, data.classes, start, observer)
     if not decided:  # the optimiser may have found what was too large to search for
         _refuse_separable(objective, data.classes, outcome.parameters)
     if not outcome.converged:
@@ -409,13 +404,13 @@ def _optimum(
     objective: Objective,
     classes: Sequence[str],
     start: LinearModel | None,
-    watch: Watchers,
+    observer: Observer,
 ) -> Outcome:
     begin = None if start is None else _begin(start, objective, classes)
     if learner.descent is not None:
         return descend(objective, begin or objective.zero(), learner.descent)
     outcome, _ = solve(
-        objective, begin, tolerance=learner.tolerance, max_epochs=learner.max_epochs, watch=watch.step
+        objective, begin, tolerance=learner.tolerance, max_epochs=learner.max_epochs, watch=observer.step
     )
     return outcome
 
