@@ -27,7 +27,7 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
 PANELS = 12  # columns that are drawn where none are named
 
 
-class Pictures(Command, Group):
+class Pictures(Command, CommandGroup):
     """A command that is followed by the kind of picture."""
 
     noun = "picture"
