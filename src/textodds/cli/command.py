@@ -84,7 +84,7 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands that names a near miss."""
 
     noun = "command"

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 import textodds
-from textodds.cli.command import Group
+from textodds.cli.command import CommandGroup
 
 COMMANDS = {
     "train": "Learn a classifier from labelled texts or tables.",
@@ -30,7 +30,7 @@ COMMANDS = {
 }
 
 
-class Commands(Group):
+class Commands(CommandGroup):
     """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

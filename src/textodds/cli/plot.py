@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.cli import model_files
-from textodds.cli.command import Command, F, Group, argument, option, together
+from textodds.cli.command import Command, CommandGroup, F, argument, option, together
 from textodds.cli.option_types import OneOf
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
@@ -27,7 +27,7 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
 PANELS = 12  # columns that are drawn where none are named
 
 
-class Pictures(Command, Group):
+class Pictures(Command, CommandGroup):
     """A command that is followed by the kind of picture."""
 
     noun = "picture"
