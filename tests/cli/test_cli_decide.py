@@ -167,7 +167,7 @@ def test_classes_of_too_few_texts_are_named(held_out, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("args", [["--max-error", "0.1"], ["--sets", "0.9"]])
-def test_a_model_without_honest_texts_promises_nothing(model, monkeypatch, capsys, args):
+def test_a_model_without_held_out_texts_promises_nothing(model, monkeypatch, capsys, args):
     def opened(path, **settings):
         model = load(path, **settings)
         model.held_out = None

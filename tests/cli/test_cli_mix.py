@@ -21,7 +21,7 @@ WORD_OF_IT = "the intervals take the probabilities of the model at their word\n"
 
 @pytest.fixture
 def today(model, monkeypatch):
-    """Thirty messages without labels in `today.txt`, most of them spam; the model has no honest texts."""
+    """Thirty messages without labels in `today.txt`, most of them spam; the model has no held-out texts."""
     texts = ["free prize inside", "claim a free phone", "free phone at six"] * 8 + ["see you at home"] * 6
     Path("today.txt").write_text("".join(text + "\n" for text in texts))
     give(monkeypatch, None)
@@ -65,7 +65,7 @@ def test_json_has_all_of_it(today, capsys):
     assert told["p_value"] < 0.05
 
 
-def test_honest_texts_are_used_where_the_model_has_them(today, monkeypatch, capsys):
+def test_held_out_texts_are_used_where_the_model_has_them(today, monkeypatch, capsys):
     random = np.random.default_rng(0)
     p = random.uniform(0.5, 1, size=300)
     truth = (random.random(300) < p).astype(np.int64)

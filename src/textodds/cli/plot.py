@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.cli import model_files
-from textodds.cli.command import Command, F, argument, option, together
+from textodds.cli.command import Command, CommandGroup, F, argument, option, together
 from textodds.cli.option_types import OneOf
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
