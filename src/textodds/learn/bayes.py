@@ -63,11 +63,12 @@ class FittedClasses:
         """``log p(x, k)``, (N, K); a class without rows is impossible."""
         if not self.has_prior:
             return log_likelihood
-        joint = log_joint(log_likelihood, self.log_prior[self.places])
-        K = len(self.log_prior)
+        joint, K = log_joint(log_likelihood, self.log_prior[self.places]), len(self.log_prior)
         if len(self.places) == K and (self.places == np.arange(K)).all():
             return joint
-        return self.by_class(joint.T, -np.inf).T
+        out = np.full((len(joint), K), -np.inf)
+        out[:, self.places] = joint
+        return out
 
 
 def of_log_odds(log_odds: Floats) -> Floats:

@@ -104,8 +104,7 @@ class MixedNB(Classifier):
 
     def log_density(self, X: Any) -> Floats:
         """``log p(x)`` with all constants, (N,)."""
-        check_is_fitted(self)
-        return self.model_.log_density(self._table(X))
+        return np.asarray(np.logaddexp.reduce(self.log_joint(X), axis=1))
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
