@@ -8,11 +8,11 @@ from typing import Any
 
 from textodds.cli import model_files, summaries
 from textodds.cli.command import F, argument, option, together
-from textodds.cli.model_options import literal_batches, say_option
+from textodds.cli.options.data_options import opened, reading_options, source_for
+from textodds.cli.options.model_options import literal_batches, say_option
+from textodds.cli.options.run_options import running_options
 from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
-from textodds.cli.running import running_options
-from textodds.cli.source import opened, reading_options, source_for
 from textodds.errors import BadRow, InputError, MissingColumn, Unsupported
 from textodds.model.file import load
 from textodds.model.id_filter import IdFilter

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from textodds.cli import tables
 from textodds.cli.command import argument, command, option
 from textodds.cli.errors import STOPPED
-from textodds.cli.option_types import Value, above_zero, in_seconds, share
+from textodds.cli.options.data_options import paths_of, reading_of, reading_options
+from textodds.cli.options.option_types import Value, above_zero, in_seconds, share
+from textodds.cli.options.run_options import running_options
 from textodds.cli.output import aligned, as_json, echo, faint, one_line, say, size, strong
 from textodds.cli.progress import progress
-from textodds.cli.running import running_options
-from textodds.cli.source import paths_of, reading_of, reading_options
 from textodds.data import files
 from textodds.errors import InputError
 from textodds.learn.registry import names_of

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from textodds.cli import model_files, summaries
 from textodds.cli.command import argument, command, option
 from textodds.cli.decision import loss_options, rule_of
-from textodds.cli.model_options import model_argument
-from textodds.cli.option_types import Value, share
+from textodds.cli.options.data_options import portions, reading_options, source_for
+from textodds.cli.options.model_options import model_argument
+from textodds.cli.options.option_types import Value, share
+from textodds.cli.options.run_options import running_options
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
-from textodds.cli.running import running_options
-from textodds.cli.source import portions, reading_options, source_for
 from textodds.errors import InputError, ModelFileError
 from textodds.model.file import load, replacing
 

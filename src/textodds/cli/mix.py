@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import argument, command
-from textodds.cli.model_options import model_argument
+from textodds.cli.options.data_options import portions, reading_options, source_for
+from textodds.cli.options.model_options import model_argument
+from textodds.cli.options.run_options import running_options
 from textodds.cli.output import counted, one_line, say, show, strong, table
 from textodds.cli.progress import watched
-from textodds.cli.running import running_options
-from textodds.cli.source import portions, reading_options, source_for
 from textodds.model.file import load
 
 if TYPE_CHECKING:

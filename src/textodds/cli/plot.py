@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textodds.cli import model_files
 from textodds.cli.command import Command, CommandGroup, F, argument, option, together
-from textodds.cli.option_types import OneOf
+from textodds.cli.options.option_types import OneOf
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, TableSource, read_table

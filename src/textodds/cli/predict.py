@@ -12,12 +12,12 @@ import numpy as np
 
 from textodds.cli.command import argument, command, option
 from textodds.cli.decision import Answer, Answers, answers_of, guarantee_options, loss_options
-from textodds.cli.model_options import literal_batches, model_argument, say_option
-from textodds.cli.option_types import PRIOR
+from textodds.cli.options.data_options import portions, reading_options, source_for
+from textodds.cli.options.model_options import literal_batches, model_argument, say_option
+from textodds.cli.options.option_types import PRIOR
+from textodds.cli.options.run_options import running_options
 from textodds.cli.output import as_json, one_line
 from textodds.cli.progress import watched
-from textodds.cli.running import running_options
-from textodds.cli.source import portions, reading_options, source_for
 from textodds.data.files import STDIN
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.file import load

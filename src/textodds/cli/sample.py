@@ -6,8 +6,8 @@ import csv
 import sys
 
 from textodds.cli.command import argument, command, option
-from textodds.cli.model_options import COUNT
-from textodds.cli.option_types import Value
+from textodds.cli.options.model_options import COUNT
+from textodds.cli.options.option_types import Value
 from textodds.model.file import load
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import command, option
-from textodds.cli.model_options import COUNT, model_argument
-from textodds.cli.option_types import Value
+from textodds.cli.options.model_options import COUNT, model_argument
+from textodds.cli.options.option_types import Value
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
 from textodds.errors import Unsupported
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
-from textodds.cli.option_types import Value
+from textodds.cli.options.data_options import paths_of, reading_of
+from textodds.cli.options.option_types import Value
 from textodds.cli.output import aligned, faint, one_line
-from textodds.cli.source import paths_of, reading_of
 from textodds.errors import InputError
 
 if TYPE_CHECKING:

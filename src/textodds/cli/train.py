@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli import model_files, summaries, tables
 from textodds.cli.command import argument, command, option
-from textodds.cli.option_types import Value, in_bytes
+from textodds.cli.options.data_options import paths_of, portions, reading_of, reading_options, source_for
+from textodds.cli.options.learner_options import choice_options, learner_option, learners_and_settings
+from textodds.cli.options.option_types import Value, in_bytes
+from textodds.cli.options.run_options import running_options
 from textodds.cli.output import (
     aligned,
     as_json,
@@ -26,9 +29,6 @@ from textodds.cli.output import (
     weight,
 )
 from textodds.cli.progress import Progress, progress, watched
-from textodds.cli.recipe import choice_options, learner_option, learners_and_settings
-from textodds.cli.running import running_options
-from textodds.cli.source import paths_of, portions, reading_of, reading_options, source_for
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO

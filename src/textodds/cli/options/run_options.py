@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from textodds.cli.command import F, option, together
-from textodds.cli.option_types import Value, above_zero
+from textodds.cli.options.option_types import Value, above_zero
 
 SECTION = "Running"
 

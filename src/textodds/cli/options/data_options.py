@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, option, together
-from textodds.cli.option_types import OneOf
+from textodds.cli.options.option_types import OneOf
 from textodds.data import Batch, Source, read
 from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from textodds.cli.command import F, option, together
-from textodds.cli.option_types import SomeOf, Value, in_seconds
+from textodds.cli.options.option_types import SomeOf, Value, in_seconds
 from textodds.learn.registry import AUTO, LEARNERS, names_of
 from textodds.learn.spelling import OF_WEIGHTING
 from textodds.text import Selection, TextSettings, Weighting

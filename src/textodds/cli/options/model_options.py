@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.command import F, argument, option
-from textodds.cli.option_types import Value, above_zero
-from textodds.cli.source import refuse_reading
+from textodds.cli.options.data_options import refuse_reading
+from textodds.cli.options.option_types import Value, above_zero
 from textodds.data import Batch
 from textodds.errors import InputError
 
