@@ -10,8 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from textodds.cli.command import Argument
-from textodds.cli.commands import commands
+from textodds.cli.commands import Argument, commands
 
 
 class Commands(SphinxDirective):

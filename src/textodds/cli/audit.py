@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from textodds.cli.command import argument, command, option
-from textodds.cli.options.data_options import paths_of, reading_of, reading_options
-from textodds.cli.options.learner_options import learner_option, learners_and_settings
-from textodds.cli.options.option_types import Value, above_zero
-from textodds.cli.options.run_options import running_options
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import (
+    Value,
+    above_zero,
+    learner_option,
+    learners_and_settings,
+    paths_of,
+    reading_of,
+    reading_options,
+    running_options,
+)
 from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say
 from textodds.cli.progress import progress
 from textodds.study.audit import audit as audited

@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from textodds.cli import model_files, summaries
-from textodds.cli.command import F, argument, option, together
-from textodds.cli.options.data_options import opened, reading_options, source_for
-from textodds.cli.options.model_options import literal_batches, say_option
-from textodds.cli.options.run_options import running_options
+from textodds.cli.commands import F, argument, option, together
+from textodds.cli.options import (
+    literal_batches,
+    opened,
+    reading_options,
+    running_options,
+    say_option,
+    source_for,
+)
 from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
 from textodds.errors import BadRow, InputError, MissingColumn, Unsupported

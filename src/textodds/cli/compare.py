@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli import tables
-from textodds.cli.command import argument, command, option
+from textodds.cli.commands import argument, command, option
 from textodds.cli.errors import STOPPED
-from textodds.cli.options.data_options import paths_of, reading_of, reading_options
-from textodds.cli.options.option_types import Value, above_zero, in_seconds, share
-from textodds.cli.options.run_options import running_options
+from textodds.cli.options import (
+    Value,
+    above_zero,
+    in_seconds,
+    paths_of,
+    reading_of,
+    reading_options,
+    running_options,
+    share,
+)
 from textodds.cli.output import aligned, as_json, echo, faint, one_line, say, size, strong
 from textodds.cli.progress import progress
 from textodds.data import files

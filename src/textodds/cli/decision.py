@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.cli.command import F, option, together
-from textodds.cli.options.option_types import Value
+from textodds.cli.commands import F, option, together
+from textodds.cli.options import Value
 from textodds.cli.output import counted, one_line, say
 from textodds.errors import InputError, Unsupported
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textodds.cli import demo_data, model_files, summaries
-from textodds.cli.command import command, option
+from textodds.cli.commands import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
 from textodds.model.explain import Explanation
 from textodds.model.text_model import Prediction, TextModel

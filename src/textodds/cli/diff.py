@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.command import argument, command, option
-from textodds.cli.options.data_options import DEFAULTS, reading_options
-from textodds.cli.options.model_options import COUNT, top_option
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import COUNT, DEFAULTS, reading_options, top_option
 from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
 from textodds.model.file import load
 

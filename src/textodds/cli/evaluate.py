@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli import model_files, summaries
-from textodds.cli.command import argument, command, option
+from textodds.cli.commands import argument, command, option
 from textodds.cli.decision import loss_options, rule_of
-from textodds.cli.options.data_options import portions, reading_options, source_for
-from textodds.cli.options.model_options import model_argument
-from textodds.cli.options.option_types import Value, share
-from textodds.cli.options.run_options import running_options
+from textodds.cli.options import (
+    Value,
+    model_argument,
+    portions,
+    reading_options,
+    running_options,
+    share,
+    source_for,
+)
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
 from textodds.errors import InputError, ModelFileError

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.command import argument, command, option
-from textodds.cli.options.model_options import model_argument, top_option
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
 from textodds.cli.tables import said_row
 from textodds.data.files import STDIN

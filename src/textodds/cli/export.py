@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from textodds.cli import model_files
-from textodds.cli.command import command, option
-from textodds.cli.options.model_options import model_argument
+from textodds.cli.commands import command, option
+from textodds.cli.options import model_argument
 from textodds.cli.output import as_json, counted, echo, say, size
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from textodds.cli.change import change, change_options
-from textodds.cli.command import command
+from textodds.cli.commands import command
 
 
 @command(

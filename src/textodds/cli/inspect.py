@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.cli import tables
-from textodds.cli.command import command, option
-from textodds.cli.options.model_options import model_argument, top_option
+from textodds.cli.commands import command, option
+from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import faint, one_line, show, strong, table, weight
 from textodds.cli.summaries import CLASSES, largest, table_model_lines, text_model_lines
 from textodds.errors import Unsupported

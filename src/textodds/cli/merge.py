@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from textodds.cli import model_files, summaries
-from textodds.cli.command import argument, command, option
-from textodds.cli.options.run_options import running_options
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import running_options
 from textodds.cli.output import as_json, echo, say, size
 from textodds.errors import InputError
 from textodds.model.file import load

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.command import argument, command
-from textodds.cli.options.data_options import portions, reading_options, source_for
-from textodds.cli.options.model_options import model_argument
-from textodds.cli.options.run_options import running_options
+from textodds.cli.commands import argument, command
+from textodds.cli.options import model_argument, portions, reading_options, running_options, source_for
 from textodds.cli.output import counted, one_line, say, show, strong, table
 from textodds.cli.progress import watched
 from textodds.model.file import load

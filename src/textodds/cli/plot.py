@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.cli import model_files
-from textodds.cli.command import Command, CommandGroup, F, argument, option, together
-from textodds.cli.options.option_types import OneOf
+from textodds.cli.commands import Command, CommandGroup, F, argument, option, together
+from textodds.cli.options import OneOf
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, TableSource, read_table

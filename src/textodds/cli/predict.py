@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.cli.command import argument, command, option
+from textodds.cli.commands import argument, command, option
 from textodds.cli.decision import Answer, Answers, answers_of, guarantee_options, loss_options
-from textodds.cli.options.data_options import portions, reading_options, source_for
-from textodds.cli.options.model_options import literal_batches, model_argument, say_option
-from textodds.cli.options.option_types import PRIOR
-from textodds.cli.options.run_options import running_options
+from textodds.cli.options import (
+    PRIOR,
+    literal_batches,
+    model_argument,
+    portions,
+    reading_options,
+    running_options,
+    say_option,
+    source_for,
+)
 from textodds.cli.output import as_json, one_line
 from textodds.cli.progress import watched
 from textodds.data.files import STDIN

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import sys
 
-from textodds.cli.command import argument, command, option
-from textodds.cli.options.model_options import COUNT
-from textodds.cli.options.option_types import Value
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import COUNT, Value
 from textodds.model.file import load
 
 

@@ -9,9 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.command import command, option
-from textodds.cli.options.model_options import COUNT, model_argument
-from textodds.cli.options.option_types import Value
+from textodds.cli.commands import command, option
+from textodds.cli.options import COUNT, Value, model_argument
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
 from textodds.errors import Unsupported
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.command import F, option, together
-from textodds.cli.options.data_options import paths_of, reading_of
-from textodds.cli.options.option_types import Value
+from textodds.cli.commands import F, option, together
+from textodds.cli.options import Value, paths_of, reading_of
 from textodds.cli.output import aligned, faint, one_line
 from textodds.errors import InputError
 

@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli import model_files, summaries, tables
-from textodds.cli.command import argument, command, option
-from textodds.cli.options.data_options import paths_of, portions, reading_of, reading_options, source_for
-from textodds.cli.options.learner_options import choice_options, learner_option, learners_and_settings
-from textodds.cli.options.option_types import Value, in_bytes
-from textodds.cli.options.run_options import running_options
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import (
+    Value,
+    choice_options,
+    in_bytes,
+    learner_option,
+    learners_and_settings,
+    paths_of,
+    portions,
+    reading_of,
+    reading_options,
+    running_options,
+    source_for,
+)
 from textodds.cli.output import (
     aligned,
     as_json,
