@@ -240,10 +240,6 @@ def test_every_entry_has_a_class_that_knows_it_and_comes_back_from_plain_data(na
         assert of_dict(plain) == learner, each.name
 
 
-ELSEWHERE = ("training", "cli", "spark", "study")
-"""Rooms that are being rewritten, and are looked at once that is done."""
-
-
 def lists_of_names(path):
     """Tuples, lists, sets and keys of dicts in a file that spell two names of learners or more."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -254,6 +250,6 @@ def lists_of_names(path):
 
 
 def test_no_other_place_spells_a_list_of_learners():
-    paths = [path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] not in ELSEWHERE]
-    found = dict(itertools.chain.from_iterable(map(lists_of_names, paths)))
-    assert found == {}
+    found = dict(itertools.chain.from_iterable(map(lists_of_names, SOURCE.rglob("*.py"))))
+    # Which pairs of models are told to overtake each other is a claim about them, not a list of what there is.
+    assert {place.split(":")[0] for place in found} == {"study/compare/curves.py"}

@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-USUAL, USUAL_OF_TABLES, OF_UNLABELLED, OF_STREAMS = "multinomial", "mixed", "semisupervised", "softmax"
-"""Learners where none is named."""
+# The learner where none is named: of texts, of tables, of unlabelled texts too, of a stream.
+USUAL = "multinomial"
+USUAL_OF_TABLES = "mixed"
+OF_UNLABELLED = "semisupervised"
+OF_STREAMS = "softmax"
 
 
 @dataclass(frozen=True, eq=False)
