@@ -251,5 +251,5 @@ def lists_of_names(path):
 
 def test_no_other_place_spells_a_list_of_learners():
     found = dict(itertools.chain.from_iterable(map(lists_of_names, SOURCE.rglob("*.py"))))
-    # Which pairs of models are told to overtake each other is a claim about them, not a list of what there is.
+    # Which of two models is told to overtake the other is a claim about them, not a list of what there is.
     assert {place.split(":")[0] for place in found} == {"study/compare/curves.py"}

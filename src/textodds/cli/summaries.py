@@ -93,7 +93,7 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
     yield from (("fit", line) for line in fit_lines(about["fit"], settings))
     yield from (("chosen", line) for line in selection_headline(about.get("chosen")))
-    yield from (("honest", line) for line in held_out_lines(about.get("left_out")))
+    yield from (("held out", line) for line in held_out_lines(about.get("left_out")))
     yield "selection", f"{_choices(recipe['selection'].items())}, unknown {recipe['unknown']}"
     counts = "with" if about["counts"] else "without"
     yield "file", f"{size(about['bytes'])}, format {about['format']}, {counts} counts"

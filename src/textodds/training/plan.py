@@ -125,7 +125,7 @@ def plan_of(
     **how: Any,
 ) -> Plan:
     """The plan of what `textodds.train` was asked."""
-    columns = columns or getattr(type(learner) is not type and learner, "columns", None)
+    columns = columns or _columns_of(learner)
     if like is not None and (learner is not None or words or columns):
         raise InputError(
             "a model that is like another has its learner, its columns and its words",
@@ -169,6 +169,11 @@ def plan_of(
         )
     given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, **how}
     return Plan(settled, pins, words, threads=checked_threads(threads), **given)
+
+
+def _columns_of(given: Any) -> Mapping[str, str] | None:
+    """What an estimator of tables says of its columns."""
+    return None if isinstance(given, (str, type)) else getattr(given, "columns", None)
 
 
 def _named(learner: Any, words: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
