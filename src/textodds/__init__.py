@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from textodds.study.audit import audit
     from textodds.study.compare import Comparison, compare
     from textodds.study.diff import diff
+    from textodds.study.evaluation_report import evaluation_report
     from textodds.text import TextSettings, Weighting
     from textodds.training.stream import SoftmaxStream
     from textodds.training.train import train
@@ -95,6 +96,7 @@ __all__ = [
     "compare",
     "diff",
     "errors",
+    "evaluation_report",
     "from_sklearn",
     "load",
     "most_useful",
@@ -142,6 +144,7 @@ _HOME = {
     "class_mix": "judge.class_mix",
     "compare": "study.compare",
     "diff": "study.diff",
+    "evaluation_report": "study.evaluation_report",
     "from_sklearn": "interop.from_sklearn",
     "load": "model.file",
     "most_useful": "study.active",
