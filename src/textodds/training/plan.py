@@ -150,7 +150,8 @@ def plan_of(
         return Plan(one, None, words, threads=checked_threads(threads), **how)
     settled: Learner | None = None
     pins: Pins | None = None
-    if features is not None or len(named) > 1 or named[:1] == (AUTO,):
+    is_choice = isinstance(learner, (list, tuple)) or len(named) > 1 or named[:1] == (AUTO,)
+    if features is not None or is_choice:
         pins = pins_of(AUTO if named[:1] == (AUTO,) else named or USUAL, features, words)
         if pins.is_settled:
             shape = FEATURES[pins.features[0]] if pins.features else {}
