@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.study.report.classifiers import MaximumLikelihood
-from textodds.study.report.crossings import Crossing, crossings
-from textodds.study.report.legend import Caption, head, shorten
+from textodds.study.report.classifiers import Crossing, MaximumLikelihood, crossings
+from textodds.study.report.legend import draw_keys, head, label, new_sheet, shorten
 from textodds.study.report.palette import BAR, INK, style
 from textodds.study.report.picture import Picture, drawing
 from textodds.study.report.points import LabelledPoints
-from textodds.study.report.sheet import label, new_figure
 
 Floats = NDArray[np.float64]
 
@@ -64,9 +62,11 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     notes = (*data.notes, *(note for column in columns for note in column.notes))
     across = min(ACROSS, len(names))
     wide = 6.5 if across == 1 else 10.0
-    words = Caption(data.classes, KEY, notes, wide)
     with drawing():
-        figure, panels = new_figure(words, wide, -(-len(names) // across), across, 2.7, gap=0.6, ticks=0.46)
+        from matplotlib.patches import Patch
+
+        shape = -(-len(names) // across), across
+        figure, panels = new_sheet(wide, 3.7, shape, "; ".join([KEY, *notes]))
         for axes in panels[len(names) :]:
             axes.remove()
         for v, axes in enumerate(panels[: len(names)]):
@@ -75,7 +75,9 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
             head(axes, shorten(names[v], 60 // across), "", f"{right}, by this alone")
             if v % across == 0:
                 axes.set_ylabel("density in the class, p(x | k)")
-        words.draw(figure, ellipses=False)
+        looks = [style(k) for k in range(len(data.classes))]
+        keys = [Patch(facecolor=look.pale(BAR), edgecolor=look.line, linewidth=1.6) for look in looks]
+        draw_keys(figure, keys, data.classes)
     plain = {
         name: {"accuracy": right, "decisions": [vars(point) for point in points]}
         for name, right, points in zip(names, accuracy, found, strict=True)
