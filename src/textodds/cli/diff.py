@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textodds.cli.command import argument, command, option
 from textodds.cli.model_options import COUNT, top_option
 from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
-from textodds.cli.source import DEFAULTS, reading_options
+from textodds.cli.source import reading_of, reading_options
 from textodds.model.file import load
 
 if TYPE_CHECKING:
@@ -57,12 +57,8 @@ def diff(
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The options for reading that were given, as `read` takes them."""
-    given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    for flag in {"no_quoting", "no_header"} & set(given):
-        given[flag.removeprefix("no_")] = not given.pop(flag)
-    if "rejects" in given:
-        given["rejects_path"] = given.pop("rejects")
-    return given
+    usual = reading_of({})
+    return {name: value for name, value in reading_of(options).items() if value != usual[name]}
 
 
 def _lines(difference: Difference, first: str, second: str) -> Iterator[str]:
