@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,10 +83,8 @@ def boundaries(
             head(axes, fitted.name, MODELS[fitted.name][1], right)
             label(axes.xaxis, names[0])
         label(panels[0].yaxis, names[1])
-        looks = [style(k) for k in range(len(data.classes))]
-        point: Any = {"linestyle": "", "markersize": 7.5}
-        keys = [Line2D([], [], marker=look.marker, color=look.colour, **point) for look in looks]
-        draw_keys(figure, keys, data.classes)
+        point: Any = partial(Line2D, [], [], linestyle="", markersize=7.5)
+        draw_keys(figure, data.classes, lambda look: point(marker=look.marker, color=look.colour))
     about = {"x": names[0], "y": names[1], "rows": len(data.rows), "classes": list(data.classes)}
     title = f"Decision regions of {', '.join(MODELS)} by {names[0]} and {names[1]}"
     return Picture(figure, title, notes, {**about, "accuracy": accuracy})

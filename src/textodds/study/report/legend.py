@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from textodds.model.explain.markup import CONTROL
-from textodds.study.report.palette import FAINT, INK
+from textodds.study.report.palette import FAINT, INK, Style, style
 from textodds.study.report.picture import empty_figure
 
 LONGEST = 24  # letters of the name of a class
@@ -27,13 +27,14 @@ def new_sheet(
     return figure, axes
 
 
-def draw_keys(figure: Any, keys: list[Any], classes: Sequence[str]) -> None:
-    """Keys to the classes over the panels, as many beside one another as there is room for."""
+def draw_keys(figure: Any, classes: Sequence[str], key: Callable[[Style], Any]) -> None:
+    """A ``key`` to each of the classes over the panels, as many beside one another as there is room for."""
     names = [shorten(name) for name in classes]
     room = (figure.get_figwidth() - 1) / (0.42 + 0.088 * max(map(len, names)))
     across = max(1, min(len(names), int(room)))
     figure.set_figheight(figure.get_figheight() + (-(-len(names) // across) - 1) * KEY_LINE)
     gaps = {"handlelength": 1.1, "handletextpad": 0.4, "columnspacing": 1.5, "labelspacing": 0.4}
+    keys = [key(style(k)) for k in range(len(names))]
     figure.legend(keys, names, loc="outside upper left", ncols=across, frameon=False, fontsize=10, **gaps)
 
 
@@ -58,7 +59,7 @@ def head(axes: Any, name: str, what: str, result: str) -> None:
     above = {"xycoords": "axes fraction", "textcoords": "offset points"}
     axes.annotate(name, (0, 1), (0, 20), fontsize=12, fontweight="bold", color=INK, **above)
     axes.annotate(what, (1, 1), (0, 20.5), fontsize=9, color=FAINT, ha="right", **above)
-    axes.annotate(result, (0, 1), (0, 6), fontsize=9.5, color=INK, in_layout=False, **above)
+    axes.annotate(result, (0, 1), (0, 6), fontsize=9, color=INK, in_layout=False, **above)
 
 
 def shorten(name: str, longest: int = LONGEST) -> str:
