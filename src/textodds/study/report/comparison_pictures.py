@@ -59,10 +59,10 @@ def accuracy_dots(found: Comparison) -> Any:
     drawn = looks([row.name for row in found.rows])
     left, right = figure.subplots(1, 2, sharey=True)
     for at, row in enumerate(found.rows):
-        quality = row.evaluation
-        _estimate(left, drawn[row.name], 7.5, (quality.accuracy, at), x=quality.accuracy_interval)
+        look, quality = drawn[row.name], row.evaluation
+        _estimate(left, look, 7.5, (quality.accuracy, at), quality.accuracy_interval, across=True)
         if math.isfinite(quality.log_loss):
-            _estimate(right, drawn[row.name], 7.5, (quality.log_loss, at), x=quality.log_loss_interval)
+            _estimate(right, look, 7.5, (quality.log_loss, at), quality.log_loss_interval, across=True)
     left.set_yticks(range(len(found.rows)), [name_on_axis(row.name, NAMES) for row in found.rows])
     left.set_ylim(len(found.rows) - 0.5, -0.5)
     left.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
@@ -76,15 +76,9 @@ def accuracy_dots(found: Comparison) -> Any:
 
 
 def _estimate(
-    axes: Any,
-    look: Look,
-    size: float,
-    at: tuple[float, float],
-    *,
-    x: Interval | None = None,
-    y: Interval | None = None,
+    axes: Any, look: Look, size: float, at: tuple[float, float], interval: Interval, *, across: bool = False
 ) -> None:
-    """A marker at an estimate, and a line along its interval, on either axis."""
+    """A marker at an estimate, and a line along its interval: upwards, or across."""
     line = {
         "color": look.colour,
         "linewidth": 0.2 * size,
@@ -92,7 +86,7 @@ def _estimate(
         "solid_capstyle": "butt",
         "zorder": 2,
     }
-    axes.plot(x or [at[0]] * 2, y or [at[1]] * 2, **line)
+    axes.plot(*(interval, [at[1]] * 2) if across else ([at[0]] * 2, interval), **line)
     axes.plot(*at, color=look.colour, marker=look.marker, markersize=size, linestyle="", zorder=3)
 
 
@@ -105,9 +99,8 @@ def time_scatter(found: Comparison) -> Any:
     for row in found.rows:
         taken = (row.training.cpu, row.predicting_thousand.cpu)
         for axes, seconds in zip(panels, taken, strict=True):
-            quality = row.evaluation
-            at = max(seconds, 1e-6), quality.accuracy
-            _estimate(axes, drawn[row.name], 8.5, at, y=quality.accuracy_interval)
+            at = max(seconds, 1e-6), row.evaluation.accuracy
+            _estimate(axes, drawn[row.name], 8.5, at, row.evaluation.accuracy_interval)
     panels[0].yaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
     panels[0].set_ylabel("accuracy")
     panels[0].set_xlabel("processor time to train")
@@ -191,7 +184,7 @@ def reliability_panels(found: Comparison) -> Any:
     for axes, row in zip(flat, found.rows, strict=False):
         axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
         for rows, said, right in row.evaluation.reliability:
-            _estimate(axes, drawn[row.name], 4.5, (said, right), y=wilson(round(rows * right), rows))
+            _estimate(axes, drawn[row.name], 4.5, (said, right), wilson(round(rows * right), rows))
         axes.set_title(name_on_axis(row.name, NAMES), loc="left", fontsize=9.5, color=INK)
         at = {"xycoords": "axes fraction", "ha": "right", "fontsize": 8, "color": FAINT}
         axes.annotate(f"off by {row.evaluation.calibration_error:.3f}", (0.97, 0.05), **at)

@@ -57,8 +57,7 @@ class Picture:
 
         The same rows give the same bytes, with the same version of matplotlib.
         """
-        format_ = picture_format(path)
-        drawn = self.encoded(format_)
+        drawn = self.encoded(picture_format(path))
         with replacing(path) as temporary:
             temporary.write_bytes(drawn)
 
