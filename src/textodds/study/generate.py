@@ -297,16 +297,12 @@ def _within(
 ) -> list[float | None]:
     """Numbers uniform in their intervals ``(low, high]``, by name; None where one is missing."""
     low, high = _ends(edges)
-    number = {name: c for c, name in enumerate(names)}
-    found: list[float | None] = []
-    for name, share in zip(intervals, random.random(len(intervals)).tolist(), strict=True):
-        if name is None:
-            found.append(None)
-            continue
-        a, b = float(low[number[name]]), float(high[number[name]])
-        drawn = max(b - share * (b - a), float(np.nextafter(a, np.inf)))  # a itself is outside
-        found.append(drawn + 0.0)  # 0 rather than -0
-    return found
+    number: dict[str | None, int] = {name: c for c, name in enumerate(names)} | {None: 0}
+    own = np.array([number[name] for name in intervals], dtype=np.intp)
+    a, b = low[own], high[own]
+    drawn = np.maximum(b - random.random(len(own)) * (b - a), np.nextafter(a, np.inf))  # a itself is outside
+    values = (drawn + 0.0).tolist()  # 0 rather than -0
+    return [None if name is None else value for name, value in zip(intervals, values, strict=True)]
 
 
 def _ends(edges: Floats) -> tuple[Floats, Floats]:
