@@ -18,7 +18,7 @@ def test_the_class_with_a_margin_above_zero_is_the_one_that_the_model_predicts(f
     gaussian = Gaussian(MODELS[fitted.name][0], smoothing=0.0)
     density = gaussian.fit(Moments.of(*three, full=gaussian.is_full)).log_density(points)
     predicted = (density + np.log([120 / 270, 90 / 270, 60 / 270])).argmax(axis=1)
-    margin = fitted.margins(points)
+    margin = margins(fitted.model.scores(points))
     np.testing.assert_array_equal(margin.argmax(axis=1), predicted)
     np.testing.assert_array_equal((margin > 0).sum(axis=1), 1)
     assert len(set(predicted)) == 3

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.study.report.classifiers import MODELS, MaximumLikelihood
+from textodds.study.report.classifiers import MODELS, MaximumLikelihood, margins
 from textodds.study.report.legend import draw_keys, head, label, new_sheet
 from textodds.study.report.palette import INK, REGION, Style, style
 from textodds.study.report.picture import Picture, drawing
@@ -104,14 +104,14 @@ def _draw(
 ) -> None:
     """One model: regions under points under boundaries under ellipses under means."""
     styles = [style(k) for k in range(len(data.classes))]
-    x, y, margins = _margin_grid(fitted, limits)
+    x, y, grid = _margin_grid(fitted, limits)
     coarse = slice(None, None, COARSER)
-    for look, margin in zip(styles, margins[:, coarse, coarse], strict=True):
+    for look, margin in zip(styles, grid[:, coarse, coarse], strict=True):
         if margin.max() > 0:
             fill = {"levels": [0, np.inf], "colors": [look.pale(REGION)], "zorder": 0}
             axes.contourf(x[coarse], y[coarse], margin, **fill)
     _scatter(axes, data, shown, styles)
-    for margin in margins[:-1]:  # a boundary has two sides: the last class has none of its own
+    for margin in grid[:-1]:  # a boundary has two sides: the last class has none of its own
         if margin.min() < 0 < margin.max():
             axes.contour(x, y, margin, levels=[0], colors=[INK], linewidths=1.4, zorder=4)
     for k, look in enumerate(styles):
@@ -128,7 +128,7 @@ def _margin_grid(fitted: MaximumLikelihood, limits: Floats) -> tuple[Floats, Flo
     """Places along both axes, (X,) and (Y,), and the margin of every class at each of them, (K, Y, X)."""
     x, y = np.linspace(limits[0], limits[1], FINE).T
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    return x, y, fitted.margins(grid).T.reshape(-1, FINE, FINE)
+    return x, y, margins(fitted.model.scores(grid)).T.reshape(-1, FINE, FINE)
 
 
 def _scatter(axes: Any, data: LabelledPoints, shown: list[Any], styles: list[Style]) -> None:

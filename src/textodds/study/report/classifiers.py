@@ -64,10 +64,6 @@ class MaximumLikelihood:
         """Share of the rows whose class is the likeliest."""
         return float((self.model.scores(data.rows).argmax(axis=1) == data.codes).mean())
 
-    def margins(self, rows: Floats) -> Floats:
-        """`margins` of the scores of rows (N, V): each crosses zero at the boundary of its class, (N, K)."""
-        return margins(self.model.scores(rows))
-
     def ellipse(self, k: int, distance: float, n: int = 181) -> Floats:
         r"""Points at a Mahalanobis ``distance`` from the mean of class k, (n, 2), the last being the first.
 
