@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.commands import argument, command, option
-from textodds.cli.options import COUNT, DEFAULTS, reading_options, top_option
+from textodds.cli.options import COUNT, reading_of, reading_options, top_option
 from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
 from textodds.model.file import load
 
@@ -56,12 +56,8 @@ def diff(
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
     """The options for reading that were given, as `read` takes them."""
-    given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
-    for flag in {"no_quoting", "no_header"} & set(given):
-        given[flag.removeprefix("no_")] = not given.pop(flag)
-    if "rejects" in given:
-        given["rejects_path"] = given.pop("rejects")
-    return given
+    usual = reading_of({})
+    return {name: value for name, value in reading_of(options).items() if value != usual[name]}
 
 
 def _lines(difference: Difference, first: str, second: str) -> Iterator[str]:

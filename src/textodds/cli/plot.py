@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from textodds.cli import model_files
 from textodds.cli.commands import Command, CommandGroup, F, argument, option, together
-from textodds.cli.options import OneOf
+from textodds.cli.options import OneOf, paths_of
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
-from textodds.data import Column, Schema, TableSource, read_table
+from textodds.data import Column, Schema, read_table
 from textodds.errors import InputError, NoData, suggestion
 from textodds.study.report import Picture, boundaries, densities
 from textodds.study.report.picture import picture_format, require_matplotlib
@@ -187,9 +187,8 @@ def _checked_path(data: Sequence[str], output: str | None, what: str) -> Path:
     if not all(data) or not data:
         raise InputError("there is no data", hint="name a file, a pattern, or `-` for stdin")
     stem = model_files.default_path(data).stem
-    path = (
-        Path(output) if output is not None else Path(f"{what if stem == 'model' else f'{stem}-{what}'}.svg")
-    )
+    name = what if stem == "model" else f"{stem}-{what}"
+    path = Path(f"{name}.svg" if output is None else output)
     picture_format(path)
     model_files.must_be_writable(path)
     return path
@@ -221,22 +220,14 @@ def _table(
     data: Sequence[str], options: dict[str, Any], choose: Callable[[str, Schema], list[str]]
 ) -> NumberTable:
     """The columns that ``choose`` takes of the data."""
-
-    def opened(schema: Schema | None = None) -> TableSource:
-        return read_table(
-            data[0] if len(data) == 1 else [Path(path) for path in data],
-            label=options["label"] if schema is None else schema.label,
-            schema=schema,
-            format=options["format"],
-            bad_rows=options["bad_rows"],
-        )
-
-    source = opened()
+    files, reading = paths_of(data, None), {name: options[name] for name in ("format", "bad_rows")}
+    source = read_table(files, label=options["label"], **reading)
     schema = source.schema
     names = choose(source.description, schema)
     if source.size is not None:  # files: read again, but only what is drawn
         source.rejects.close()
-        source = opened(Schema(tuple(Column(name, "number", "drawn") for name in names), schema.label))
+        drawn = Schema(tuple(Column(name, "number", "drawn") for name in names), schema.label)
+        source = read_table(files, label=schema.label, schema=drawn, **reading)
     elif strange := [name for name in names if name not in schema.names("number")]:
         raise InputError(
             f"column `{strange[0]}` of {source.description} does not seem to be numbers",

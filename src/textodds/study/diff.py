@@ -170,13 +170,9 @@ def diff(
 
 
 def _classes(a: Model, b: Model) -> dict[str, Class]:
-    found = [(_documents(model), _prior(model)) for model in (a, b)]
-    return {
-        name: Class(
-            (found[0][0].get(name), found[1][0].get(name)), (found[0][1].get(name), found[1][1].get(name))
-        )
-        for name in sorted({*a.classes_, *b.classes_})
-    }
+    names = sorted({*a.classes_, *b.classes_})
+    rows = [(_documents(a).get, _documents(b).get), (_prior(a).get, _prior(b).get)]
+    return {name: Class(*((before(name), after(name)) for before, after in rows)) for name in names}
 
 
 def _documents(model: Model) -> dict[str, float]:
@@ -186,13 +182,10 @@ def _documents(model: Model) -> dict[str, float]:
 
 
 def _prior(model: Model) -> dict[str, float]:
-    if isinstance(model, TextModel):
-        if not model.form.is_posterior:
-            return {}
-        log_prior = model.form.log_prior
-    else:
-        log_prior = model.log_prior
-    return dict(zip(model.classes_, np.exp(log_prior).tolist(), strict=True))
+    form = model.form if isinstance(model, TextModel) else model
+    if isinstance(model, TextModel) and not model.form.is_posterior:
+        return {}
+    return dict(zip(model.classes_, np.exp(form.log_prior).tolist(), strict=True))
 
 
 def _differing(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -292,14 +285,12 @@ def _shifts(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, flo
     mine, theirs = _marginals(a), _marginals(b)
     found = []
     for name in mine.keys() & theirs.keys():
-        distances = [
-            (_hellinger(mine[name][label], theirs[name][label]), label)
+        shifts = [
+            (name, label, distance)
             for label in mine[name].keys() & theirs[name].keys()
+            if (distance := _hellinger(mine[name][label], theirs[name][label])) is not None
         ]
-        known = [(distance, label) for distance, label in distances if distance is not None]
-        if known:
-            distance, label = min(known, key=lambda pair: (-pair[0], pair[1]))
-            found.append((name, label, distance))
+        found += sorted(shifts, key=lambda each: (-each[2], each[1]))[:1]
     ranked = sorted(found, key=lambda each: (-each[2], each[0]))
     return tuple(each for each in ranked[:top] if each[2] > 0)
 
@@ -373,13 +364,13 @@ def _decisions(
     def decided(labelled: bool) -> DecisionChanges:
         return _compare_answers(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
 
-    if labels is not None or reading.get("label") is not None:
-        return decided(True)
+    is_named = labels is not None or reading.get("label") is not None
     try:
         return decided(True)
     except InputError as error:  # labels are welcome, and need not be there
         lacking = isinstance(error, MissingColumn) and error.wanted == "label"
-        if not (lacking or isinstance(error, BadFile) or error.problem.endswith("comes without labels")):
+        lacking |= isinstance(error, BadFile) or error.problem.endswith("comes without labels")
+        if is_named or not lacking:
             raise
     return decided(False)
 

@@ -76,17 +76,17 @@ def sample(
     if length is not None and not 0 <= length < 1e6:
         raise InputError(f"the mean length must be from 0 to a million words, got {length!r}")
     random = np.random.default_rng(seed)
-    drawn: list[str] | Columns
-    if isinstance(model, TextModel):
-        form = _density_form(model)
-        codes = _classes(model, n, label, form.log_prior, random)
-        drawn = _texts(model, codes, random, length)
+    if length is not None and model.is_table:
+        raise InputError("a length is for texts", hint="leave it out: rows are drawn column by column")
+    log_prior = _density_form(model).log_prior if isinstance(model, TextModel) else model.log_prior
+    if label is None:
+        codes = _draw(np.exp(log_prior), n, random)
     else:
-        if length is not None:
-            raise InputError("a length is for texts", hint="leave it out: rows are drawn column by column")
-        codes = _classes(model, n, label, model.log_prior, random)
-        drawn = _rows(model, codes, random)
-    return drawn, [model.classes_[k] for k in codes.tolist()]
+        codes = np.full(n, class_number(label, model.classes_), dtype=np.int64)
+    labels = [model.classes_[k] for k in codes.tolist()]
+    if isinstance(model, TextModel):
+        return _texts(model, codes, random, length), labels
+    return _rows(model, codes, random), labels
 
 
 def perplexities(model: TextModel, texts: Any) -> Floats:
@@ -138,14 +138,6 @@ def _density_form(model: TextModel) -> LinearModel:
             hint="train on single words: ngrams=(1, 1), without characters",
         )
     return model.form
-
-
-def _classes(
-    model: Model, n: int, label: str | None, log_prior: Floats, random: np.random.Generator
-) -> Codes:
-    if label is None:
-        return _draw(np.exp(log_prior), n, random)
-    return np.full(n, class_number(label, model.classes_), dtype=np.int64)
 
 
 def _draw(shares: Floats, n: int, random: np.random.Generator) -> Codes:
@@ -305,16 +297,12 @@ def _within(
 ) -> list[float | None]:
     """Numbers uniform in their intervals ``(low, high]``, by name; None where one is missing."""
     low, high = _ends(edges)
-    number = {name: c for c, name in enumerate(names)}
-    found: list[float | None] = []
-    for name, share in zip(intervals, random.random(len(intervals)).tolist(), strict=True):
-        if name is None:
-            found.append(None)
-            continue
-        a, b = float(low[number[name]]), float(high[number[name]])
-        drawn = max(b - share * (b - a), float(np.nextafter(a, np.inf)))  # a itself is outside
-        found.append(drawn + 0.0)  # 0 rather than -0
-    return found
+    number: dict[str | None, int] = {name: c for c, name in enumerate(names)} | {None: 0}
+    own = np.array([number[name] for name in intervals], dtype=np.intp)
+    a, b = low[own], high[own]
+    drawn = np.maximum(b - random.random(len(own)) * (b - a), np.nextafter(a, np.inf))  # a itself is outside
+    values = (drawn + 0.0).tolist()  # 0 rather than -0
+    return [None if name is None else value for name, value in zip(intervals, values, strict=True)]
 
 
 def _ends(edges: Floats) -> tuple[Floats, Floats]:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from textodds.study.compare.splits import codes_of, held_out, nested, usual_sizes
+from textodds.study.compare.splits import held_out, nested, usual_sizes
 
 CODES = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, 3], [700, 250, 49, 1]))
 
@@ -51,9 +51,3 @@ def test_sizes_are_round_and_end_with_all_rows():
     assert usual_sizes(11_314, 20) == (50, 100, 200, 500, 1000, 2000, 5000, 11_314)
     assert usual_sizes(30, 2) == (20, 30)
     assert usual_sizes(15, 2) == (15,)
-
-
-def test_classes_are_in_order():
-    classes, codes = codes_of(["b", "a", "b"])
-    assert classes == ("a", "b")
-    assert codes.tolist() == [1, 0, 1]

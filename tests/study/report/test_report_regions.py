@@ -3,9 +3,9 @@ import pytest
 
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.stats.moments import Moments
-from textodds.study.report.classifiers import MODELS, MaximumLikelihood
+from textodds.study.report.boundary_picture import _limits, _margin_grid
+from textodds.study.report.classifiers import MODELS, MaximumLikelihood, margins
 from textodds.study.report.points import LabelledPoints
-from textodds.study.report.regions import AxisLimits, Regions, margins
 
 
 @pytest.fixture(params=MODELS)
@@ -13,35 +13,28 @@ def fitted(request, three):
     return MaximumLikelihood.of(request.param, LabelledPoints.of(*three, ["x", "y"]))
 
 
-@pytest.fixture
-def frame(three):
-    data = LabelledPoints.of(*three, ["x", "y"])
-    return AxisLimits.around(data, [MaximumLikelihood.of(name, data) for name in MODELS], 2.0)
-
-
-def test_each_point_of_the_grid_has_the_colour_of_the_class_that_the_model_predicts(fitted, frame, three):
-    regions = Regions.of(fitted, frame, 101)
-    draw = np.random.default_rng(0)
-    i, j = draw.integers(0, 101, (2, 500))
-    points = np.stack([regions.x[j], regions.y[i]], axis=1)
+def test_the_class_with_a_margin_above_zero_is_the_one_that_the_model_predicts(fitted, three):
+    points = np.random.default_rng(0).uniform(-2, 5, (500, 2))
     gaussian = Gaussian(MODELS[fitted.name][0], smoothing=0.0)
     density = gaussian.fit(Moments.of(*three, full=gaussian.is_full)).log_density(points)
     predicted = (density + np.log([120 / 270, 90 / 270, 60 / 270])).argmax(axis=1)
-    np.testing.assert_array_equal(regions.best()[i, j], predicted)
+    margin = margins(fitted.model.scores(points))
+    np.testing.assert_array_equal(margin.argmax(axis=1), predicted)
+    np.testing.assert_array_equal((margin > 0).sum(axis=1), 1)
     assert len(set(predicted)) == 3
 
 
-def test_between_the_points_of_the_grid_the_sign_of_the_margin_is_the_decision(fitted, frame):
+def test_between_the_points_of_the_grid_the_sign_of_the_margin_is_the_decision(fitted, three):
     """The fill and the boundary are interpolated: random points away from it must lie on the right side."""
     from scipy.interpolate import RegularGridInterpolator
 
-    regions = Regions.of(fitted, frame)
-    draw = np.random.default_rng(1)
-    points = draw.uniform([frame.left, frame.bottom], [frame.right, frame.top], (4000, 2))
+    low, high = limits = _limits(LabelledPoints.of(*three, ["x", "y"]), [fitted])
+    points = np.random.default_rng(1).uniform(low, high, (4000, 2))
     scores = fitted.model.scores(points)
     clear = margins(scores).max(axis=1) > 0.01
-    for k, margin in enumerate(regions.margin):
-        drawn = RegularGridInterpolator((regions.y, regions.x), margin)(points[:, ::-1])
+    x, y, grid = _margin_grid(fitted, limits)
+    for k, margin in enumerate(grid):
+        drawn = RegularGridInterpolator((y, x), margin)(points[:, ::-1])
         np.testing.assert_array_equal((drawn > 0)[clear], (scores.argmax(axis=1) == k)[clear])
     assert clear.mean() > 0.98
 
@@ -94,12 +87,13 @@ def test_the_frame_holds_all_ellipses_and_is_not_stretched_by_one_outlier(three)
     far = np.concatenate([rows, [[60.0, 1.0]]])
     data = LabelledPoints.of(far, [*labels, "a"], ["x", "y"])
     models = [MaximumLikelihood.of(name, data) for name in MODELS]
-    frame = AxisLimits.around(data, models, 2.0)
+    low, high = _limits(data, models)
     for fitted in models:
         for k in range(3):
-            assert frame.holds(fitted.ellipse(k, 2.0)).all()
-    assert not frame.holds(far[-1:])[0]
-    assert frame.holds(data.rows).mean() > 0.95
+            ellipse = fitted.ellipse(k, 2.0)
+            assert ((low <= ellipse) & (ellipse <= high)).all()
+    assert far[-1, 0] > high[0]
+    assert ((low <= data.rows) & (data.rows <= high)).all(axis=1).mean() > 0.95
 
 
 def test_a_column_of_small_numbers_beside_one_of_large_ones_keeps_its_shape(three):

@@ -11,6 +11,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -81,21 +82,13 @@ class MeasurementCache:
 
 
 def _plain(each: Measurement) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        "name": each.name,
-        "size": each.size,
-        "repeat": each.repeat,
-        "training": [each.training.wall, each.training.cpu],
-        "predicting": [each.predicting.wall, each.predicting.cpu],
-        "reason": each.reason,
-        "bytes": each.bytes,
-        "made": each.made,
-        "notes": list(each.notes),
-    }
+    times = {"training": astuple(each.training), "predicting": astuple(each.predicting)}
+    plain: dict[str, Any] = {**vars(each), **times}
+    del plain["answers"], plain["evaluation"]
     if each.answers is not None:
         plain["rows"] = len(each.answers.right)
-        plain["right"] = _packed(np.packbits(each.answers.right).tobytes())
-        plain["loss"] = _packed(each.answers.loss.astype("<f4").tobytes())
+        packed = {"right": np.packbits(each.answers.right), "loss": each.answers.loss.astype("<f4")}
+        plain |= {name: base64.b85encode(bits.tobytes()).decode() for name, bits in packed.items()}
     if each.evaluation is not None:
         plain["evaluation"] = each.evaluation.as_dict()
     return plain
@@ -107,8 +100,9 @@ def _measurement(plain: dict[str, Any]) -> Measurement | None:
         answers = None
         if "right" in plain:
             n = int(plain["rows"])
-            right = np.unpackbits(np.frombuffer(_unpacked(plain["right"]), np.uint8), count=n)
-            loss = np.frombuffer(_unpacked(plain["loss"]), "<f4").astype(np.float32)
+            bits = np.frombuffer(base64.b85decode(plain["right"]), np.uint8)
+            right = np.unpackbits(bits, count=n)
+            loss = np.frombuffer(base64.b85decode(plain["loss"]), "<f4").astype(np.float32)
             if len(right) != n or len(loss) != n:
                 return None
             answers = Answers(right.astype(np.bool_), loss)
@@ -152,11 +146,3 @@ def _evaluation(plain: dict[str, Any]) -> Evaluation:
             for part in plain["reliability"]
         ),
     )
-
-
-def _packed(raw: bytes) -> str:
-    return base64.b85encode(raw).decode()
-
-
-def _unpacked(text: str) -> bytes:
-    return base64.b85decode(text)

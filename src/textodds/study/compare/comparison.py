@@ -87,26 +87,12 @@ class Row:
 class Comparison:
     """Models side by side; made by `textodds.compare`.
 
-    Attributes
-    ----------
-    setting : Setting
-        The data and its split.
-    rows : tuple of Row
-        The models, the most accurate first.
-    refused : dict
-        Models that could not be made of this data, with the reason.
-    tests : tuple of PairedTest
-        The best model against each of the others, by accuracy and by log-loss.
-    curves : tuple of LearningCurve
-        Error and log-loss over the number of rows learned from.
-    overtakings : tuple of Crossover
-        Where a model that assumes less overtakes one that assumes more.
-    missing : tuple of str
-        What was skipped for want of time, or not done because the work was stopped.
-    is_whole : bool
-        Whether all models were measured; what only curves lack does not count.
-    is_stopped : bool
-        Whether the work was stopped.
+    ``rows`` are the models, the most accurate first; ``refused`` are those that could not be made of this
+    data, with the reason. ``tests`` are of the best model against each of the others, by accuracy and by
+    log-loss; ``curves`` are error and log-loss over the number of rows learned from; ``overtakings`` are
+    where a model that assumes less overtakes one that assumes more. ``missing`` says what was skipped for
+    want of time, or not done because the work was stopped (``is_stopped``); ``is_whole`` is whether all
+    models were measured: what only curves lack does not count.
     """
 
     setting: Setting

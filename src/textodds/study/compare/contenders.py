@@ -67,19 +67,13 @@ def are_of_tables(models: Any) -> bool:
 
 def _listed(models: Any) -> list[Any]:
     """Every model by itself."""
-    if isinstance(models, str) or not isinstance(models, Iterable):
-        models = [models]
-    return [
-        one
-        for each in models
-        for one in (
-            spelled(each)
-            if isinstance(each, str) and each.strip(", ")
-            else []
-            if isinstance(each, str)
-            else [each]
-        )
-    ]
+    found: list[Any] = []
+    for each in [models] if isinstance(models, str) or not isinstance(models, Iterable) else models:
+        if not isinstance(each, str):
+            found.append(each)
+        elif each.strip(", "):
+            found += spelled(each)
+    return found
 
 
 def _contender(given: SpelledLearner | Learner | Any) -> Contender:

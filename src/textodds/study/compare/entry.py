@@ -9,12 +9,13 @@ from typing import Any
 
 from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
 from textodds.errors import InputError, NoData
+from textodds.learn.labelled_rows import coded
 from textodds.study.compare.comparison import Comparison
 from textodds.study.compare.contenders import are_of_tables, contenders
 from textodds.study.compare.laboratory import REPEATS, Laboratory
 from textodds.study.compare.rows import Rows, TableRows, TextRows
-from textodds.study.compare.splits import codes_of, usual_sizes
 from textodds.study.compare.splits import held_out as held_out_rows
+from textodds.study.compare.splits import usual_sizes
 from textodds.training.plan import Plan, plan_of, texts_or_table
 from textodds.training.table_columns import kinds_of
 
@@ -122,14 +123,14 @@ def _rows_of(
     source: Any, labels: Any, reading: ReadOptions, plan: Plan, observer: Observer
 ) -> tuple[Rows, str]:
     """The rows of a source, and what it is: texts or, where there is no column of texts, those of a table."""
+    said = plan.columns or {}
 
     def of_texts(data: Source) -> tuple[Rows, str]:
-        return TextRows.of(observer.watched(data, data.ahead(), "reading")), data.description
+        return _in_memory(data, said, observer)
 
     def of_rows() -> tuple[Rows, str]:
-        kinds = kinds_of(plan.columns or {})
-        found = read_table(source, labels, kinds=kinds, **vars(reading))
-        return _table_rows(found, plan.columns or {}, observer), found.description
+        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
+        return _in_memory(table, said, observer)
 
     return texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
@@ -139,14 +140,15 @@ def _rows_like(
 ) -> tuple[Rows, str]:
     """The rows of another source, read in the same way, and what it is."""
     if isinstance(rows, TextRows):
-        data = read(source, labels, **vars(reading))
-        return TextRows.of(observer.watched(data, data.ahead(), "reading")), data.description
-    found = read_table(source, labels, schema=rows.schema, **vars(reading))
-    return _table_rows(found, rows.said, observer), found.description
+        return _in_memory(read(source, labels, **vars(reading)), {}, observer)
+    return _in_memory(read_table(source, labels, schema=rows.schema, **vars(reading)), rows.said, observer)
 
 
-def _table_rows(source: TableSource, columns: Mapping[str, str], observer: Observer) -> TableRows:
-    return TableRows.of(list(observer.watched(source, source.ahead(), "reading")), source.schema, columns)
+def _in_memory(source: Source | TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Rows, str]:
+    batches: Any = observer.watched(source, source.ahead(), "reading")
+    if isinstance(source, TableSource):
+        return TableRows.of(list(batches), source.schema, said), source.description
+    return TextRows.of(batches), source.description
 
 
 def prepared(
@@ -169,7 +171,7 @@ def prepared(
             raise InputError(
                 f"the share to hold out cannot be {share:g}", hint="give one between 0 and 1, such as 0.2"
             )
-        learned, asked = held_out_rows(codes_of(rows.labels)[1], share, seed)
+        learned, asked = held_out_rows(coded(rows.labels)[1], share, seed)
         rows, test = rows.at(learned), rows.at(asked)
         told = f"{100 * share:g} % of every class, drawn with seed {seed}"
     for what, some in (("learn from", rows), ("hold out", test)):

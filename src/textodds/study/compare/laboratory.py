@@ -6,11 +6,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.learn.labelled_rows import coded
 from textodds.study.compare.cache import MeasurementCache
 from textodds.study.compare.comparison import Comparison, Row, Setting
 from textodds.study.compare.contenders import Contender
@@ -18,9 +19,8 @@ from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, overt
 from textodds.study.compare.measures import Answers, Measurement, measured
 from textodds.study.compare.pairs import paired_tests
 from textodds.study.compare.rows import Rows
-from textodds.study.compare.splits import codes_of, nested
+from textodds.study.compare.splits import nested
 
-Numbers = NDArray[np.int64]
 Tell = Callable[[str, int, int], Any]
 """Is told what is being done, how much has been done, and how much there is to do."""
 
@@ -78,8 +78,8 @@ class Laboratory:
         self.rows, self.test, self.candidates = rows, test, tuple(candidates)
         self.sizes, self.repeats, self.seed = tuple(sizes), repeats, seed
         self.budget, self.threads = budget, threads
-        classes, self._codes = codes_of(rows.labels)
-        self._curve_rows = np.sort(nested(codes_of(test.labels)[1], [seed])[:CURVE_ROWS])
+        classes, self._codes = coded(rows.labels)
+        self._curve_rows = np.sort(nested(coded(test.labels)[1], [seed])[:CURVE_ROWS])
         self._curve_test = test if len(self._curve_rows) == len(test) else test.at(self._curve_rows)
         known = set(classes)
         self.setting = Setting(
@@ -107,22 +107,20 @@ class Laboratory:
         """Measure all models on all rows, then their learning curves while there is time."""
         noun = self.setting.noun
         tasks = [*self._whole(), *self._curve()]
-        done = 0
         spent = 0.0
-        for task in tasks:
+        for done, task in enumerate(tasks):
             is_whole = task.size == len(self.rows)
-            if task.key not in self._done and not self._is_hopeless(task):
-                if is_whole:
-                    self._warm(task.candidate)
-                elif spent + self._estimate(task) > self._time():
-                    done += 1
-                    continue
-                tell(f"{task.candidate.name} on {task.size:,} {noun}s", done, len(tasks))
-                started = time.perf_counter()
-                self._measure(task)
-                spent += 0.0 if is_whole else time.perf_counter() - started
-            done += 1
-        tell("done", done, len(tasks))
+            if task.key in self._done or self._is_hopeless(task):
+                continue
+            if is_whole:
+                self._warm(task.candidate)
+            elif spent + self._estimate(task) > self._time():
+                continue
+            tell(f"{task.candidate.name} on {task.size:,} {noun}s", done, len(tasks))
+            started = time.perf_counter()
+            self._measure(task)
+            spent += 0.0 if is_whole else time.perf_counter() - started
+        tell("done", len(tasks), len(tasks))
 
     def _whole(self) -> Iterator[Task]:
         for candidate in self.candidates:
@@ -164,36 +162,24 @@ class Laboratory:
         return max(whole.training.wall * task.size / n + whole.predicting.wall * share, least)
 
     def _measure(self, task: Task) -> None:
-        is_whole = task.size == len(self.rows)
-        rows = self.rows if is_whole else self.rows.at(self._beginning(task))
-        test = self.test if is_whole else self._curve_test
-        choices: dict[str, Any] = {"repeat": task.repeat, "whole": is_whole, "threads": self.threads}
-        found = measured(task.candidate, rows, test, **choices)
+        if task.size == len(self.rows):
+            found = measured(task.candidate, self.rows, self.test, self.threads, whole=True)
+        else:
+            beginning = np.sort(nested(self._codes, [self.seed, task.repeat])[: task.size])
+            rows = self.rows.at(beginning)
+            found = measured(task.candidate, rows, self._curve_test, self.threads, task.repeat)
         self._done[task.key] = found
         if self._kept is not None:
             self._kept.add(found)
 
-    def _beginning(self, task: Task) -> Numbers:
-        return np.sort(nested(self._codes, [self.seed, task.repeat])[: task.size])
-
     def _warm(self, candidate: Contender) -> None:
-        few = nested(self._codes, [self.seed, 0])[:WARM]
-        measured(
-            candidate,
-            self.rows.at(few),
-            self.test.at(np.arange(1)),
-            repeat=0,
-            whole=False,
-            threads=self.threads,
-        )
+        few = self.rows.at(nested(self._codes, [self.seed, 0])[:WARM])
+        measured(candidate, few, self.test.at(np.arange(1)), self.threads)
 
     def comparison(self) -> Comparison:
         """What came of what has been measured so far."""
-        n = len(self.rows)
         whole = {
-            each.name: self._done[(each.name, n, 0)]
-            for each in self.candidates
-            if (each.name, n, 0) in self._done
+            task.candidate.name: self._done[task.key] for task in self._whole() if task.key in self._done
         }
         made = {name: each for name, each in whole.items() if each.answers is not None}
         answers = {name: each.answers for name, each in made.items() if each.answers is not None}
@@ -233,13 +219,13 @@ class Laboratory:
 
     def _overtakings(self, by_size: dict[str, dict[int, list[Answers]]]) -> Iterator[Crossover]:
         kinds = {each.name: each.entry.name for each in self.candidates if each.name in by_size}
-        for first_kind, second_kind in PAIRS[self.setting.noun]:
-            for first in (name for name, kind in kinds.items() if kind == first_kind):
-                for second in (name for name, kind in kinds.items() if kind == second_kind):
-                    for measure in ("error", "log_loss"):
-                        pair = (first, by_size[first]), (second, by_size[second])
-                        if (found := overtaking(measure, *pair)) is not None:
-                            yield found
+        for pair in PAIRS[self.setting.noun]:
+            firsts, seconds = (
+                [(name, by_size[name]) for name in kinds if kinds[name] == kind] for kind in pair
+            )
+            for first, second, measure in product(firsts, seconds, ("error", "log_loss")):
+                if (found := overtaking(measure, first, second)) is not None:
+                    yield found
 
     def _missing(self, absent: list[str], made: dict[str, Measurement]) -> Iterator[str]:
         noun = self.setting.noun

@@ -100,7 +100,7 @@ class Measurement:
 
 
 def measured(
-    candidate: Contender, rows: Rows, test: Rows, *, repeat: int, whole: bool, threads: int | None
+    candidate: Contender, rows: Rows, test: Rows, threads: int | None, repeat: int = 0, *, whole: bool = False
 ) -> Measurement:
     """The model of a candidate, trained on ``rows`` and asked about ``test``.
 
@@ -112,9 +112,7 @@ def measured(
         try:
             model: Any = rows.model(candidate, threads)
             training = _since(started)
-            answers, evaluation, predicting = _asked(
-                model, test, evaluating=whole, times=TIMES if whole else 1
-            )
+            answers, evaluation, predicting = _asked(model, test, whole=whole)
             size, made = (_saved(model), _made(model)) if whole else (0, "")
         except REFUSALS as error:
             reason = getattr(error, "problem", None) or str(error) or type(error).__name__
@@ -126,28 +124,17 @@ def measured(
             notes.append(str(each.message))
         elif not issubclass(each.category, (DeprecationWarning, ImportWarning)):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    return Measurement(
-        candidate.name,
-        len(rows),
-        repeat,
-        training,
-        predicting,
-        answers,
-        evaluation=evaluation,
-        bytes=size,
-        made=made,
-        notes=tuple(dict.fromkeys(notes)),
-    )
+    about = ("", evaluation, size, made, tuple(dict.fromkeys(notes)))
+    return Measurement(candidate.name, len(rows), repeat, training, predicting, answers, *about)
 
 
-def _asked(
-    model: Any, test: Any, *, evaluating: bool, times: int
-) -> tuple[Answers, Evaluation | None, Duration]:
+def _asked(model: Any, test: Any, *, whole: bool) -> tuple[Answers, Evaluation | None, Duration]:
     """What a model says of each row, how good that is if it is wanted, and what saying it took."""
-    if times > 1:
-        _answered(model, test.at(np.arange(min(8, len(test)))))  # what is built at the first question
-    answers, evaluation, cost = _answered(model, test, evaluating=evaluating)
-    for _ in range(1, times):
+    if not whole:
+        return _answered(model, test)
+    _answered(model, test.at(np.arange(min(8, len(test)))))  # what is built at the first question
+    answers, evaluation, cost = _answered(model, test, evaluating=True)
+    for _ in range(1, TIMES):
         if cost.wall >= SHORT:
             break
         cost = min(cost, _answered(model, test)[2], key=lambda each: each.wall)

@@ -19,7 +19,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.judge.evaluation import Interval, Z, mcnemar
 from textodds.study.compare.measures import Answers
@@ -93,12 +92,9 @@ def _family(measure: str, answers: dict[str, Answers]) -> list[PairedTest]:
     if len(order) < 2 or math.isinf(worth(order[0])):
         return []
     best = order[0]
-    found: list[PairedTest] = []
-    for other in order[1:]:
-        if measure == "accuracy":
-            found.append(_by_accuracy(best, other, answers[best].right, answers[other].right))
-        elif math.isfinite(worth(other)):
-            found.append(_by_loss(best, other, answers[best].loss, answers[other].loss))
+    test = _by_accuracy if measure == "accuracy" else _by_loss
+    others = [other for other in order[1:] if math.isfinite(worth(other))]
+    found = [test(best, other, answers[best], answers[other]) for other in others]
     adjusted = holm([each.p_value for each in found])
     return [
         replace(each, adjusted=p_value, rivals=len(found))
@@ -106,7 +102,8 @@ def _family(measure: str, answers: dict[str, Answers]) -> list[PairedTest]:
     ]
 
 
-def _by_accuracy(best: str, other: str, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> PairedTest:
+def _by_accuracy(best: str, other: str, first: Answers, second: Answers) -> PairedTest:
+    a, b = first.right, second.right
     only = int((a & ~b).sum()), int((b & ~a).sum())
     p_value = mcnemar(*only)
     n = len(a)
@@ -130,9 +127,10 @@ def matched(first: int, second: int, n: int) -> Interval:
     return max(difference - spread, -1.0), min(difference + spread, 1.0)
 
 
-def _by_loss(best: str, other: str, a: NDArray[np.float32], b: NDArray[np.float32]) -> PairedTest:
+def _by_loss(best: str, other: str, first: Answers, second: Answers) -> PairedTest:
     from scipy.special import stdtr, stdtrit
 
+    a, b = first.loss, second.loss
     known = ~(np.isnan(a) | np.isnan(b))
     more = b[known].astype(np.float64) - a[known]
     n = len(more)

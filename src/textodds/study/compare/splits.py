@@ -10,12 +10,6 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.int64]
 
 
-def codes_of(labels: Sequence[str]) -> tuple[tuple[str, ...], Numbers]:
-    """The classes in order, and the number of that of each row, (N,)."""
-    classes, codes = np.unique(np.array(labels, dtype=object), return_inverse=True)
-    return tuple(str(name) for name in classes), codes.astype(np.int64)
-
-
 def held_out(codes: Numbers, share: float, seed: int) -> tuple[Numbers, Numbers]:
     """Rows to learn from and rows that are held out, in their order; a ``share`` of every class.
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.study.report.classifiers import MODELS, MaximumLikelihood
-from textodds.study.report.legend import Caption, head
+from textodds.study.report.classifiers import MODELS, MaximumLikelihood, margins
+from textodds.study.report.legend import draw_keys, head, label, new_sheet
 from textodds.study.report.palette import INK, REGION, Style, style
 from textodds.study.report.picture import Picture, drawing
 from textodds.study.report.points import LabelledPoints
-from textodds.study.report.regions import AxisLimits, Regions
-from textodds.study.report.sheet import label, new_figure
+
+Floats = NDArray[np.float64]
 
 POINTS = 2000  # rows that are drawn, about: with more, a picture shows less
 DISTANCES = (1.0, 2.0)  # Mahalanobis distances of the ellipses, in standard deviations
@@ -23,6 +24,9 @@ ALIKE = 1 - 1e-9  # two columns that are as correlated in a class are one: an el
 
 KEY = "black lines: boundaries; ellipses: 1 and 2 standard deviations from the mean"
 
+FINE = 361  # points of the grid along each axis: a cell is then smaller than a line is wide
+TAILS = 0.5  # percent of the rows at either end of an axis that need not be in the picture
+MARGIN = 0.04  # room around what is drawn, as a share of it
 VECTORS = 150  # with more points than this an SVG holds them as an image, which is smaller
 COARSER = 3  # regions are filled with fewer corners than their boundaries have, which lie over their edges
 LAYERS = 6  # the points of all classes are laid in turns, so that the last class does not hide the others
@@ -64,36 +68,52 @@ def boundaries(
     data = LabelledPoints.of(rows, labels, names)
     _refuse_alike(data)
     models = [MaximumLikelihood.of(name, data) for name in MODELS]
-    frame = AxisLimits.around(data, models, max(DISTANCES))
+    limits = _limits(data, models)
     shown = data.sample(points)
-    notes = (*data.notes, *_left_out(data, frame, sum(map(len, shown))))
+    notes = (*data.notes, *_left_out(data, limits, sum(map(len, shown))))
     accuracy = {fitted.name: fitted.accuracy(data) for fitted in models}
-    words = Caption(data.classes, KEY, notes, 10)
     with drawing():
-        figure, panels = new_figure(words, 10, 1, len(models), 2.92, shared=True)
+        from matplotlib.lines import Line2D
+
+        foot = "; ".join([KEY, *notes])
+        figure, panels = new_sheet(10, 4.1, (1, len(models)), foot, sharex=True, sharey=True)
         for axes, fitted in zip(panels, models, strict=True):
-            _draw(axes, fitted, data, frame, shown)
+            _draw(axes, fitted, data, limits, shown)
             right = f"{accuracy[fitted.name]:.1%} right on these rows"
             head(axes, fitted.name, MODELS[fitted.name][1], right)
             label(axes.xaxis, names[0])
         label(panels[0].yaxis, names[1])
-        words.draw(figure, ellipses=True)
+        point: Any = partial(Line2D, [], [], linestyle="", markersize=7.5)
+        draw_keys(figure, data.classes, lambda look: point(marker=look.marker, color=look.colour))
     about = {"x": names[0], "y": names[1], "rows": len(data.rows), "classes": list(data.classes)}
     title = f"Decision regions of {', '.join(MODELS)} by {names[0]} and {names[1]}"
     return Picture(figure, title, notes, {**about, "accuracy": accuracy})
 
 
+def _limits(data: LabelledPoints, models: Sequence[MaximumLikelihood]) -> Floats:
+    """Limits (low and high, x and y) that hold all ellipses and nearly all rows, but no far outliers."""
+    ellipses = [fitted.ellipse(k, max(DISTANCES)) for fitted in models for k in range(len(data.classes))]
+    shown = np.concatenate([np.percentile(data.rows, [TAILS, 100 - TAILS], axis=0), *ellipses])
+    low, high = shown.min(axis=0), shown.max(axis=0)
+    room = MARGIN * (high - low)
+    return np.stack([low - room, high + room])
+
+
 def _draw(
-    axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, frame: AxisLimits, shown: list[Any]
+    axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, limits: Floats, shown: list[Any]
 ) -> None:
     """One model: regions under points under boundaries under ellipses under means."""
     styles = [style(k) for k in range(len(data.classes))]
-    regions = Regions.of(fitted, frame)
-    _fill(axes, regions.coarser(COARSER), styles)
+    x, y, grid = _margin_grid(fitted, limits)
+    coarse = slice(None, None, COARSER)
+    for look, margin in zip(styles, grid[:, coarse, coarse], strict=True):
+        if margin.max() > 0:
+            fill = {"levels": [0, np.inf], "colors": [look.pale(REGION)], "zorder": 0}
+            axes.contourf(x[coarse], y[coarse], margin, **fill)
     _scatter(axes, data, shown, styles)
-    for margin in regions.margin[:-1]:  # a boundary has two sides: the last class has none of its own
+    for margin in grid[:-1]:  # a boundary has two sides: the last class has none of its own
         if margin.min() < 0 < margin.max():
-            axes.contour(regions.x, regions.y, margin, levels=[0], colors=[INK], linewidths=1.4, zorder=4)
+            axes.contour(x, y, margin, levels=[0], colors=[INK], linewidths=1.4, zorder=4)
     for k, look in enumerate(styles):
         for distance in DISTANCES:
             ring = fitted.ellipse(k, distance).T
@@ -101,16 +121,14 @@ def _draw(
             axes.plot(*ring, color=look.line, linewidth=1.5, zorder=6)
         mean = {"marker": look.marker, "color": look.colour, "edgecolors": "white", "linewidths": 1.2}
         axes.scatter(*fitted.mean[k], s=72, zorder=7, **mean)
-    axes.set_xlim(frame.left, frame.right)
-    axes.set_ylim(frame.bottom, frame.top)
-    axes.set_box_aspect(1)
+    axes.set(xlim=limits[:, 0], ylim=limits[:, 1], box_aspect=1)
 
 
-def _fill(axes: Any, regions: Regions, styles: list[Style]) -> None:
-    for look, margin in zip(styles, regions.margin, strict=True):
-        if margin.max() > 0:
-            pale = look.pale(REGION)
-            axes.contourf(regions.x, regions.y, margin, levels=[0, np.inf], colors=[pale], zorder=0)
+def _margin_grid(fitted: MaximumLikelihood, limits: Floats) -> tuple[Floats, Floats, Floats]:
+    """Places along both axes, (X,) and (Y,), and the margin of every class at each of them, (K, Y, X)."""
+    x, y = np.linspace(limits[0], limits[1], FINE).T
+    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    return x, y, margins(fitted.model.scores(grid)).T.reshape(-1, FINE, FINE)
 
 
 def _scatter(axes: Any, data: LabelledPoints, shown: list[Any], styles: list[Style]) -> None:
@@ -123,12 +141,12 @@ def _scatter(axes: Any, data: LabelledPoints, shown: list[Any], styles: list[Sty
             axes.scatter(*points, rasterized=not few, zorder=2, **point)
 
 
-def _left_out(data: LabelledPoints, frame: AxisLimits, shown: int) -> list[str]:
+def _left_out(data: LabelledPoints, limits: Floats, shown: int) -> list[str]:
     """What the panels do not show."""
     notes = []
     if shown < len(data.rows):
         notes.append(f"{shown:,} of {len(data.rows):,} rows drawn as points")
-    outside = int((~frame.holds(data.rows)).sum())
+    outside = int(((data.rows < limits[0]) | (data.rows > limits[1])).any(axis=1).sum())
     if outside:
         notes.append(f"{outside:,} row{'' if outside == 1 else 's'} beyond the edges")
     return notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,9 +34,14 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
         yield "unknown words", recipe["unknown"]
     if model.is_table:
         yield "prior", str(recipe["prior"])
-    for key, found in (("left_out", _left_out(info.get("left_out"))), ("quality", _quality(info))):
-        if found:
-            yield {"left_out": "left out one by one", "quality": "measured in training"}[key], found
+    with suppress(LookupError, TypeError, ValueError):
+        before = "({log_loss_before:.4f} before calibration)"
+        left_out = "{n:,} texts of training: accuracy {accuracy:.4f}, log-loss {log_loss:.4f} " + before
+        yield "left out one by one", left_out.format_map(info["left_out"])
+    with suppress(LookupError, TypeError, ValueError):
+        low, high = info["quality"]["accuracy_interval"]
+        quality = "accuracy {accuracy:.4f} ({low:.4f} to {high:.4f}) on {n:,} rows of {source}"
+        yield "measured in training", quality.format(low=low, high=high, **info["quality"])
     if isinstance(fit := info.get("fit"), dict) and (told := _choices(fit)):
         yield "fit", told
     if isinstance(fingerprint := info.get("fingerprint"), str):
@@ -75,25 +81,3 @@ def _choices(plain: Mapping[str, Any]) -> str:
         else:
             told.append(f"{name} {value}")
     return ", ".join(told)
-
-
-def _left_out(plain: Any) -> str:
-    try:
-        return (
-            f"{plain['n']:,} texts of training: accuracy {plain['accuracy']:.4f}, log-loss "
-            f"{plain['log_loss']:.4f} ({plain['log_loss_before']:.4f} before calibration)"
-        )
-    except (LookupError, TypeError, ValueError):
-        return ""
-
-
-def _quality(info: Mapping[str, Any]) -> str:
-    try:
-        plain = info["quality"]
-        low, high = plain["accuracy_interval"]
-        return (
-            f"accuracy {plain['accuracy']:.4f} ({low:.4f} to {high:.4f}) on {plain['n']:,} rows "
-            f"of {plain['source']}"
-        )
-    except (LookupError, TypeError, ValueError):
-        return ""

@@ -8,18 +8,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from textodds.study.report import comparison_pictures as pictures
-from textodds.study.report.html import (
-    Markup,
-    details,
-    document,
-    figure,
-    joined,
-    measures,
-    name,
-    paragraph,
-    section,
-    table,
-)
+from textodds.study.report import html
+from textodds.study.report.html import Markup
 from textodds.study.report.inline import svg
 
 if TYPE_CHECKING:
@@ -31,25 +21,25 @@ def comparison_page(found: Comparison) -> str:
     """The page, self-contained."""
     setting = found.setting
     title = f"{len(found.rows)} models side by side" if len(found.rows) != 1 else "One model"
-    return document(
+    return html.document(
         title,
         *_headline(found),
-        *([] if found.is_whole else [section("This page is not whole", *map(_sentence, found.missing))]),
+        *([] if found.is_whole else [html.section("This page is not whole", *map(_sentence, found.missing))]),
         *_quality(found),
         *_verdicts(found),
         *_curves(found),
         *_times(found),
         *_reliability(found),
         _how(found),
-        paragraph(f"Made by textodds {version('textodds')}. All intervals are at 95 %.", note=True),
-        lead=joined(name(setting.source), f": {setting.sentence()}."),
+        html.paragraph(f"Made by textodds {version('textodds')}. All intervals are at 95 %.", note=True),
+        lead=html.joined(html.name(setting.source), f": {setting.sentence()}."),
     )
 
 
 def _headline(found: Comparison) -> Iterator[Markup]:
     """The best by each measure, at large."""
     if not found.rows:
-        yield paragraph("No model could be measured.")
+        yield html.paragraph("No model could be measured.")
         return
     best = found.rows[0]
     known = [row for row in found.rows if math.isfinite(row.evaluation.log_loss)]
@@ -65,11 +55,11 @@ def _headline(found: Comparison) -> Iterator[Markup]:
     boxes.append(("fastest to train", fastest.name, f"{duration(fastest.training.cpu)} of processor time"))
     smallest = min(found.rows, key=lambda row: row.bytes)
     boxes.append(("smallest file", smallest.name, size(smallest.bytes)))
-    yield measures(boxes)
+    yield html.measures(boxes)
     equals = [each.other for each in found.tests if each.measure == "accuracy" and not each.is_told]
     if equals:
         others = equals[0] if len(equals) == 1 else f"{', '.join(equals[:-1])} and {equals[-1]}"
-        yield paragraph(
+        yield html.paragraph(
             f"By accuracy, {others} cannot be told apart from {best.name} on these "
             f"{found.setting.n_test:,} {found.setting.noun}s."
         )
@@ -81,7 +71,7 @@ def _quality(found: Comparison) -> Iterator[Markup]:
     quality = ["accuracy", "macro-F1", "log-loss", "calibration error"]
     rows = [
         [
-            joined(name(row.name), Markup('<br><span class="note">'), row.made, Markup("</span>")),
+            html.joined(html.name(row.name), Markup('<br><span class="note">'), row.made, Markup("</span>")),
             _with_interval(row, "accuracy", ".2%"),
             _with_interval(row, "macro_f1", ".4f"),
             _with_interval(row, "log_loss", ".4f"),
@@ -92,15 +82,15 @@ def _quality(found: Comparison) -> Iterator[Markup]:
         ]
         for row in found.rows
     ]
-    drawn = figure(
+    drawn = html.figure(
         svg(pictures.accuracy_dots(found)),
         "Accuracy (Wilson) and log-loss with their intervals at 95 %. Intervals that overlap do not mean "
         "that models are equal: the tests below compare them row by row.",
         "Dots with intervals: accuracy and log-loss of each model",
     )
     parts = [
-        table(["model", *quality, "train", "predict 1,000", "file"], rows),
-        paragraph(
+        html.table(["model", *quality, "train", "predict 1,000", "file"], rows),
+        html.paragraph(
             "All models have seen the same rows, and were asked about the same others. Under each time is "
             "that of the processors; reading the data is not in it. Calibration error: by how much "
             "probabilities are off, in the mean.",
@@ -109,11 +99,11 @@ def _quality(found: Comparison) -> Iterator[Markup]:
         drawn,
     ]
     for row in found.rows:
-        parts += [paragraph(f"{row.name}: {each}", note=True) for each in row.notes]
+        parts += [html.paragraph(f"{row.name}: {each}", note=True) for each in row.notes]
     if found.refused:
         head = ["not possible with this data", "why"]
-        parts.append(table(head, [list(each) for each in found.refused.items()], numeric=False))
-    yield section("How good, how fast, how large", *parts)
+        parts.append(html.table(head, [list(each) for each in found.refused.items()], numeric=False))
+    yield html.section("How good, how fast, how large", *parts)
 
 
 def _verdicts(found: Comparison) -> Iterator[Markup]:
@@ -121,7 +111,7 @@ def _verdicts(found: Comparison) -> Iterator[Markup]:
         return
     noun = found.setting.noun
     parts: list[str] = [
-        paragraph(
+        html.paragraph(
             f"Every model was asked about the same {found.setting.n_test:,} {noun}s, so that the best is "
             f"compared with each of the others {noun} by {noun}: by accuracy with McNemar's exact test, by "
             "log-loss with a paired t-test. P-values are corrected for their number (Holm); intervals are of "
@@ -131,8 +121,8 @@ def _verdicts(found: Comparison) -> Iterator[Markup]:
     for measure, title in (("accuracy", "By accuracy"), ("log_loss", "By log-loss")):
         tests = [each for each in found.tests if each.measure == measure]
         if tests:
-            parts.append(section(title, _tests(tests, noun), level=3))
-    yield section("Who is better than whom", *parts)
+            parts.append(html.section(title, _tests(tests, noun), level=3))
+    yield html.section("Who is better than whom", *parts)
 
 
 def _tests(tests: list[PairedTest], noun: str) -> Markup:
@@ -145,7 +135,7 @@ def _tests(tests: list[PairedTest], noun: str) -> Markup:
         scale, digits, unit = (100, 2, " points") if of_accuracy else (1, 4, "")
         low, high = (f"{scale * end:.{digits}f}" for end in each.interval)
         cells = [
-            name(each.other),
+            html.name(each.other),
             f"{scale * each.difference:.{digits}f}{unit}",
             f"{low} to {high}",
             p_value(each.p_value),
@@ -155,7 +145,9 @@ def _tests(tests: list[PairedTest], noun: str) -> Markup:
         if each.only is not None:
             cells.insert(1, f"{each.only[0]:,} : {each.only[1]:,}")
         rows.append(cells)
-    return table(head, rows, caption=f"{tests[0].best} against each of the others, {tests[0].n:,} {noun}s")
+    return html.table(
+        head, rows, caption=f"{tests[0].best} against each of the others, {tests[0].n:,} {noun}s"
+    )
 
 
 def _curves(found: Comparison) -> Iterator[Markup]:
@@ -164,7 +156,7 @@ def _curves(found: Comparison) -> Iterator[Markup]:
         return
     noun = found.setting.noun
     parts: list[str] = [
-        figure(
+        html.figure(
             svg(pictures.learning_curves(found)),
             f"Every model on the first of the {noun}s in random orders, in which each beginning has all "
             "classes in about their shares. Lines: means; bands: least and most of the repeats. Measured on "
@@ -174,21 +166,21 @@ def _curves(found: Comparison) -> Iterator[Markup]:
         )
     ]
     if found.overtakings:
-        parts.append(section("Who overtakes whom", *_overtakings(found), level=3))
+        parts.append(html.section("Who overtakes whom", *_overtakings(found), level=3))
     if found.is_whole:
-        parts += [paragraph(_sentence(each), note=True) for each in found.missing]
-    parts.append(details("All points", _points(found)))
-    yield section("How fast they learn", *parts)
+        parts += [html.paragraph(_sentence(each), note=True) for each in found.missing]
+    parts.append(html.details("All points", _points(found)))
+    yield html.section("How fast they learn", *parts)
 
 
 def _overtakings(found: Comparison) -> Iterator[Markup]:
     items = "".join(
-        f"<li>{joined(_sentence(each.sentence(found.setting.noun)))}</li>" for each in found.overtakings
+        f"<li>{html.joined(_sentence(each.sentence(found.setting.noun)))}</li>" for each in found.overtakings
     )
     yield Markup(f"<ul>{items}</ul>")
-    yield paragraph(found.explanation())
+    yield html.paragraph(found.explanation())
     if found.setting.noun == "text":
-        yield paragraph(
+        yield html.paragraph(
             "Unless they are told otherwise, naive Bayes has single words, and softmax regression what does "
             "best, as the table says. For a pair that differs in nothing but how it is fitted: `--models "
             "multinomial,softmax:ngrams=1`. Below 100 texts the smoothing of naive Bayes is 1, and its "
@@ -201,7 +193,7 @@ def _points(found: Comparison) -> Markup:
     measures = ["wrong", "least", "most", "log-loss", "least", "most"]
     rows = [
         [
-            name(curve.name),
+            html.name(curve.name),
             f"{point.size:,}",
             f"{len(point.errors)}",
             *(f"{value:.2%}" for value in (point.error, min(point.errors), max(point.errors))),
@@ -210,15 +202,15 @@ def _points(found: Comparison) -> Markup:
         for curve in found.curves
         for point in curve.points
     ]
-    return table(["model", f"{found.setting.noun}s", "repeats", *measures], rows)
+    return html.table(["model", f"{found.setting.noun}s", "repeats", *measures], rows)
 
 
 def _times(found: Comparison) -> Iterator[Markup]:
     if len(found.rows) < 2:
         return
-    yield section(
+    yield html.section(
         "What it takes",
-        figure(
+        html.figure(
             svg(pictures.time_scatter(found)),
             "Accuracy over processor time, whose axis is logarithmic: up and to the left is better. Bars are "
             "intervals at 95 %.",
@@ -230,9 +222,9 @@ def _times(found: Comparison) -> Iterator[Markup]:
 def _reliability(found: Comparison) -> Iterator[Markup]:
     if not found.rows:
         return
-    yield section(
+    yield html.section(
         "Do probabilities mean what they say?",
-        figure(
+        html.figure(
             svg(pictures.reliability_panels(found)),
             "Answers in 15 bins by their probability, with intervals at 95 %: on the dashed line, of those "
             "said to be 80 % sure, 80 % are right. Below it a model is too sure, above it too timid.",
@@ -245,18 +237,20 @@ def _how(found: Comparison) -> Markup:
     """What the numbers are of."""
     setting = found.setting
     facts = [
-        ["data", name(setting.source)],
+        ["data", html.name(setting.source)],
         ["learned from", f"{setting.n_train:,} {setting.noun}s"],
         ["held out", f"{setting.n_test:,} {setting.noun}s: {setting.held_out}"],
         ["held out and also learned from", f"{setting.shared:,}"],
         ["seed", f"{setting.seed}"],
     ]
     shares = sorted(setting.classes.items(), key=lambda each: -each[1])
-    classes = [[name(label), f"{rows:,}", f"{rows / setting.n_train:.1%}"] for label, rows in shares]
-    return section(
+    classes = [[html.name(label), f"{rows:,}", f"{rows / setting.n_train:.1%}"] for label, rows in shares]
+    return html.section(
         "The data",
-        table(["what", "value"], facts, numeric=False),
-        details(f"{len(classes):,} classes", table(["class", "rows learned from", "share"], classes)),
+        html.table(["what", "value"], facts, numeric=False),
+        html.details(
+            f"{len(classes):,} classes", html.table(["class", "rows learned from", "share"], classes)
+        ),
     )
 
 
@@ -267,7 +261,7 @@ def _with_interval(row: Row, measure: str, format_: str) -> Markup:
 
 
 def _two_lines(large: str, small: str) -> Markup:
-    return joined(large, Markup("<br><small>"), small, Markup("</small>"))
+    return html.joined(large, Markup("<br><small>"), small, Markup("</small>"))
 
 
 def _sentence(text: str) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from textodds.judge.evaluation import wilson
+from textodds.judge.evaluation import Interval, wilson
 from textodds.study.report.legend import name_on_axis
 from textodds.study.report.palette import COLOURS, FAINT, INK, MARKERS
 from textodds.study.report.picture import drawing, empty_figure
 
 if TYPE_CHECKING:
-    from textodds.study.compare.comparison import Comparison, Row
+    from textodds.study.compare.comparison import Comparison
     from textodds.study.compare.curves import LearningCurve
 
 WIDE = 10.0  # inches of a picture as wide as the page
@@ -52,85 +52,88 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     }
 
 
+@drawing()
 def accuracy_dots(found: Comparison) -> Any:
     """Accuracy and log-loss of every model with their intervals, the most accurate on top."""
     figure = empty_figure(WIDE, 1.0 + 0.34 * len(found.rows))
     drawn = looks([row.name for row in found.rows])
-    with drawing():
-        left, right = figure.subplots(1, 2, sharey=True)
-        for at, row in enumerate(found.rows):
-            quality = row.evaluation
-            _dot(left, at, quality.accuracy, quality.accuracy_interval, drawn[row.name])
-            if math.isfinite(quality.log_loss):
-                _dot(right, at, quality.log_loss, quality.log_loss_interval, drawn[row.name])
-        left.set_yticks(range(len(found.rows)), [name_on_axis(row.name, NAMES) for row in found.rows])
-        left.set_ylim(len(found.rows) - 0.5, -0.5)
-        left.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
-        left.set_xlabel("accuracy, right is better")
-        right.set_xlabel("log-loss, left is better")
-        for axes in (left, right):
-            _quiet(axes)
-            axes.tick_params(axis="y", length=0, labelcolor=INK)
-            axes.locator_params(axis="x", nbins=6)
+    left, right = figure.subplots(1, 2, sharey=True)
+    for at, row in enumerate(found.rows):
+        look, quality = drawn[row.name], row.evaluation
+        _estimate(left, look, 7.5, (quality.accuracy, at), quality.accuracy_interval, across=True)
+        if math.isfinite(quality.log_loss):
+            _estimate(right, look, 7.5, (quality.log_loss, at), quality.log_loss_interval, across=True)
+    left.set_yticks(range(len(found.rows)), [name_on_axis(row.name, NAMES) for row in found.rows])
+    left.set_ylim(len(found.rows) - 0.5, -0.5)
+    left.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
+    left.set_xlabel("accuracy, right is better")
+    right.set_xlabel("log-loss, left is better")
+    for axes in (left, right):
+        _quiet(axes)
+        axes.tick_params(axis="y", length=0, labelcolor=INK)
+        axes.locator_params(axis="x", nbins=6)
     return figure
 
 
-def _dot(axes: Any, at: int, value: float, interval: tuple[float, float], look: Look) -> None:
-    low, high = interval
-    axes.plot([low, high], [at, at], color=look.colour, linewidth=1.8, solid_capstyle="butt", alpha=0.8)
-    axes.plot([value], [at], color=look.colour, marker=look.marker, markersize=7.5, linestyle="")
+def _estimate(
+    axes: Any, look: Look, size: float, at: tuple[float, float], interval: Interval, *, across: bool = False
+) -> None:
+    """A marker at an estimate, and a line along its interval: upwards, or across."""
+    line = {
+        "color": look.colour,
+        "linewidth": 0.2 * size,
+        "alpha": 0.6,
+        "solid_capstyle": "butt",
+        "zorder": 2,
+    }
+    axes.plot(*(interval, [at[1]] * 2) if across else ([at[0]] * 2, interval), **line)
+    axes.plot(*at, color=look.colour, marker=look.marker, markersize=size, linestyle="", zorder=3)
 
 
+@drawing()
 def time_scatter(found: Comparison) -> Any:
     """Accuracy over seconds of training, and over seconds of predicting 1,000 rows."""
     figure = empty_figure(WIDE, 3.9)
     drawn = looks([row.name for row in found.rows])
-    with drawing():
-        panels = figure.subplots(1, 2, sharey=True)
-        for row in found.rows:
-            taken = (row.training.cpu, row.predicting_thousand.cpu)
-            for axes, seconds in zip(panels, taken, strict=True):
-                _point(axes, row, max(seconds, 1e-6), drawn[row.name])
-        panels[0].yaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
-        panels[0].set_ylabel("accuracy")
-        panels[0].set_xlabel("processor time to train")
-        panels[1].set_xlabel(f"processor time to predict 1,000 {found.setting.noun}s")
-        for axes in panels:
-            axes.set_xscale("log")
-            axes.margins(x=0.12, y=0.1)
-            _ticks(axes.xaxis, axes.get_xlim(), _duration)
-            _quiet(axes, both=True)
-        _key(figure, drawn)
+    panels = figure.subplots(1, 2, sharey=True)
+    for row in found.rows:
+        taken = (row.training.cpu, row.predicting_thousand.cpu)
+        for axes, seconds in zip(panels, taken, strict=True):
+            at = max(seconds, 1e-6), row.evaluation.accuracy
+            _estimate(axes, drawn[row.name], 8.5, at, row.evaluation.accuracy_interval)
+    panels[0].yaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g} %")
+    panels[0].set_ylabel("accuracy")
+    panels[0].set_xlabel("processor time to train")
+    panels[1].set_xlabel(f"processor time to predict 1,000 {found.setting.noun}s")
+    for axes in panels:
+        axes.set_xscale("log")
+        axes.margins(x=0.12, y=0.1)
+        _ticks(axes.xaxis, axes.get_xlim(), _duration)
+        _quiet(axes, both=True)
+    _key(figure, drawn)
     return figure
 
 
-def _point(axes: Any, row: Row, seconds: float, look: Look) -> None:
-    low, high = row.evaluation.accuracy_interval
-    axes.plot([seconds] * 2, [low, high], color=look.colour, linewidth=1.2, alpha=0.5, zorder=2)
-    point = {"color": look.colour, "marker": look.marker, "markersize": 8.5, "linestyle": "", "zorder": 3}
-    axes.plot([seconds], [row.evaluation.accuracy], **point)
-
-
+@drawing()
 def learning_curves(found: Comparison) -> Any:
     """Error and log-loss over the number of rows learned from, both axes logarithmic."""
     figure = empty_figure(WIDE, 4.7)
     drawn = looks([row.name for row in found.rows])
-    with drawing():
-        panels = figure.subplots(1, 2)
-        for axes, measure in zip(panels, ("error", "log_loss"), strict=True):
-            shown = [curve for curve in found.curves if curve.name in drawn and curve.points]
-            for curve in shown:
-                _curve(axes, curve, measure, drawn[curve.name])
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.set_xlabel(f"{found.setting.noun}s learned from")
-            axes.set_ylabel("wrong answers" if measure == "error" else "log-loss")
-            _quiet(axes, both=True)
-            _chance_level(axes, found.setting.classes, measure)
-            _ticks(axes.xaxis, axes.get_xlim(), "{:,.0f}".format)
-            _ticks(axes.yaxis, axes.get_ylim(), _percent if measure == "error" else "{:.3g}".format)
-            _overtaking_lines(axes, found, measure)
-        _key(figure, drawn)
+    panels = figure.subplots(1, 2)
+    for axes, measure in zip(panels, ("error", "log_loss"), strict=True):
+        shown = [curve for curve in found.curves if curve.name in drawn and curve.points]
+        for curve in shown:
+            _curve(axes, curve, measure, drawn[curve.name])
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(f"{found.setting.noun}s learned from")
+        axes.set_ylabel("wrong answers" if measure == "error" else "log-loss")
+        _quiet(axes, both=True)
+        _chance_level(axes, found.setting.classes, measure)
+        _ticks(axes.xaxis, axes.get_xlim(), "{:,.0f}".format)
+        _ticks(axes.yaxis, axes.get_ylim(), _percent if measure == "error" else "{:.3g}".format)
+        _overtaking_lines(axes, found, measure)
+    _key(figure, drawn)
     return figure
 
 
@@ -169,32 +172,29 @@ def _overtaking_lines(axes: Any, found: Comparison, measure: str) -> None:
         axes.annotate(f"{each.second} overtakes {each.first}", (each.at, 0), (3 * side, 4), **at, **NOTE)
 
 
+@drawing()
 def reliability_panels(found: Comparison) -> Any:
     """A panel for each model: how often answers are right, by how probable they were said to be."""
     across = min(ACROSS, len(found.rows))
     down = -(-len(found.rows) // across)
     figure = empty_figure(WIDE * across / ACROSS, 0.45 + 2.45 * down)
     drawn = looks([row.name for row in found.rows])
-    with drawing():
-        panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
-        flat = panels.ravel().tolist()
-        for axes, row in zip(flat, found.rows, strict=False):
-            look = drawn[row.name]
-            axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
-            for rows, said, right in row.evaluation.reliability:
-                low, high = wilson(round(rows * right), rows)
-                axes.plot([said, said], [low, high], color=look.colour, linewidth=1.1, alpha=0.45, zorder=2)
-                axes.plot([said], [right], color=look.colour, marker=look.marker, markersize=4.5, zorder=3)
-            axes.set_title(name_on_axis(row.name, NAMES), loc="left", fontsize=9.5, color=INK)
-            at = {"xycoords": "axes fraction", "ha": "right", "fontsize": 8, "color": FAINT}
-            axes.annotate(f"off by {row.evaluation.calibration_error:.3f}", (0.97, 0.05), **at)
-            axes.set(xlim=(-0.03, 1.04), ylim=(-0.03, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-            axes.xaxis.set_tick_params(labelbottom=True)
-            _quiet(axes, both=True)
-        for axes in flat[len(found.rows) :]:
-            axes.remove()
-        figure.supxlabel("probability of the answer", fontsize=9.5)
-        figure.supylabel("share that is right", fontsize=9.5)
+    panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+    flat = panels.ravel().tolist()
+    for axes, row in zip(flat, found.rows, strict=False):
+        axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+        for rows, said, right in row.evaluation.reliability:
+            _estimate(axes, drawn[row.name], 4.5, (said, right), wilson(round(rows * right), rows))
+        axes.set_title(name_on_axis(row.name, NAMES), loc="left", fontsize=9.5, color=INK)
+        at = {"xycoords": "axes fraction", "ha": "right", "fontsize": 8, "color": FAINT}
+        axes.annotate(f"off by {row.evaluation.calibration_error:.3f}", (0.97, 0.05), **at)
+        axes.set(xlim=(-0.03, 1.04), ylim=(-0.03, 1.04), xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+        axes.xaxis.set_tick_params(labelbottom=True)
+        _quiet(axes, both=True)
+    for axes in flat[len(found.rows) :]:
+        axes.remove()
+    figure.supxlabel("probability of the answer", fontsize=9.5)
+    figure.supylabel("share that is right", fontsize=9.5)
     return figure
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,13 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
-from textodds.study.report.classifiers import MaximumLikelihood
-from textodds.study.report.crossings import Crossing, crossings
-from textodds.study.report.legend import Caption, head, shorten
+from textodds.study.report.classifiers import Crossing, MaximumLikelihood, crossings
+from textodds.study.report.legend import draw_keys, head, label, new_sheet, shorten
 from textodds.study.report.palette import BAR, INK, style
 from textodds.study.report.picture import Picture, drawing
 from textodds.study.report.points import LabelledPoints
-from textodds.study.report.sheet import label, new_figure
 
 Floats = NDArray[np.float64]
 
@@ -40,9 +39,8 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     Parameters
     ----------
     rows : array (N,) or (N, V)
-        Rows with a missing number (NaN) are left out, and the picture says so.
     labels : sequence of N
-        Of the classes the 8 largest are drawn, and the picture says so.
+        As for `boundaries`; a row is left out of the panels of its missing numbers only.
     names : str, or V of them
         What the columns are called; each has a panel.
 
@@ -64,9 +62,11 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     notes = (*data.notes, *(note for column in columns for note in column.notes))
     across = min(ACROSS, len(names))
     wide = 6.5 if across == 1 else 10.0
-    words = Caption(data.classes, KEY, notes, wide)
     with drawing():
-        figure, panels = new_figure(words, wide, -(-len(names) // across), across, 2.7, gap=0.6, ticks=0.46)
+        from matplotlib.patches import Patch
+
+        shape = -(-len(names) // across), across
+        figure, panels = new_sheet(wide, 3.7, shape, "; ".join([KEY, *notes]))
         for axes in panels[len(names) :]:
             axes.remove()
         for v, axes in enumerate(panels[: len(names)]):
@@ -75,7 +75,8 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
             head(axes, shorten(names[v], 60 // across), "", f"{right}, by this alone")
             if v % across == 0:
                 axes.set_ylabel("density in the class, p(x | k)")
-        words.draw(figure, ellipses=False)
+        bar = partial(Patch, linewidth=1.6)
+        draw_keys(figure, data.classes, lambda look: bar(facecolor=look.pale(BAR), edgecolor=look.line))
     plain = {
         name: {"accuracy": right, "decisions": [vars(point) for point in points]}
         for name, right, points in zip(names, accuracy, found, strict=True)
@@ -86,17 +87,18 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
 
 def _draw(axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, found: list[Crossing]) -> None:
     """One column: bars under curves, the band of decisions under both, and its ends marked."""
-    numbers = data.rows[:, 0]
+    values = data.rows[:, 0]
     deviation = np.sqrt(fitted.covariance[:, 0, 0])
     left = float((fitted.mean[:, 0] - REACH * deviation).min())
     right = float((fitted.mean[:, 0] + REACH * deviation).max())
     x = np.linspace(left, right, SMOOTH)
     curves = np.exp(fitted.model.gaussians.log_density(x[:, None]))  # (SMOOTH, K)
-    edges = _edges([numbers[data.codes == k] for k in range(len(data.classes))], left, right)
+    parts = [values[data.codes == k] for k in range(len(data.classes))]
+    edges = _edges(parts, left, right)
     top = float(curves.max())
     faint = FLAT * top
-    for k in range(len(data.classes)):
-        look, own = style(k), numbers[data.codes == k]
+    for k, own in enumerate(parts):
+        look = style(k)
         heights = np.histogram(own, edges)[0] / (len(own) * np.diff(edges))
         axes.stairs(heights, edges, fill=True, color=look.colour, alpha=BAR, linewidth=0, zorder=1)
         curve = np.where(curves[:, k] < faint, np.nan, curves[:, k])
@@ -104,24 +106,24 @@ def _draw(axes: Any, fitted: MaximumLikelihood, data: LabelledPoints, found: lis
         top = max(top, float(heights.max()))
     top *= 1.16
     low = -BAND * top
-    shown = [point for point in found if left < point.at < right]
-    ends = [left, *(point.at for point in shown), right]
+    shown = [point.at for point in found if left < point.at < right]
+    ends = [left, *shown, right]
     middles = np.array([(a + b) / 2 for a, b in pairwise(ends)])
     best = fitted.model.scores(middles[:, None]).argmax(axis=1)
     for k, part in zip(best, pairwise(ends), strict=True):
         axes.fill_between(part, low, 0, color=style(int(k)).colour, linewidth=0, zorder=2)
-    for point in shown:
-        axes.plot([point.at] * 2, [low, top * 0.93], color=INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4)
+    axes.set(xlim=(left, right), ylim=(low, top))
+    for at in shown:
+        axes.plot([at] * 2, [low, top * 0.93], color=INK, linewidth=1, linestyle=(0, (3, 2)), zorder=4)
+    numbers = axes.xaxis.get_major_formatter()
     inches = axes.get_position().width * axes.figure.get_figwidth() / (right - left)
     taken = -np.inf
-    for point in shown:
-        text = _number(point.at, right - left)
+    for at in shown:
+        text = numbers.format_data_short(at).strip()
         half = LETTER * len(text) / 2 / inches
-        if point.at - half > taken:  # numbers that would run into one another are left out
-            axes.text(point.at, top * 0.945, text, ha="center", fontsize=9, color=INK)
-            taken = point.at + half
-    axes.set_xlim(left, right)
-    axes.set_ylim(low, top)
+        if at - half > taken:  # numbers that would run into one another are left out
+            axes.text(at, top * 0.945, text, ha="center", fontsize=9, color=INK)
+            taken = at + half
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:g}")
     label(axes.xaxis, "")
@@ -137,18 +139,3 @@ def _edges(parts: list[Floats], left: float, right: float) -> Floats:
         width = float(np.rint(width))
         return np.arange(np.floor(left) - 0.5, right + width, width)
     return np.linspace(left, right, int(np.ceil((right - left) / width)) + 1)
-
-
-def _number(value: float, span: float) -> str:
-    """A number a little more exact than can be read off an axis of that span.
-
-    >>> _number(168.2049, 60.0), _number(-0.5123456, 0.4), _number(1234567.0, 1e6), _number(5.00012, 1e-3)
-    ('168.20', '−0.5123', '1.2346e+06', '5.0001200')
-    """
-    digits = 4 - int(np.ceil(np.log10(span)))  # after the point
-    if 1e-3 <= abs(value) < 1e5:
-        text = f"{value:.{max(digits, 0)}f}"
-    else:
-        before = int(np.floor(np.log10(abs(value)))) if value else 0
-        text = f"{value:.{max(digits + before + 1, 3)}g}"
-    return text.replace("-", "−", 1) if value < 0 else text

@@ -8,18 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.judge.evaluation import Evaluation, Interval, wilson
-from textodds.study.report import figures
-from textodds.study.report.html import (
-    Markup,
-    beside,
-    details,
-    figure,
-    joined,
-    name,
-    paragraph,
-    section,
-    table,
-)
+from textodds.study.report import figures, html
+from textodds.study.report.html import Markup
 from textodds.study.report.inline import svg
 
 MATRIX = 25  # classes of which a whole matrix is drawn; of more, the matrix of the most confused
@@ -77,20 +67,20 @@ def classes_section(evaluation: Evaluation) -> Markup:
     )
     which = f" The {DRAWN} classes with the lowest F1, of {len(found)}." if len(found) > DRAWN else ""
     rows = [
-        [name(each.label), f"{each.rows:,}", *map(_estimate, (each.precision, each.recall, each.f1))]
+        [html.name(each.label), f"{each.rows:,}", *map(_estimate, (each.precision, each.recall, each.f1))]
         for each in found
     ]
-    listed = table(["class", "rows", "precision", "recall", "F1"], rows)
-    return section(
+    listed = html.table(["class", "rows", "precision", "recall", "F1"], rows)
+    return html.section(
         "Class by class",
         "Precision: of the rows that are called a class, the share that is of it. Recall: of the rows of a "
         "class, the share that is called so. F1 is between the two. The lowest F1 comes first.",
-        figure(
+        html.figure(
             svg(picture),
             f"Precision (round) and recall (triangles) of each class, with 95 % intervals.{which}",
             "Precision and recall of each class with intervals; the table has the same numbers.",
         ),
-        listed if len(found) <= OPEN else details(f"All {len(found)} classes", listed),
+        listed if len(found) <= OPEN else html.details(f"All {len(found)} classes", listed),
     )
 
 
@@ -107,22 +97,24 @@ def confusion_section(evaluation: Evaluation) -> Markup:
         some = most_confused(counts, MOST_CONFUSED)
         caption += f" The {len(some)} classes with the most wrong answers, of {len(labels)}."
     picture = figures.confusion([labels[i] for i in some], counts[np.ix_(some, some)], totals[some])
-    parts: list[str] = [figure(svg(picture), caption, "Confusion matrix.")]
+    parts: list[str] = [html.figure(svg(picture), caption, "Confusion matrix.")]
     wrong = [(rows, pair) for pair, rows in evaluation.confusion.items() if pair[0] != pair[1]]
     if not wrong:
-        parts.append(paragraph("No row was answered wrongly."))
+        parts.append(html.paragraph("No row was answered wrongly."))
     elif len(labels) > 2:
         of_label = dict(zip(labels, totals.tolist(), strict=True))
         worst = sorted(wrong, key=lambda found: (-found[0], found[1]))[:WORST]
         rows_ = [
-            [joined(name(a), " → ", name(b)), f"{rows:,}", f"{rows / of_label[a]:.1%}"]
+            [html.joined(html.name(a), " → ", html.name(b)), f"{rows:,}", f"{rows / of_label[a]:.1%}"]
             for rows, (a, b) in worst
         ]
         caption = f"The {len(worst)} most frequent confusions, of {len(wrong):,}"
         if len(worst) == len(wrong):
             caption = "All confusions, the most frequent first"
-        parts.append(table(["true label → answer", "rows", "of the label's rows"], rows_, caption=caption))
-    return section("What is taken for what", beside(*parts))
+        parts.append(
+            html.table(["true label → answer", "rows", "of the label's rows"], rows_, caption=caption)
+        )
+    return html.section("What is taken for what", html.beside(*parts))
 
 
 def most_confused(counts: NDArray[np.int64], n: int) -> list[int]:

@@ -10,21 +10,11 @@ from typing import TYPE_CHECKING
 
 from textodds.judge.evaluation import Evaluation, Interval
 from textodds.model.explain.markup import shown
-from textodds.study.report import card
+from textodds.study.report import card, html
 from textodds.study.report.evaluation_classes import classes_section, confusion_section
 from textodds.study.report.evaluation_mistakes import mistakes_section, words_section
 from textodds.study.report.evaluation_scores import calibration_interval, scores_sections
-from textodds.study.report.html import (
-    Markup,
-    details,
-    document,
-    joined,
-    measures,
-    name,
-    paragraph,
-    section,
-    table,
-)
+from textodds.study.report.html import Markup
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
@@ -47,7 +37,7 @@ def evaluation_page(
 
     ``called`` and ``data`` name the model and what it was measured on; ``more`` is told in the model card.
     """
-    return document(
+    return html.document(
         f"How good is {called}?",
         *_headline(evaluation, model),
         confusion_section(evaluation),
@@ -56,14 +46,14 @@ def evaluation_page(
         *words_section(model),
         mistakes_section(model, evaluation, gathered),
         _card(model, more),
-        paragraph(f"Made by textodds {version('textodds')}. All intervals are at 95 %.", note=True),
-        lead=joined("Measured on ", f"{evaluation.n:,} rows of ", name(data)),
+        html.paragraph(f"Made by textodds {version('textodds')}. All intervals are at 95 %.", note=True),
+        lead=html.joined("Measured on ", f"{evaluation.n:,} rows of ", html.name(data)),
     )
 
 
 def _headline(evaluation: Evaluation, model: TextModel | TableModel) -> Iterator[Markup]:
     interval = calibration_interval(evaluation.reliability)
-    yield measures(
+    yield html.measures(
         [
             ("accuracy", *_measure(evaluation.accuracy, evaluation.accuracy_interval)),
             ("macro-F1", *_measure(evaluation.macro_f1, evaluation.macro_f1_interval)),
@@ -74,14 +64,14 @@ def _headline(evaluation: Evaluation, model: TextModel | TableModel) -> Iterator
     if evaluation.no_evidence:
         rows = "1 row has" if evaluation.no_evidence == 1 else f"{evaluation.no_evidence:,} rows have"
         what = "value in any column" if model.is_table else "word that the model knows"
-        yield paragraph(f"{rows} no {what}: the prior alone has answered.")
+        yield html.paragraph(f"{rows} no {what}: the prior alone has answered.")
     if evaluation.unknown_labels:
         most = sorted(evaluation.unknown_labels.items(), key=lambda found: (-found[1], found[0]))
-        named = [joined(name(label), f" ({rows:,})") for label, rows in most[:LABELS]]
+        named = [html.joined(html.name(label), f" ({rows:,})") for label, rows in most[:LABELS]]
         if len(most) > LABELS:
-            named.append(joined(f"{len(most) - LABELS:,} others"))
+            named.append(html.joined(f"{len(most) - LABELS:,} others"))
         told = "Labels that the model does not have, whose rows are always wrong and have no log-loss: "
-        yield paragraph(joined(told, Markup(", ".join(named)), "."))
+        yield html.paragraph(html.joined(told, Markup(", ".join(named)), "."))
 
 
 def _measure(value: float, interval: Interval) -> tuple[str, str]:
@@ -93,10 +83,10 @@ def _measure(value: float, interval: Interval) -> tuple[str, str]:
 
 def _card(model: TextModel | TableModel, more: Sequence[tuple[str, str]]) -> Markup:
     rows = [*card.facts(model), *more]
-    parts = [table(["what", "is"], rows, numeric=False)]
+    parts = [html.table(["what", "is"], rows, numeric=False)]
     if model.is_table:
         choices = [(choice.column, choice.conditional, choice.why) for choice in model.recipe.choices]  # type: ignore[union-attr]
-        parts.append(table(["column", "taken for", "because"], choices, numeric=False))
+        parts.append(html.table(["column", "taken for", "because"], choices, numeric=False))
     recipe = json.dumps(model.recipe.as_dict(), indent=1, ensure_ascii=False, default=str)
-    parts.append(details("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
-    return section("The model", *parts)
+    parts.append(html.details("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
+    return html.section("The model", *parts)

@@ -89,11 +89,9 @@ def _at_spaces(text: str, start: int, end: int) -> tuple[int, int]:
         start = found + 1
     if end < len(text) and (found := text.rfind(" ", end - 20, end)) >= 0:
         end = found
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
-    return start, end
+    within = text[start:end]
+    start += len(within) - len(within.lstrip())
+    return start, start + len(within.strip())
 
 
 def _marks(

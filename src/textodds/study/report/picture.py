@@ -41,18 +41,10 @@ LOOK: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A drawn figure.
+    """A drawn ``figure`` of matplotlib, to be drawn further on, if need be.
 
-    Attributes
-    ----------
-    figure : matplotlib.figure.Figure
-        To be drawn further on, if need be.
-    title : str
-        What it shows, for those who cannot see it; SVG files hold it.
-    notes : tuple of str
-        What was left out, as the foot of the picture says too.
-    about : dict
-        The numbers in the picture, as plain data.
+    ``title`` says what it shows to those who cannot see it, and is in SVG files; ``notes`` say what was left
+    out, as the foot of the picture does too; ``about`` are the numbers in the picture, as plain data.
     """
 
     figure: Any
@@ -65,8 +57,7 @@ class Picture:
 
         The same rows give the same bytes, with the same version of matplotlib.
         """
-        format_ = picture_format(path)
-        drawn = self.encoded(format_)
+        drawn = self.encoded(picture_format(path))
         with replacing(path) as temporary:
             temporary.write_bytes(drawn)
 
@@ -111,13 +102,12 @@ def drawing() -> Iterator[None]:
 
 def empty_figure(width: float, height: float) -> Any:
     """A figure of so many inches apart from all that pyplot knows of, its parts kept clear of one another."""
-    with drawing():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        return figure
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def require_matplotlib() -> None:
