@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textodds import _kernels
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.objective import MANY_CLASSES, product, raw
-
-Floats = NDArray[np.float64]
 
 FEW_CLASSES = 4
 """Up to so many classes SciPy's product of sparse rows with membership is the fastest sum by class."""

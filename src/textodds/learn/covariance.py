@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
+from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.gaussian import FLAT, Gaussian, overall_variance
 from textodds.learn.forms.quadratic import Full
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.shrinkage import ledoit_wolf
 from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
-
 
 CHOICES = ("auto", "oas", "likelihood")
 

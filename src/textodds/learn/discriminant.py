@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Unsupported
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
@@ -24,8 +25,6 @@ from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.registry import Learner, Prior
 from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
 """Shrinkages of the covariance of texts that are tried, from the simplest model on."""

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.shrinkage import INTENSITIES, leave_one_out, ledoit_wolf
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 MOST = 20_000
 """Rows that a choice looks at; more would not change it by much."""
@@ -34,7 +33,7 @@ def chosen(
     covariance: str,
     shrinkage: float | str | None,
     rows: Floats,
-    codes: NDArray[np.int64],
+    codes: Integers,
     weights: Floats,
     classes: tuple[str, ...],
     *,
@@ -70,12 +69,7 @@ def chosen(
 
 
 def _ledoit_wolf(
-    centred: Floats,
-    codes: NDArray[np.int64],
-    weights: Floats,
-    moments: Moments,
-    classes: tuple[str, ...],
-    target: str,
+    centred: Floats, codes: Integers, weights: Floats, moments: Moments, classes: tuple[str, ...], target: str
 ) -> dict[str, float]:
     """An intensity for each class."""
     found = dict.fromkeys(classes, 1.0)
@@ -88,7 +82,7 @@ def _ledoit_wolf(
 
 def _likelihood(
     centred: Floats,
-    codes: NDArray[np.int64],
+    codes: Integers,
     weights: Floats,
     moments: Moments,
     classes: tuple[str, ...],

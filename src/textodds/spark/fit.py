@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import selected
 from textodds.learn.softmax import nb_scaling
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
     from textodds.stats.tally import Tally
     from textodds.text import Vocabulary
-
-Floats = NDArray[np.float64]
 
 MARK = "~"
 """Stands before characters that are counted beside words (`MARK` in rust/core/src/key.rs)."""

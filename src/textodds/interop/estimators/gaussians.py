@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,6 +17,7 @@ from textodds.interop.class_priors import ClassPrior
 from textodds.interop.estimators.generative import Generative, fitted
 from textodds.interop.labels import LabelledBatch
 from textodds.learn import bayes
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
 from textodds.learn.conditionals.gaussian import Gaussian, overall_variance
 from textodds.learn.covariance import (
@@ -30,8 +31,6 @@ from textodds.learn.discriminant import DiscriminantFit, GaussianLearner
 from textodds.learn.forms.quadratic import Full
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 
 class NotOfSparseRows(Unsupported, AttributeError):

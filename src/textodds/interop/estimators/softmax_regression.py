@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from textodds import errors
 from textodds.errors import InputError, Unsupported, suggestion
 from textodds.interop.labels import LabelledBatch, distinct, name_in, names
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import normalise, of_log_odds
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.learn.labelled_rows import LabelledRows, checked_weights
@@ -25,7 +26,6 @@ from textodds.learn.softmax.odds_ratios import OddsRatio
 from textodds.learn.solvers import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
 
-Floats = NDArray[np.float64]
 ClassWeight = dict[Any, float] | str | None
 
 FEW_CELLS = 1 << 16

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.interop.estimators.count_rows import LEAST_ALPHA
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.from_sklearn.transforms import RowTransform, misfit
 from textodds.interop.labels import names
 from textodds.learn import naive_bayes
+from textodds.learn.arrays import Floats
 from textodds.learn.conditionals import Bernoulli
 from textodds.learn.discriminant import LinearDiscriminantLearner
 from textodds.learn.forms.linear import LOG_ZERO
@@ -21,8 +21,6 @@ from textodds.learn.softmax.regression import SoftmaxLearner
 
 if TYPE_CHECKING:
     from textodds.learn.registry import Learner, Prior
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.vectorisers.names import Names
 from textodds.interop.vectorisers.settings import ACCENTS, UNITS
+from textodds.learn.arrays import Integers
 from textodds.text import Selection, TextSettings, Vocabulary
 from textodds.text.units import unit_of
 
@@ -37,7 +37,7 @@ class Terms:
     words: list[str] | None  # (V,); None: buckets, which have no names
     n: int
 
-    def vocabulary(self, columns: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int64]]:
+    def vocabulary(self, columns: Integers) -> tuple[Vocabulary, Integers]:
         """The vocabulary of some increasing columns, and the column of each of its words.
 
         They stand in the order of their hash, so that all that is by column must be put in that order.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.estimate import (
     Alpha,
     Estimate,
@@ -107,9 +107,7 @@ class Complement:
         )
         return Estimate(np.zeros(len(log_total)), weights)
 
-    def fit_table(
-        self, n: NDArray[np.float64], rows: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fit_table(self, n: Floats, rows: Floats) -> tuple[Floats, Floats]:
         """Intercepts (K,) and weights (K, V) from a full table of counts (K, V): those of `fit`."""
         others = n.sum(axis=0) - n  # (K, V) never below zero, since rounding keeps the order of sums
         others += np.asarray(self.alpha)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.estimate import (
     Alpha,
     Estimate,
@@ -93,9 +93,7 @@ class Multinomial:
         weights = Weights.of_cells(default, counts.starts, counts.class_of, cells, slope=slope, base=base)
         return Estimate(np.zeros(len(log_total)), weights)
 
-    def fit_table(
-        self, n: NDArray[np.float64], rows: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fit_table(self, n: Floats, rows: Floats) -> tuple[Floats, Floats]:
         """Intercepts (K,) and weights (K, V) from a full table of counts (K, V): those of `fit`."""
         theta = n + np.asarray(self.alpha)
         total = log_total(theta.sum(axis=1), n.shape[1])  # (K,)

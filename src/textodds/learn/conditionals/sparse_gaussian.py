@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import TooFewRows
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.quadratic import LowRank, lengths, restricted
-
-Floats = NDArray[np.float64]
 
 MORE = 8
 """Directions that are followed beyond those wanted, so that the last of these are found as well."""
@@ -34,7 +33,7 @@ class SparseClasses:
     """Sparse rows by class, with what both covariances start from."""
 
     rows: Any  # (N, V) CSR
-    codes: NDArray[np.int64]  # (N,)
+    codes: Integers  # (N,)
     weights: Floats  # (N,)
     classes: tuple[str, ...]  # (K,)
     mass: Floats  # (K,) weight of each class
@@ -42,9 +41,7 @@ class SparseClasses:
     variance: float  # τ: the mean variance of a column within classes
 
     @classmethod
-    def of(
-        cls, rows: Any, codes: NDArray[np.int64], weights: Floats, classes: tuple[str, ...]
-    ) -> SparseClasses:
+    def of(cls, rows: Any, codes: Integers, weights: Floats, classes: tuple[str, ...]) -> SparseClasses:
         """The rows (N, V) with their means."""
         from scipy import sparse
 
@@ -61,7 +58,7 @@ class SparseClasses:
             rows, codes, weights, classes, mass, mean, max(within, 0.0) / float(mass.sum()) / max(V, 1)
         )
 
-    def part(self, kept: NDArray[np.bool_]) -> SparseClasses:
+    def part(self, kept: Mask) -> SparseClasses:
         """The classes of some of the rows."""
         at = np.flatnonzero(kept)
         return SparseClasses.of(self.rows[at], self.codes[at], self.weights[at], self.classes)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Unsupported
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights
-
-Floats = NDArray[np.float64]
 
 
 def softmax_parameters(model: LinearModel, reference: str | None = None) -> tuple[Floats, Floats]:

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_softmax
 from textodds.stats.moments import LARGEST
-
-Floats = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 19
 """Rows are scored in blocks that stay in the cache, with what is made of them."""
@@ -272,7 +271,7 @@ class LowRank:
         return cls(mean, words, basis, variance, arrays["rest"])
 
 
-def restricted(rows: Any, place: NDArray[np.int64], n: int) -> Any:
+def restricted(rows: Any, place: Integers, n: int) -> Any:
     """The columns of sparse rows that have a place, in that order: (N, n)."""
     from scipy import sparse
 

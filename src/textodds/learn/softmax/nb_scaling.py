@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Integers
 
 
-def presence(rows: Any, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+def presence(rows: Any, codes: Integers, weights: Floats, n_classes: int) -> Floats:
     """Weight of the rows of each class in which each feature is not zero, (V, K)."""
     from scipy import sparse
 

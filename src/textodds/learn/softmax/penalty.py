@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.folds import held_out, tells_classes_apart
 from textodds.learn.solvers import Objective, Parameters
 from textodds.learn.solvers.dual import Ascent
 from textodds.learn.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 ENOUGH = 4000
 """Held-out rows after which another fold would hardly change the choice."""
@@ -77,7 +75,7 @@ class HeldOutScores:
     """What was said of rows that were held out, at the best C that was looked at."""
 
     scores: Floats  # (M, K)
-    codes: NDArray[np.int64]  # (M,)
+    codes: Integers  # (M,)
     weights: Floats  # (M,)
 
 
@@ -96,8 +94,8 @@ Part = tuple[Any, Any, Floats | None]
 
 
 def choose(
-    split: Callable[[NDArray[np.bool_]], Part],
-    codes: NDArray[np.int64],
+    split: Callable[[Mask], Part],
+    codes: Integers,
     weights: Floats,
     n_classes: int,
     *,
@@ -151,7 +149,7 @@ def choose(
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
-    def __init__(self, objective: Objective, rows: Any, codes: NDArray[np.int64], weights: Floats) -> None:
+    def __init__(self, objective: Objective, rows: Any, codes: Integers, weights: Floats) -> None:
         self.objective, self.rows, self.codes, self.weights = objective, rows, codes, weights
         # A class that is held out altogether says nothing about C.
         seen = np.bincount(objective.codes, objective.sample_weights, objective.n_classes)[codes] > 0
@@ -179,11 +177,7 @@ class _Fold:
 
 
 def _folds(
-    codes: NDArray[np.int64],
-    split: Callable[[NDArray[np.bool_]], Part],
-    weights: Floats,
-    n_classes: int,
-    enough: int,
+    codes: Integers, split: Callable[[Mask], Part], weights: Floats, n_classes: int, enough: int
 ) -> Iterator[_Fold]:
     for held in held_out(codes, enough):
         if not tells_classes_apart(codes, weights, held):

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Separable, suggestion
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.registry import Learner
@@ -29,7 +30,6 @@ from textodds.learn.solvers import (
     solve,
 )
 
-Floats = NDArray[np.float64]
 ClassWeight = str | dict[str, float] | None
 
 
@@ -43,7 +43,7 @@ class Design(Protocol):
         """
         ...
 
-    def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the rows of each class in which each feature is not zero, (V, K)."""
         ...
 
@@ -347,7 +347,7 @@ class Plain:
         scaled.data *= factor[scaled.indices]
         return scaled
 
-    def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the rows of each class in which each feature is not zero."""
         return nb_scaling.presence(self.matrix, codes, weights, n_classes)
 
@@ -427,7 +427,7 @@ def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> 
 
 
 def _from_naive_bayes(
-    learner: Discriminative, design: Design, codes: NDArray[np.int64], weights: Floats, K: int
+    learner: Discriminative, design: Design, codes: Integers, weights: Floats, K: int
 ) -> tuple[Floats | None, Floats | None]:
     """Scales of the features (V,), and the mean of the prior (V, M); None for either that is not wanted."""
     if isinstance(learner, SoftmaxLearner):
@@ -440,10 +440,10 @@ def _from_naive_bayes(
 
 def _splitter(
     learner: Discriminative, design: Design, data: LabelledRows, weights: Floats
-) -> Callable[[NDArray[np.bool_]], tuple[Any, Any, Floats | None]]:
+) -> Callable[[Mask], tuple[Any, Any, Floats | None]]:
     """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
 
-    def split(held: NDArray[np.bool_]) -> tuple[Any, Any, Floats | None]:
+    def split(held: Mask) -> tuple[Any, Any, Floats | None]:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
         rows, left = data.rows, np.where(held, 0.0, weights)
         factor, centre = _from_naive_bayes(learner, design, data.codes, left, len(data.classes))
@@ -456,7 +456,7 @@ def _splitter(
     return split
 
 
-def _mass(codes: NDArray[np.int64], weights: Floats, K: int) -> Floats:
+def _mass(codes: Integers, weights: Floats, K: int) -> Floats:
     """Total weight of each class, (K,)."""
     return np.asarray(np.bincount(codes, weights, K), dtype=np.float64)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from textodds.learn.solvers.objective import Floats, Objective, Parameters
+from textodds.learn.arrays import Floats
+from textodds.learn.solvers.objective import Objective, Parameters
 
 
 def dense_hessian(objective: Objective, probabilities: Floats) -> Floats:

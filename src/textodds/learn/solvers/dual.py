@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.objective import Floats, Objective, Parameters, raw
+from textodds.learn.solvers.objective import Objective, Parameters, raw
 
 UNSEEN = 1e-12
 """A probability that is too little to matter, yet has a logarithm to start from."""
@@ -69,7 +70,7 @@ class Ascent:
     random: np.random.Generator
     bias_square: float
     squares: Floats  # (N,)
-    rows: tuple[NDArray[np.int64], NDArray[np.int32], Floats]
+    rows: tuple[Integers, NDArray[np.int32], Floats]
     gaps: Floats  # (N,)
 
     @classmethod

@@ -9,9 +9,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.dense import dense_hessian, flat
 from textodds.learn.solvers.newton import conjugate_gradients, hessian_diagonal, squared
-from textodds.learn.solvers.objective import Floats, Objective, Parameters
+from textodds.learn.solvers.objective import Objective, Parameters
 
 LARGEST_DENSE = 2000
 """Parameters up to which the information is decomposed as one dense matrix, exactly."""

@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import _kernels
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Integers
 
 MANY_CLASSES = 8
 """From so many classes on our kernel (`product`) scores sparse rows faster than SciPy does."""
@@ -98,7 +96,7 @@ class Objective:
     """
 
     rows: Any  # (N, V)
-    codes: NDArray[np.int64]  # (N,)
+    codes: Integers  # (N,)
     sample_weights: Floats  # (N,)
     n_classes: int
     penalty: float

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.objective import Floats, Objective, Parameters, product
+from textodds.learn.solvers.objective import Objective, Parameters, product
 
 Curve = tuple[tuple[int, float], ...]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textodds.learn.solvers.objective import Floats, Objective, Parameters
+from textodds.learn.arrays import Floats, Integers
+from textodds.learn.solvers.objective import Objective, Parameters
 
 LARGEST_PROGRAM = 5e8
 """Up to which `_effort` linear programs are solved: a few seconds."""
@@ -99,7 +99,7 @@ def _effort(rows: Any, K: int) -> float:
     return rank**3 + 2.0 * rank * float(entries)
 
 
-def _least_margins(rows: Any, codes: NDArray[np.int64], direction: Parameters) -> Floats:
+def _least_margins(rows: Any, codes: Integers, direction: Parameters) -> Floats:
     """The least of (1) of each row, (N,)."""
     scores = np.asarray(rows @ direction.weights + direction.bias)  # (N, M)
     if scores.shape[1] == 1:
@@ -110,7 +110,7 @@ def _least_margins(rows: Any, codes: NDArray[np.int64], direction: Parameters) -
     return np.asarray(own - scores.max(axis=1))
 
 
-def _by_program(rows: Any, codes: NDArray[np.int64], K: int) -> Separation:
+def _by_program(rows: Any, codes: Integers, K: int) -> Separation:
     """What (2) decides."""
     from scipy import sparse
     from scipy.optimize import linprog
@@ -145,7 +145,7 @@ def _by_program(rows: Any, codes: NDArray[np.int64], K: int) -> Separation:
     return Separation(direction, not level.any(), True)
 
 
-def _margin_matrix(rows: Any, codes: NDArray[np.int64], K: int) -> Any:
+def _margin_matrix(rows: Any, codes: Integers, K: int) -> Any:
     """The matrix that takes the direction, class by class, to the margins (1) of all pairs."""
     from scipy import sparse
 
@@ -165,7 +165,7 @@ def _margin_matrix(rows: Any, codes: NDArray[np.int64], K: int) -> Any:
     )
 
 
-def _by_one_feature(rows: Any, codes: NDArray[np.int64], K: int) -> Parameters | None:
+def _by_one_feature(rows: Any, codes: Integers, K: int) -> Parameters | None:
     """A class that has no rows, or one that a single feature sets apart from all others."""
     V = rows.shape[1]
     direction = np.zeros((V, K)), np.zeros(K)
