@@ -193,9 +193,9 @@ class LinearDiscriminantLearner(_Gaussian):
 class QuadraticDiscriminantLearner(_Gaussian):
     """Quadratic discriminant analysis: Gaussian classes of own covariances.
 
-    See `textodds.learn.conditionals.Gaussian`. Of sparse rows, such as texts, each class has its ``rank``
-    directions of largest variance and a sphere for all others, and shrinkage and calibration are chosen
-    together on held-out rows; see `textodds.learn.conditionals.sparse_gaussian`.
+    See `textodds.learn.conditionals.gaussian.Gaussian`. Of sparse rows, such as texts, each class has its
+    ``rank`` directions of largest variance and a sphere for all others, and shrinkage and calibration are
+    chosen together on held-out rows; see `textodds.learn.conditionals.sparse_gaussian`.
 
     Parameters
     ----------

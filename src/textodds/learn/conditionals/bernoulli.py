@@ -8,14 +8,7 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import (
-    Alpha,
-    Estimate,
-    alpha_of,
-    checked_alpha,
-    log_table,
-    log_total,
-)
+from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import LOG_ZERO, Weights, log
 from textodds.stats.tally import Counts
 
@@ -24,7 +17,7 @@ MOST_CELLS = 200_000_000
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(WordConditional):
     r"""A document of class k holds word v with probability ``p_kv``; absent words count too.
 
     Model
@@ -68,12 +61,8 @@ class Bernoulli:
            [1. , 2. ]])
     """
 
-    alpha: Alpha = 1.0
     presence = True
     is_likelihood = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     def fit(self, counts: Counts) -> Estimate:
         """The estimate (2)."""

@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import (
-    Alpha,
-    Estimate,
-    alpha_of,
-    checked_alpha,
-    log_table,
-    log_total,
-)
+from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Complement:
+class Complement(WordConditional):
     r"""A document is scored against the words of all other classes.
 
     Model
@@ -72,14 +65,10 @@ class Complement:
            [0.405, 1.386]])
     """
 
-    alpha: Alpha = 1.0
     norm: bool = False
     transform: bool = False
     presence = False
     is_likelihood = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     def fit(self, counts: Counts) -> Estimate:
         """The estimate (1) to (3)."""

@@ -55,6 +55,16 @@ def checked_alpha(alpha: Alpha) -> Alpha:
     return float(values) if values.ndim == 0 else values
 
 
+@dataclass(frozen=True)
+class WordConditional:
+    """A class-conditional of words with a smoothing, which is checked when it is made."""
+
+    alpha: Alpha = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+
+
 def alpha_of(alpha: Alpha, counts: Counts) -> Floats:
     """Smoothing by feature: (V,), or () for one number."""
     values = np.asarray(alpha, dtype=np.float64)

@@ -7,20 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import (
-    Alpha,
-    Estimate,
-    alpha_of,
-    checked_alpha,
-    log_table,
-    log_total,
-)
+from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(WordConditional):
     r"""A document of class k is a sequence of independent draws from ``θ_k``.
 
     Model
@@ -66,12 +59,8 @@ class Multinomial:
            [0.25 , 0.667]])
     """
 
-    alpha: Alpha = 1.0
     binary: bool = False
     is_likelihood = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     @property
     def presence(self) -> bool:

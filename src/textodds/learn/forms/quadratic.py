@@ -35,8 +35,19 @@ class Gaussians(Protocol):
         ...
 
 
+class _Means:
+    """Classes by their means."""
+
+    mean: Any  # (K, V)
+
+    @property
+    def n_features(self) -> int:
+        """V."""
+        return int(self.mean.shape[1])
+
+
 @dataclass(frozen=True, eq=False)
-class Diagonal:
+class Diagonal(_Means):
     r"""A variance of each column in each class.
 
     .. math:: \log p(x \mid k) = -\tfrac12 \sum_v \Bigl(\log 2\pi\sigma_{kv}^2
@@ -47,11 +58,6 @@ class Diagonal:
 
     mean: Floats  # (K, V)
     variance: Floats  # (K, V)
-
-    @property
-    def n_features(self) -> int:
-        """V."""
-        return int(self.mean.shape[1])
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
@@ -83,7 +89,7 @@ class Diagonal:
 
 
 @dataclass(frozen=True, eq=False)
-class Full:
+class Full(_Means):
     r"""A covariance of each class, or (``factor`` of length 1) one for all.
 
     With :math:`z = (x - c) / \sigma` column by column and :math:`L_k L_k^\top` the covariance of z,
@@ -99,11 +105,6 @@ class Full:
     mean: Floats  # (K, V) of z
     factor: Floats  # (K, V, V) or (1, V, V), lower triangles
 
-    @property
-    def n_features(self) -> int:
-        """V."""
-        return int(self.mean.shape[1])
-
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
         from scipy.linalg import solve_triangular
@@ -112,9 +113,8 @@ class Full:
         K, V = self.mean.shape
         out = np.empty((len(X), K))
         constants = self.constants()
-        whitened = [
-            solve_triangular(L, m, lower=True) for L, m in zip(self._factors(), self.mean, strict=True)
-        ]
+        factors = np.broadcast_to(self.factor, (K, V, V))
+        whitened = [solve_triangular(L, m, lower=True) for L, m in zip(factors, self.mean, strict=True)]
         for part in _blocks(X, V):
             z = ((X[part] - self.centre) / self.scale).T
             if len(self.factor) == 1:
@@ -132,10 +132,6 @@ class Full:
         determinant = np.log(np.einsum("kvv->kv", self.factor)).sum(axis=1)
         each = -determinant - np.log(self.scale).sum() - self.n_features / 2 * LOG_2PI
         return np.broadcast_to(each, len(self.mean))
-
-    def _factors(self) -> Floats:
-        K, V = self.mean.shape
-        return np.broadcast_to(self.factor, (K, V, V))
 
     def covariance(self) -> Floats:
         """The covariances of the columns as they are, (K or 1, V, V)."""
@@ -156,7 +152,7 @@ class Full:
 
 
 @dataclass(frozen=True, eq=False)
-class LowRank:
+class LowRank(_Means):
     r"""For sparse rows of many columns: own directions of large variance, and a sphere for the rest.
 
     With orthonormal directions :math:`B_k` (V, R), variances :math:`\lambda_{kr}` along them and
@@ -176,11 +172,6 @@ class LowRank:
     basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
     variance: tuple[Floats, ...]  # K × (R_k,)
     rest: Floats  # (K,)
-
-    @property
-    def n_features(self) -> int:
-        """V."""
-        return int(self.mean.shape[1])
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)`` of sparse rows, (N, K)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,17 +102,7 @@ class Ascent:
         old, new = self.objective, self.objective.with_penalty(penalty)
         share = min(penalty / old.penalty, 1.0)  # W stays where it is if q goes this near to y
         q = share * _probabilities(self.logs) + (1.0 - share) * new.targets
-        run = Ascent(
-            new,
-            self.weights,
-            self.bias,
-            _logs_of(q),
-            self.random,
-            self.bias_square,
-            self.squares,
-            self.rows,
-            self.gaps,
-        )
+        run = replace(self, objective=new, logs=_logs_of(q))
         if penalty > old.penalty:
             run._recompute()
         return run

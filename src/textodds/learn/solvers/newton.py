@@ -83,7 +83,7 @@ def newton(
     for step in range(max_steps + 1):
         p = objective.probabilities(scores + at.bias)  # (N, M)
         value = objective.value(at, scores + at.bias)
-        slope = gradient(objective, at, p)
+        slope = objective.gradient(at, p)
         gap, norm = certified_gap(objective, value, slope.weights), slope.norm()
         curve.append((step, value))
         distance = norm / unit if gap is None else gap
@@ -125,15 +125,6 @@ def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) 
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bend), 1e-300))
     found = np.linalg.lstsq(bend * np.outer(unit, unit), -flat(slope) * unit, rcond=1e-15)[0]
     return unflat(found * unit, slope)
-
-
-def gradient(objective: Objective, at: Parameters, probabilities: Floats) -> Parameters:
-    """``∇F`` where the probabilities (N, M) are known: one pass over the columns."""
-    error = (probabilities - objective.targets) * objective.sample_weights[:, None]
-    slope = product(objective.columns, error)
-    if objective.penalty:
-        slope += objective.penalty * objective.away(at)
-    return Parameters(slope, error.sum(axis=0))
 
 
 def squared(columns: Any) -> Any:

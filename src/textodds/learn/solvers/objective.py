@@ -75,32 +75,18 @@ class Objective:
     The bias is not penalised. Two classes have one column, the log-odds of class 1 against class 0,
     whose softmax is the logistic function: (1) is then logistic regression, as everyone knows it.
 
-    Parameters
-    ----------
-    rows : SciPy sparse CSR or dense array (N, V)
-    codes : int array (N,)
-        The class of each row, 0 to K - 1.
-    sample_weights : float array (N,)
-        :math:`s_i`.
-    n_classes : int
-        K, at least 2.
-    penalty : float
-        :math:`\lambda`, zero or more.
-    centre : float array (V, M) or None
-        :math:`W_0`, zero by default: the mean of the Gaussian prior that the penalty is.
-
     References
     ----------
     Seed lecture 03: Theorem 3.1 (the gradient), Corollary 3.1 (that of the bias), Theorem 3.2
     (convexity).
     """
 
-    rows: Any  # (N, V)
-    codes: Integers  # (N,)
-    sample_weights: Floats  # (N,)
-    n_classes: int
-    penalty: float
-    centre: Floats | None = None  # (V, M)
+    rows: Any  # (N, V) SciPy CSR, or dense
+    codes: Integers  # (N,) y: the class of each row, 0 to K - 1
+    sample_weights: Floats  # (N,) s
+    n_classes: int  # K, at least 2
+    penalty: float  # λ, zero or more
+    centre: Floats | None = None  # (V, M) W_0, zero by default: the mean of the Gaussian prior of the penalty
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -165,11 +151,15 @@ class Objective:
     def value_and_gradient(self, at: Parameters) -> tuple[float, Parameters]:
         """(1) and (2)."""
         scores = self.scores(at)
-        error = (self.probabilities(scores) - self.targets) * self.sample_weights[:, None]  # (N, M)
+        return self.value(at, scores), self.gradient(at, self.probabilities(scores))
+
+    def gradient(self, at: Parameters, probabilities: Floats) -> Parameters:
+        """(2) where the probabilities (N, M) are known: one pass over the columns."""
+        error = (probabilities - self.targets) * self.sample_weights[:, None]  # (N, M)
         slope = product(self.columns, error)
         if self.penalty:
             slope += self.penalty * self.away(at)
-        return self.value(at, scores), Parameters(slope, error.sum(axis=0))
+        return Parameters(slope, error.sum(axis=0))
 
     def curvature(self, probabilities: Floats, along: Parameters) -> Parameters:
         """The Hessian at a point with these ``probabilities``, times a direction."""

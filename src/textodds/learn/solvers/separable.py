@@ -19,22 +19,11 @@ STRICT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Whether classes can be separated, and how.
+    """Whether classes can be separated, and how."""
 
-    Attributes
-    ----------
-    direction : Parameters or None
-        Along it no row loses by the scores of its class against any other, and some row gains.
-    complete : bool or None
-        Every row gains against every other class; None where a direction was found without knowing
-        whether there is a better one, or nothing was decided.
-    decided : bool
-        False if no direction was found, but the problem is too large to prove that there is none.
-    """
-
-    direction: Parameters | None
-    complete: bool | None
-    decided: bool
+    direction: Parameters | None  # along it no row loses by its class against any other, and some row gains
+    complete: bool | None  # every row gains against every other class; None where that is not known
+    decided: bool  # False if no direction was found, but the problem is too large to prove that there is none
 
 
 def separating_direction(objective: Objective, candidate: Parameters | None = None) -> Separation:
