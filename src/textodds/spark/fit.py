@@ -93,15 +93,7 @@ def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observe
         "class_documents": {
             label: float(n) for label, n in zip(counts.classes, counts.class_documents, strict=True)
         },
-        "fit": {
-            "C": C,
-            "method": found.method,
-            "steps": found.steps,
-            "objective": found.value,
-            "gap": found.gap,
-            "gradient_norm": None,
-            "converged": found.converged,
-        },
+        "fit": found.report(C),
     }
     return TextModel(recipe, vocabulary, linear, None, info, scale=scale)
 
@@ -134,10 +126,7 @@ def _from_naive_bayes(
     presence[counts.feature_of, counts.class_of] = counts.documents
     some = [k for k, name in enumerate(counts.classes) if name in classes]
     mass = (counts.class_documents * factors)[some]
-    ratios = nb_scaling.log_ratios((presence * factors)[:, some], learner.smoothing)
-    if learner.form == "scaled":
-        return nb_scaling.scales(ratios, mass), None
-    return None, nb_scaling.centre(ratios)
+    return nb_scaling.scales_or_centre(learner.form, (presence * factors)[:, some], learner.smoothing, mass)
 
 
 @dataclass(eq=False)

@@ -23,6 +23,14 @@ def presence(rows: Any, codes: Integers, weights: Floats, n_classes: int) -> Flo
     return counts.reshape(V, n_classes)
 
 
+def scales_or_centre(
+    form: str, counts: Floats, smoothing: float, mass: Floats
+) -> tuple[Floats | None, Floats | None]:
+    """The `scales` of the features or the `centre` of the prior, whichever the ``form`` wants, beside None."""
+    ratios = log_ratios(counts, smoothing)
+    return (scales(ratios, mass), None) if form == "scaled" else (None, centre(ratios))
+
+
 def log_ratios(counts: Floats, smoothing: float) -> Floats:
     r"""How much the presence of each feature speaks for each class, (V, K).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -112,7 +112,11 @@ def choose(
     ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``. Folds
     share the threads, and any number of them finds the same.
     """
-    folds = list(_folds(codes, split, weights, n_classes, enough))
+    folds = [
+        _Fold(split(held), held, codes, weights, n_classes)
+        for held in held_out(codes, enough)
+        if tells_classes_apart(codes, weights, held)
+    ]
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
     points: dict[float, float] = {}
@@ -149,12 +153,14 @@ def choose(
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
-    def __init__(self, objective: Objective, rows: Any, codes: Integers, weights: Floats) -> None:
-        self.objective, self.rows, self.codes, self.weights = objective, rows, codes, weights
+    def __init__(self, part: Part, held: Mask, codes: Integers, weights: Floats, n_classes: int) -> None:
+        kept_rows, self.rows, centre = part
+        self.objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
+        self.codes = codes[held]
         # A class that is held out altogether says nothing about C.
-        seen = np.bincount(objective.codes, objective.sample_weights, objective.n_classes)[codes] > 0
-        self.weights = np.where(seen, weights, 0.0)
-        self.total, self.n = float(self.weights.sum()), len(codes)
+        seen = np.bincount(self.objective.codes, self.objective.sample_weights, n_classes)[self.codes] > 0
+        self.weights = np.where(seen, weights[held], 0.0)
+        self.total, self.n = float(self.weights.sum()), len(self.codes)
         self.run: Ascent | Parameters | None = None
 
     def loss(self, C: float) -> float:
@@ -174,17 +180,6 @@ class _Fold:
         scores = test.scores(found)
         self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
         return test.value(found, scores)
-
-
-def _folds(
-    codes: Integers, split: Callable[[Mask], Part], weights: Floats, n_classes: int, enough: int
-) -> Iterator[_Fold]:
-    for held in held_out(codes, enough):
-        if not tells_classes_apart(codes, weights, held):
-            continue
-        kept_rows, held_rows, centre = split(held)
-        objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
-        yield _Fold(objective, held_rows, codes[held], weights[held])
 
 
 def _mean_square(rows: Any) -> float:
