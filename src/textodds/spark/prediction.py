@@ -124,18 +124,14 @@ def _udf(task: Asked, kind: str, *, several: bool = False) -> Any:
 
     told = telling(task)
 
-    def one(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+    def asked(batches: Any) -> Any:
         yield from told(batches)
 
-    def many(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
-        yield from told(batches)
-
-    chosen: Any = many if several else one
-    chosen.__annotations__ = {
+    asked.__annotations__ = {
         "batches": Iterator[tuple[pa.Array, ...]] if several else Iterator[pa.Array],
         "return": Iterator[pa.Array],
     }
-    return arrow_udf(chosen, kind)  # type: ignore[call-overload]
+    return arrow_udf(asked, kind)  # type: ignore[call-overload]
 
 
 def _readable(array: Any) -> tuple[Any, Any]:
@@ -162,10 +158,8 @@ def _predicted(name: str, wanted: tuple[str, ...]) -> Asked:
                 columns["probability"] = pa.array(posterior[np.arange(len(best)), best])
             if "evidence" in wanted:
                 columns["evidence"] = pa.array(evidence[:, 0].astype(np.int32))
-            ends, values = (
-                pa.array(np.arange(len(best) + 1, dtype=np.int32) * K),
-                pa.array(posterior.reshape(-1)),
-            )
+            ends = pa.array(np.arange(len(best) + 1, dtype=np.int32) * K)
+            values = pa.array(posterior.reshape(-1))
             if "probabilities" in wanted:
                 keys = names.take(pa.array(np.tile(np.arange(K), len(best))))
                 columns["probabilities"] = pa.MapArray.from_arrays(ends, keys, values)
@@ -177,17 +171,11 @@ def _predicted(name: str, wanted: tuple[str, ...]) -> Asked:
 
 
 def _explained(name: str) -> Asked:
+    word = pa.struct([("word", pa.string()), ("count", pa.int32()), ("log_odds", pa.float64())])
     kind = pa.struct(
         [("label", pa.string()), ("rival", pa.string())]
         + [(part, pa.float64()) for part in ("probability", "log_odds", "start", "remainder")]
-        + [
-            (
-                "words",
-                pa.list_(
-                    pa.struct([("word", pa.string()), ("count", pa.int32()), ("log_odds", pa.float64())])
-                ),
-            )
-        ]
+        + [("words", pa.list_(word))]
     )
 
     def explained(batches: Iterator[Any]) -> Iterator[Any]:

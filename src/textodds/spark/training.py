@@ -176,14 +176,8 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
 
 def _told(model: TextModel, counted: CountResult, choice: Choice | None) -> TextModel:
     """The model with what is known of the data."""
-    rest = {name: value for name, value in model.info.items() if name != "documents"}
-    documents = model.info["documents"]
-    model.info = {
-        "source": "a DataFrame of Spark",
-        "documents": documents,
-        "rejected": counted.aside.rejected,
-        **rest,
-    }
+    first = {"source": "a DataFrame of Spark", "documents": None, "rejected": counted.aside.rejected}
+    model.info = first | model.info
     if choice is not None:
         model.info["chosen"] = choice.report()
     return model

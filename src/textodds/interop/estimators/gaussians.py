@@ -12,13 +12,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textodds.errors import InputError, Unsupported, suggestion
+from textodds.errors import InputError, Unsupported
 from textodds.interop.class_priors import ClassPrior
 from textodds.interop.estimators.generative import Generative, fitted
 from textodds.interop.labels import LabelledBatch
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
+from textodds.learn.conditionals.categorical import check_choice
 from textodds.learn.conditionals.gaussian import Gaussian, overall_variance
 from textodds.learn.covariance import (
     FROM_ROWS,
@@ -240,11 +241,7 @@ class Discriminants(NumberRows):
             )
 
     def _check_choices(self) -> None:
-        if self.solver not in self._solvers:
-            raise InputError(
-                f"unknown solver {self.solver!r}{suggestion(str(self.solver), self._solvers)}",
-                hint=" or ".join(f"`{solver}`" for solver in self._solvers),
-            )
+        check_choice("solver", self.solver, self._solvers)
         if self.covariance_estimator is not None and self.shrinkage is not None:
             raise InputError(
                 "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.",

@@ -26,7 +26,7 @@ def presence(rows: Any, codes: Integers, weights: Floats, n_classes: int) -> Flo
 def scales_or_centre(
     form: str, counts: Floats, smoothing: float, mass: Floats
 ) -> tuple[Floats | None, Floats | None]:
-    """The `scales` of the features or the `centre` of the prior, whichever the ``form`` wants, beside None."""
+    """The `scales` of the features, or the `centre` of the prior, as ``form`` wants; None for the other."""
     ratios = log_ratios(counts, smoothing)
     return (scales(ratios, mass), None) if form == "scaled" else (None, centre(ratios))
 

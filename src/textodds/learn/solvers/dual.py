@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.learn.arrays import Floats, Integers
+from textodds.learn.forms.linear import log_softmax
 from textodds.learn.solvers.bias import best_bias
 from textodds.learn.solvers.objective import Objective, Parameters, raw
 
@@ -189,8 +190,7 @@ def _logs(objective: Objective, scores: Floats) -> Floats:
     """``log softmax``, or the logit for one column; (N, M)."""
     if objective.n_classes == 2:
         return np.ascontiguousarray(scores)
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.ascontiguousarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    return np.ascontiguousarray(log_softmax(scores))
 
 
 def _probabilities(logs: Floats) -> Floats:

@@ -133,13 +133,6 @@ class Information:
         return contrast.dot(solution) if left.norm() <= small else np.inf
 
 
-def standard_errors(
-    objective: Objective, at: Parameters, features: ArrayLike, k: int, against: int
-) -> Floats:
-    """The standard error of ``w_k - w_against`` of each feature; see `Information`."""
-    return Information(objective, at).standard_errors(features, k, against)
-
-
 def odds_ratio_interval(
     estimate: ArrayLike, standard_error: ArrayLike, level: float = 0.95
 ) -> tuple[Floats, Floats]:
