@@ -93,18 +93,21 @@ def checked_rows(rows: Any, *, missing: bool = False) -> Any:
             good |= np.isnan(values)
         if good.all():
             return matrix
-        at = int(np.flatnonzero(~good.reshape(-1))[0])
-        if sparse.issparse(matrix):
-            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-            column, value = int(matrix.indices[at]), float(values[at])
-        else:
-            row, column = divmod(at, matrix.shape[1])
-            value = float(values[row, column])
+        row, column, value = cell_at(matrix, int(np.flatnonzero(~good.reshape(-1))[0]))
         raise InputError(
             f"row {row} has {value:g} in column {column}",
             hint=f"features are numbers below {LARGEST:g}: drop the row, put a number there, or scale",
         )
     return matrix
+
+
+def cell_at(rows: Any, at: int) -> tuple[int, int, float]:
+    """Row, column and value of a number by its place among those that are stored, dense or CSR."""
+    if isinstance(rows, np.ndarray):
+        row, column = divmod(at, rows.shape[1])
+        return row, column, float(rows[row, column])
+    row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+    return row, int(rows.indices[at]), float(rows.data[at])
 
 
 def checked_weights(weights: ArrayLike | None, N: int) -> Floats:

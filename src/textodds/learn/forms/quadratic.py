@@ -231,21 +231,20 @@ class LowRank(_Means):
             "rest": K,
             "mean": len(arrays["mean_words"]),
         }
-        sound = all(len(arrays[name]) == size for name, size in sizes.items())
-        sound = sound and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
-        sound = sound and len(arrays["words"]) == int(words_of.sum())
-        sound = sound and len(arrays["variance"]) == int(ranks.sum())
-        sound = sound and len(arrays["basis"]) == sum(
-            int(w) * int(r) for w, r in zip(words_of, ranks, strict=True)
+        sound = (
+            all(len(arrays[name]) == size for name, size in sizes.items())
+            and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
+            and len(arrays["words"]) == int(words_of.sum())
+            and len(arrays["variance"]) == int(ranks.sum())
+            and len(arrays["basis"]) == sum(int(w) * int(r) for w, r in zip(words_of, ranks, strict=True))
+            and int(starts[0]) == 0
+            and int(starts[-1]) == len(arrays["mean"])
+            and bool((starts[:-1] <= starts[1:]).all())
+            and all((arrays[name] < V).all() for name in ("mean_words", "words"))
+            and all((arrays[name] > 1 / LARGEST).all() for name in ("variance", "rest"))
+            and all((np.abs(arrays[name]) < LARGEST).all() for name in ("variance", "rest", "mean"))
+            and bool((np.abs(arrays["basis"]) < 2.0).all())  # directions have length 1
         )
-        sound = sound and int(starts[0]) == 0 and int(starts[-1]) == len(arrays["mean"])
-        sound = sound and bool((starts[:-1] <= starts[1:]).all())
-        for name in ("mean_words", "words"):
-            sound = sound and bool((arrays[name] < V).all())
-        for name in ("variance", "rest"):
-            sound = sound and bool(((arrays[name] > 1 / LARGEST) & (arrays[name] < LARGEST)).all())
-        for name, most in (("mean", LARGEST), ("basis", 2.0)):  # directions have length 1
-            sound = sound and bool((np.abs(arrays[name]) < most).all())
         if not sound:
             raise InputError("the parts of its Gaussian distributions do not fit together")
         index = (arrays["mean_words"].astype(np.int32), starts.astype(np.int64))

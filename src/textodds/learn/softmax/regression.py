@@ -110,8 +110,15 @@ class SoftmaxFit:
         return odds_ratios(self.objective, self.outcome.parameters, chosen, names, k, j, level)
 
 
+@dataclass(frozen=True)
 class _Penalised(Learner):
     """What both learners do, each in its own way (`_fit`)."""
+
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tolerance: float = 1e-4
+    max_epochs: int = 200
 
     def fit(
         self,
@@ -204,11 +211,6 @@ class SoftmaxLearner(_Penalised):
     True
     """
 
-    C: float | None = None
-    alpha: float | None = None
-    class_weight: ClassWeight = None
-    tolerance: float = 1e-4
-    max_epochs: int = 200
     descent: Descent | None = None
 
     def __post_init__(self) -> None:
@@ -261,11 +263,6 @@ class NBSoftmaxLearner(_Penalised):
     array([1.1, 1.1, 0. ])
     """
 
-    C: float | None = None
-    alpha: float | None = None
-    class_weight: ClassWeight = None
-    tolerance: float = 1e-4
-    max_epochs: int = 200
     smoothing: float = 1.0
     form: str = "scaled"
 
