@@ -174,9 +174,8 @@ class LinearDiscriminantLearner(_Gaussian):
                 NotConverged,
                 stacklevel=4,
             )
-        intercept = (
-            path.calibration.applied(found.intercept + prior) - prior
-        )  # a new prior may take its place
+        # Without the prior, so that a new one may take its place.
+        intercept = path.calibration.applied(found.intercept + prior) - prior
         weights = Weights.of_matrix(found.weights / path.calibration.temperature)
         model = LinearModel(data.classes, self._log_prior(data), intercept, weights)
         about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}

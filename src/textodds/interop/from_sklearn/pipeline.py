@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -123,8 +123,7 @@ def _learner(scores: Scores, rows: RowTransform, columns: Integers) -> Learner:
     learner: Any = scores.learner
     if np.ndim(learner.alpha):
         learner = replace(learner, alpha=learner.alpha[np.searchsorted(rows.live, columns)])
-    made: Learner = learner
-    return made
+    return cast("Learner", learner)
 
 
 def _form(

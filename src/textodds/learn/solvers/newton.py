@@ -9,7 +9,6 @@ import numpy as np
 
 from textodds.learn.arrays import Floats
 from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.dense import dense_hessian, flat, unflat
 from textodds.learn.solvers.objective import Objective, Parameters, product
 from textodds.learn.solvers.outcome import Outcome, certified_gap
 
@@ -120,11 +119,11 @@ def newton(
 
 def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) -> Parameters:
     """The solution of (1) by elimination: exact where conjugate gradients would lose their way."""
-    bend = dense_hessian(objective, p)
+    bend = objective.hessian(p)
     bend[np.diag_indices_from(bend)] += damping
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bend), 1e-300))
-    found = np.linalg.lstsq(bend * np.outer(unit, unit), -flat(slope) * unit, rcond=1e-15)[0]
-    return unflat(found * unit, slope)
+    found = np.linalg.lstsq(bend * np.outer(unit, unit), -slope.flat() * unit, rcond=1e-15)[0]
+    return slope.of_flat(found * unit)
 
 
 def squared(columns: Any) -> Any:

@@ -55,6 +55,16 @@ class Parameters:
         """The Euclidean length."""
         return float(np.sqrt(self.dot(self)))
 
+    def flat(self) -> Floats:
+        """Class by class, each with its V weights and then its bias: (M (V + 1),)."""
+        return np.vstack([self.weights, self.bias]).T.reshape(-1)
+
+    def of_flat(self, vector: Floats) -> Parameters:
+        """The way back from `flat`, to parameters of this shape."""
+        V, M = self.weights.shape
+        both = vector.reshape(M, V + 1).T
+        return Parameters(np.ascontiguousarray(both[:V]), both[V].copy())
+
 
 @dataclass(frozen=True, eq=False)
 class Objective:
@@ -173,3 +183,25 @@ class Objective:
         if self.penalty:
             bent += self.penalty * along.weights
         return Parameters(bent, turned.sum(axis=0))
+
+    def hessian(self, probabilities: Floats) -> Floats:
+        """The Hessian as one matrix, for small problems, in the order of `Parameters.flat`."""
+        from scipy import sparse
+
+        V, M = self.shape
+        s, p = self.sample_weights, probabilities
+        ones = np.ones((len(s), 1))
+        if isinstance(self.rows, np.ndarray):
+            rows = np.hstack([self.rows, ones])  # (N, V + 1)
+        else:
+            rows = sparse.hstack([sparse.csr_array(self.rows), ones], format="csr")
+        whole = np.empty((M, V + 1, M, V + 1))
+        for k in range(M):
+            for j in range(M):
+                share = s * p[:, k] * ((k == j) - p[:, j])  # (N,)
+                part = rows.T @ (rows * share[:, None])
+                whole[k, :, j, :] = part if isinstance(part, np.ndarray) else part.toarray()
+        square = whole.reshape(M * (V + 1), M * (V + 1))
+        penalised = np.tile(np.arange(V + 1) < V, M)
+        square[np.diag_indices_from(square)] += self.penalty * penalised
+        return square

@@ -184,9 +184,8 @@ def _by_one_feature(rows: Any, codes: Integers, K: int) -> Parameters | None:
 def _extreme(rows: Any, which: str) -> Floats:
     """The least or the greatest of every feature, (V,)."""
     found = getattr(rows, which)(axis=0)
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), dtype=np.float64).reshape(
-        -1
-    )
+    dense = found if isinstance(found, np.ndarray) else found.toarray()
+    return np.asarray(dense, dtype=np.float64).reshape(-1)
 
 
 def _of_columns(weights: Floats, bias: Floats) -> Parameters:
