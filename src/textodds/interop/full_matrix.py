@@ -8,12 +8,10 @@ import numpy as np
 
 from textodds.errors import Unsupported
 from textodds.learn.arrays import Floats
+from textodds.learn.forms.linear import MOST_CELLS
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
-
-MOST_CELLS = 200_000_000
-"""Entries of a full matrix of weights beyond which a model is not exported (1.6 GB)."""
 
 
 def weights_and_bias(model: TextModel) -> tuple[Floats, Floats]:

@@ -13,14 +13,10 @@ from textodds.errors import InputError, NotConverged
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import normalise
 from textodds.learn.conditionals import Multinomial
-from textodds.learn.forms.linear import log_prior
+from textodds.learn.forms.linear import MOST_CELLS, log_prior
 from textodds.learn.naive_bayes import CountLearner
 from textodds.learn.registry import Prior
 from textodds.stats.tally import Counts
-
-MOST_CELLS = 200_000_000
-"""Words times classes beyond which expected counts, which are a full matrix, are refused (1.6 GB)."""
-
 
 UNIT = 2.0**-30
 """Weights are multiples of this, as in `textodds.stats.tally`."""

@@ -15,7 +15,7 @@ from textodds.data import Observer
 from textodds.errors import InputError, NotConverged
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights, log
-from textodds.learn.recipe import selected
+from textodds.learn.recipe import Recipe, selected
 from textodds.learn.softmax import nb_scaling
 from textodds.learn.softmax.penalty import as_c
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, class_factors, linear_of
@@ -31,7 +31,6 @@ from textodds.spark.wire import packed, telling, unpacked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.learn.recipe import Recipe
     from textodds.stats.tally import Tally
     from textodds.text import Vocabulary
 

@@ -15,14 +15,23 @@ from textodds.data import READ_OPTIONS, Observer
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.held_out import FEWEST
 from textodds.learn.recipe import Recipe
-from textodds.learn.registry import LEARNERS, resolved
-from textodds.learn.softmax.penalty import as_c
+from textodds.learn.registry import LEARNERS, Learner, resolved
+from textodds.learn.softmax.penalty import HeldOutScores, as_c
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
 from textodds.stats.hash_sample import SAMPLE, TYPICAL
-from textodds.training.choose import BUDGET, Candidate, Pool, candidates, chosen, open_candidates, usual
+from textodds.training.choose import (
+    BUDGET,
+    Candidate,
+    Choice,
+    Pool,
+    candidates,
+    chosen,
+    open_candidates,
+    usual,
+)
 from textodds.training.choose.race import ENOUGH
 from textodds.training.choose.trial import Trials
 from textodds.training.from_counts import model_of_counts, must_be_choosable
@@ -31,10 +40,7 @@ from textodds.training.plan import Plan, must_know_typical, plan_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.learn.registry import Learner
-    from textodds.learn.softmax.penalty import HeldOutScores
     from textodds.model.text_model import TextModel
-    from textodds.training.choose import Choice
 
 OPTIONS = ("budget", "calibrate", "memory")
 """Options of `textodds.train` that mean the same here, beside those that are named."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from textodds.learn.arrays import Floats
 from textodds.learn.conditionals import Bernoulli
 from textodds.learn.discriminant import LinearDiscriminantLearner
 from textodds.learn.forms.linear import LOG_ZERO
+from textodds.learn.registry import Learner, Prior
 from textodds.learn.softmax.regression import SoftmaxLearner
-
-if TYPE_CHECKING:
-    from textodds.learn.registry import Learner, Prior
 
 
 @dataclass(frozen=True, eq=False)

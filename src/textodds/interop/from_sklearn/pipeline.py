@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from textodds.interop.labels import names
 from textodds.learn.arrays import Integers
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
+from textodds.learn.registry import Learner
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.text_model import TextModel
 from textodds.text import Weighting
-
-if TYPE_CHECKING:
-    from textodds.learn.registry import Learner
 
 
 def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> TextModel:
@@ -123,7 +121,7 @@ def _learner(scores: Scores, rows: RowTransform, columns: Integers) -> Learner:
     learner: Any = scores.learner
     if np.ndim(learner.alpha):
         learner = replace(learner, alpha=learner.alpha[np.searchsorted(rows.live, columns)])
-    return cast("Learner", learner)
+    return cast(Learner, learner)
 
 
 def _form(

@@ -9,11 +9,8 @@ import numpy as np
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
-from textodds.learn.forms.linear import LOG_ZERO, Weights, log
+from textodds.learn.forms.linear import LOG_ZERO, MOST_CELLS, Weights, log
 from textodds.stats.tally import Counts
-
-MOST_CELLS = 200_000_000
-"""Entries of a full matrix of weights beyond which a smoothing per word is refused (1.6 GB)."""
 
 
 @dataclass(frozen=True)
