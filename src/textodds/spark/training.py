@@ -143,11 +143,12 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
             recipe = usual(plan.pins)  # type: ignore[arg-type]
         recipe = replace(recipe, is_open=False)
         _must_be_for_spark(recipe, typical=plan.typical)
-    of_counts = not recipe.learner.entry.needs_documents
+    learner: Any = recipe.learner
+    of_counts = not learner.entry.needs_documents
     if of_counts:
         must_be_choosable(recipe)
-    seeks = _seeks_penalty(recipe)
-    samples = plan.typical or plan.calibrate or recipe.learner.is_smoothing_open
+    seeks = not of_counts and learner.C is None and learner.alpha is None
+    samples = plan.typical or plan.calibrate or learner.is_smoothing_open
     size = POOL if seeks else SAMPLE if of_counts and samples else 0
     counted = _counted(count(rows, recipe.settings, size=size, **reading))
     if counted.tally is None:
@@ -222,11 +223,6 @@ def _pool(counted: CountResult) -> Pool:
     weights = np.array([example.weight * example.rows for example in sample], dtype=np.float64)
     total = len(sample) if counted.aside.drawn.is_whole else counted.aside.rows
     return Pool([e.text for e in sample], [e.label for e in sample], weights, max(total, len(sample)))
-
-
-def _seeks_penalty(recipe: Recipe) -> bool:
-    learner: Any = recipe.learner
-    return learner.entry.needs_documents and learner.C is None and learner.alpha is None
 
 
 def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, HeldOutScores | None]:

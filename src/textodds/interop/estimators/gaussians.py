@@ -253,8 +253,7 @@ class Discriminants(NumberRows):
         """The shrinkage as a learner of the core takes it."""
         if self.covariance_estimator is not None:
             raise Unsupported("the learner has no covariance_estimator", hint="give a shrinkage instead")
-        given: float | str | None = "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
-        return given
+        return "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
 
     def _fit_dense(
         self,

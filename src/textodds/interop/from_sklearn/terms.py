@@ -77,7 +77,12 @@ def terms_of(step: Step) -> Terms:
 
 def _settings(step: Step) -> TextSettings:
     vectoriser = step.estimator
-    _check_callables(step)
+    for name in ("analyzer", "preprocessor", "tokenizer", "strip_accents"):
+        if callable(getattr(vectoriser, name)):
+            raise step.refusal(
+                f"{name} is a function, and a model file holds no code",
+                f"fit again without {name}, or apply it to the texts before they come",
+            )
     if vectoriser.input != "content":
         raise step.refusal(
             f"it reads files (input={vectoriser.input!r}), and a model is given texts",
@@ -110,15 +115,6 @@ def _settings(step: Step) -> TextSettings:
     except (InputError, TypeError) as error:  # runs of more than 16 words, stop words that are no text
         problem = getattr(error, "problem", str(error))
         raise step.refusal(problem, "fit again with settings that textodds has") from error
-
-
-def _check_callables(step: Step) -> None:
-    for name in ("analyzer", "preprocessor", "tokenizer", "strip_accents"):
-        if callable(getattr(step.estimator, name)):
-            raise step.refusal(
-                f"{name} is a function, and a model file holds no code",
-                f"fit again without {name}, or apply it to the texts before they come",
-            )
 
 
 def _hash_bits(step: Step) -> int | None:

@@ -117,19 +117,15 @@ def pass_through(rows: RowTransform, step: Step) -> RowTransform:
     through = STEPS.get(step.kind)
     if through is None and step.kind and hasattr(step.estimator, "get_support"):
         through = _select
+    if step.kind in ELSEWHERE:
+        raise step.refusal(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
     if through is None:
-        raise _unknown(step)
+        raise step.refusal(
+            "it is none of the steps that are known here between a vectoriser and a classifier",
+            f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
+        )
     step.check_fitted()
     return through(rows, step)
-
-
-def _unknown(step: Step) -> Unsupported:
-    if step.kind in ELSEWHERE:
-        return step.refusal(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
-    return step.refusal(
-        "it is none of the steps that are known here between a vectoriser and a classifier",
-        f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
-    )
 
 
 def _weigh(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:

@@ -230,8 +230,7 @@ class NBSoftmaxLearner(_Penalised):
         x'_{iv} = \rho_v x_{iv}, \qquad \rho_v = \sqrt{\textstyle\sum_k \pi_k r_{vk}^2}      \tag{1}
 
     so that words that tell classes apart are cheap to use (texts of one length are brought to it after
-    that); or the penalty pulls towards naive Bayes
-    instead of zero (``form="centred"``):
+    that); or the penalty pulls towards naive Bayes instead of zero (``form="centred"``):
 
     .. math::
         \tfrac12 \lVert W - R \rVert^2 + C \sum_i s_i\, \text{loss}_i                 \tag{2}
