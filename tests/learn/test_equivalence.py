@@ -1,5 +1,7 @@
 """Naive Bayes read as softmax regression and back, and where a model is undecided."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -8,7 +10,7 @@ from scipy.optimize import linprog
 
 import textodds
 from textodds.errors import InputError, Unsupported
-from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters, with_parameters
+from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
 from textodds.learn.forms.linear import LinearModel, Weights, log_softmax
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner, fit
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
@@ -63,6 +65,11 @@ def test_softmax_parameters_give_the_probabilities_of_naive_bayes(learner, class
             k = model.classes.index(reference)
             assert not weights[:, k].any()
             assert bias[k] == 0
+
+
+def with_parameters(model, weights, bias):
+    """The linear model with these parameters, and the prior of ``model``."""
+    return replace(model, intercept=bias - model.log_prior, weights=Weights.of_matrix(weights))
 
 
 @pytest.mark.parametrize("classes", [2, 5])

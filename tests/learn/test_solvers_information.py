@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from textodds.learn.solvers import (
-    Information,
-    Objective,
-    information,
-    newton,
-    odds_ratio_interval,
-    standard_errors,
-)
+from textodds.learn.solvers import Information, Objective, information, newton, odds_ratio_interval
 
 
 def problem(seed, K, *, n=150, V=3, penalty=0.5, sparsely=False):
@@ -26,6 +19,10 @@ def problem(seed, K, *, n=150, V=3, penalty=0.5, sparsely=False):
     return Objective(
         sparse.csr_matrix(rows) if sparsely else rows, codes, random.uniform(0.5, 2.0, n), K, penalty
     )
+
+
+def standard_errors(objective, at, features, k, against):
+    return Information(objective, at).standard_errors(features, k, against)
 
 
 def optimum(objective):

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError, TextoddsWarning
 from textodds.interop.labels import by_label, name_in, names
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import checked_shares
 from textodds.learn.forms.linear import check_prior
 from textodds.learn.registry import Prior
 
-Floats = NDArray[np.float64]
 ClassPrior = ArrayLike | Mapping[Any, float] | str | None
 """A prior in the order of ``classes_``, by label, ``data``, ``uniform``; None: as ``fit_prior`` says."""
 

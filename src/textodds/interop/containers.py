@@ -83,9 +83,8 @@ def refuse_negative(estimator: Any, name: str, column: Any) -> None:
 def _arrow(column: Any) -> Any:
     """A column of NumPy or pandas as one of Arrow, whose type tells numbers from text."""
     if isinstance(column, np.ndarray) or hasattr(column, "iloc"):
-        with suppress(
-            pa.ArrowException, OverflowError, ValueError, TypeError
-        ):  # `CodedColumn` says what is wrong
+        # `CodedColumn` says what is wrong.
+        with suppress(pa.ArrowException, OverflowError, ValueError, TypeError):
             return pa.array(column, from_pandas=True)
     return column
 

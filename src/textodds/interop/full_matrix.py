@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import Unsupported
+from textodds.learn.arrays import Floats
+from textodds.learn.forms.linear import MOST_CELLS
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
 
-MOST_CELLS = 200_000_000
-"""Entries of a full matrix of weights beyond which a model is not exported (1.6 GB)."""
 
-
-def weights_and_bias(model: TextModel) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def weights_and_bias(model: TextModel) -> tuple[Floats, Floats]:
     """Weights (V, K) and bias (K,), prior and calibration included, of a model that others can hold."""
     linear = model.linear
     V, K = linear.weights.shape

@@ -8,7 +8,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -17,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from textodds.errors import Unsupported
 from textodds.interop.analyzer import Analyzer
 from textodds.interop.full_matrix import weights_and_bias
+from textodds.learn.arrays import Floats, Integers
 from textodds.text import UNKNOWN, TextSettings
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class _Block:
     name: str
     settings: TextSettings
     words: list[str]
-    numbers: NDArray[np.int64]  # their places in the model
+    numbers: Integers  # their places in the model
     known: frozenset[str] | None = None  # where other terms count as unknown
 
 
@@ -189,9 +189,7 @@ def _stop_words(settings: TextSettings) -> list[str] | None:
     return [word for word in settings.stop_words if tokens.terms(word) == [word]] or None
 
 
-def _classifier(
-    linear: LinearModel, weights: NDArray[np.float64], bias: NDArray[np.float64]
-) -> LogisticRegression:
+def _classifier(linear: LinearModel, weights: Floats, bias: Floats) -> LogisticRegression:
     """The fitted classifier of weights (V, K) and a bias (K,)."""
     if len(linear.classes) == 2:
         weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats
 
 
 def log_joint(log_likelihood: Floats, log_prior: Floats) -> Floats:

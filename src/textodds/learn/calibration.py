@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import log_softmax
-
-Floats = NDArray[np.float64]
-
 
 MOST_BIASES = 300
 """Classes up to which each has a bias of its own."""
@@ -54,7 +51,7 @@ class Calibration:
         return cls(np.ones(kinds))
 
     @classmethod
-    def of(cls, scores: Floats, codes: NDArray[np.int64], weights: Floats) -> Calibration:
+    def of(cls, scores: Floats, codes: Integers, weights: Floats) -> Calibration:
         """The calibration of held-out scores (N, K) of one kind.
 
         Examples
@@ -76,7 +73,7 @@ class Calibration:
     def of_parts(
         cls,
         parts: Floats,
-        codes: NDArray[np.int64],
+        codes: Integers,
         weights: Floats,
         *,
         offset: Floats | float = 0.0,
@@ -151,9 +148,7 @@ class Calibration:
             return [slope * score + bias for score in scores]
         return [slope * score + own for score, own in zip(scores, bias, strict=True)]
 
-    def told(
-        self, before: Floats, after: Floats, codes: NDArray[np.int64], weights: Floats
-    ) -> dict[str, Any]:
+    def told(self, before: Floats, after: Floats, codes: Integers, weights: Floats) -> dict[str, Any]:
         """How well scores (N, K) do before and after it, as plain data."""
         return {
             "n": len(codes),
@@ -197,7 +192,7 @@ def _least(at: Callable[[Floats], tuple[float, Floats, Floats]], x: Floats) -> F
     return x
 
 
-def log_loss(scores: Floats, codes: NDArray[np.int64], weights: Floats) -> float:
+def log_loss(scores: Floats, codes: Integers, weights: Floats) -> float:
     """Mean of ``-log p(class | row)`` over weighted rows."""
     losses = -log_softmax(scores)[np.arange(len(codes)), codes]
     return float(weights @ losses / weights.sum())

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from textodds import _kernels
+from textodds.learn.arrays import Floats
+from textodds.learn.labelled_rows import cell_at
 from textodds.learn.solvers.objective import MANY_CLASSES, product, raw
-
-Floats = NDArray[np.float64]
 
 FEW_CLASSES = 4
 """Up to so many classes SciPy's product of sparse rows with membership is the fastest sum by class."""
@@ -105,13 +105,10 @@ def class_sums(rows: Any, codes: NDArray[np.intp], weights: Floats | None, K: in
 def present(rows: Any, above: float) -> Any:
     """1.0 where a value is above a threshold of zero or more and 0.0 elsewhere, (N, V)."""
     found = _with_values(rows, (_values(rows) > above).astype(np.float64))
-    if (
-        not sparse.issparse(rows)
-        or rows.has_canonical_format
-        or not _kernels.repeats(raw(found), rows.shape[1])
-    ):
-        return found
-    return present(with_whole_cells(rows), above)
+    may_repeat = sparse.issparse(rows) and not rows.has_canonical_format
+    if may_repeat and _kernels.repeats(raw(found), rows.shape[1]):
+        return present(with_whole_cells(rows), above)
+    return found
 
 
 def with_whole_cells(rows: Any) -> Any:
@@ -133,12 +130,7 @@ def first_below(rows: Any, bound: float) -> tuple[int, int, float] | None:
     values = _values(rows)
     if not values.size or values.min() >= bound:
         return None
-    at = int(np.flatnonzero(values.reshape(-1) < bound)[0])
-    if not sparse.issparse(rows):
-        row, column = divmod(at, rows.shape[1])
-        return row, column, float(rows[row, column])
-    row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
-    return row, int(rows.indices[at]), float(rows.data[at])
+    return cell_at(rows, int(np.flatnonzero(values.reshape(-1) < bound)[0]))
 
 
 def _with_values(rows: Any, values: Floats) -> Any:

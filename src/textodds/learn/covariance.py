@@ -8,18 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
+from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.gaussian import FLAT, Gaussian, overall_variance
 from textodds.learn.forms.quadratic import Full
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.shrinkage import ledoit_wolf
 from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
-
 
 CHOICES = ("auto", "oas", "likelihood")
 
@@ -117,13 +114,11 @@ def fit_by_shrinkage(
     if not isinstance(shrinkage, str):
         return fit_exactly(replace(gaussian, shrinkage=shrinkage, target="sphere"), weigh(moments))
     assert data is not None, "what is chosen from rows is not learned in batches"
-    rows, codes, weights, classes = np.asarray(data.rows), data.codes, data.weights, data.classes
     if shrinkage == "likelihood":
-        choice = chosen(
-            gaussian.covariance, shrinkage, rows, codes, weights, classes, pooling=gaussian.pooling
-        )
+        rows = (np.asarray(data.rows), data.codes, data.weights, data.classes)
+        choice = chosen(gaussian.covariance, shrinkage, *rows, pooling=gaussian.pooling)
         return fit_or_shrink(choice.gaussian, weigh(moments))
-    intensities = _ledoit_wolf_by_class(rows, codes, weights, classes, moments)
+    intensities = _ledoit_wolf_by_class(data, moments)
     if gaussian.covariance == "shared":
         return fit_or_shrink(gaussian, _shrink(weigh(moments), intensities))
     return fit_or_shrink(replace(gaussian, shrinkage=intensities), weigh(moments))
@@ -136,16 +131,14 @@ def _shrink(moments: Moments, intensities: dict[str, float]) -> Moments:
     return replace(moments, scatter=(1 - gamma) * moments.scatter + gamma * diagonal)
 
 
-def _ledoit_wolf_by_class(
-    rows: Floats, codes: NDArray[np.intp], weights: Floats, classes: tuple[str, ...], moments: Moments
-) -> dict[str, float]:
+def _ledoit_wolf_by_class(data: LabelledRows, moments: Moments) -> dict[str, float]:
     """The intensity of each class in units in which its columns have variance 1: scikit-learn's "auto"."""
-    found = {}
+    found, rows = {}, np.asarray(data.rows)
     for k, name in enumerate(moments.classes):
-        own = codes == classes.index(name)
+        own = data.codes == data.classes.index(name)
         variance = np.diag(moments.scatter[k]) / moments.count[k, 0]
         units = np.sqrt(np.where(variance > 0, variance, 1.0))
-        found[name] = ledoit_wolf((rows[own] - moments.mean[k]) / units, weights[own])
+        found[name] = ledoit_wolf((rows[own] - moments.mean[k]) / units, data.weights[own])
     return found
 
 

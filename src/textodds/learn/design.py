@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.labelled_rows import LabelledRows, checked_weights
 from textodds.stats.documents import Documents
 
@@ -27,22 +27,20 @@ class WeightedDocuments:
     weighting: Weighting
     least: float = 0.0  # documents that a word must be in
 
-    def scale(self, factor: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def scale(self, factor: Floats | None) -> Floats:
         """What each word is worth, (V,)."""
         idf = self.documents.idf(self.weighting)
         return idf if factor is None else idf * factor
 
-    def rows(self, factor: NDArray[np.float64] | None) -> Any:
+    def rows(self, factor: Floats | None) -> Any:
         """The rows, (N, V)."""
         return self.documents.rows(self.weighting, self.scale(factor))
 
-    def presence(
-        self, codes: NDArray[np.int64], weights: NDArray[np.float64], n_classes: int
-    ) -> NDArray[np.float64]:
+    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the documents of each class with each word, (V, K)."""
         return self.documents.gathered.by_class(codes, weights, n_classes)
 
-    def known(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def known(self, weights: Floats) -> Floats:
         """One for each word that is known from documents of these weights (N,), zero for the others; (V,)."""
         found = self.presence(np.zeros(len(weights), dtype=np.int64), weights, 1)[:, 0]
         return np.asarray((found >= max(self.least, 1e-9)).astype(np.float64))

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Unsupported
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
-from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, shared
+from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, Watch, shared
 from textodds.learn.folds import held_out
 from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_prior, log_softmax
 from textodds.learn.forms.quadratic import QuadraticModel
@@ -24,8 +25,6 @@ from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.registry import Learner, Prior
 from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
 """Shrinkages of the covariance of texts that are tried, from the simplest model on."""
@@ -75,9 +74,7 @@ class _Gaussian(Learner):
     def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
         raise NotImplementedError
 
-    def _fit_sparse(
-        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
-    ) -> DiscriminantFit:
+    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
         raise NotImplementedError
 
     def _log_prior(self, data: LabelledRows) -> Floats:
@@ -114,9 +111,7 @@ class GaussianLearner(_Gaussian):
         model = QuadraticModel(data.classes, self._log_prior(data), self.gaussian.fit(moments))
         return DiscriminantFit(model, {})
 
-    def _fit_sparse(
-        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
-    ) -> DiscriminantFit:
+    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
         raise Unsupported(
             "Gaussian naive Bayes is for columns of numbers; most words are zero in most texts",
             hint="for texts use multinomial or bernoulli naive Bayes, or lda",
@@ -159,9 +154,7 @@ class LinearDiscriminantLearner(_Gaussian):
         model = LinearModel(data.classes, self._log_prior(data), intercept, Weights.of_matrix(weights))
         return DiscriminantFit(model, found.report())
 
-    def _fit_sparse(
-        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
-    ) -> DiscriminantFit:
+    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
         prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
 
@@ -181,9 +174,8 @@ class LinearDiscriminantLearner(_Gaussian):
                 NotConverged,
                 stacklevel=4,
             )
-        intercept = (
-            path.calibration.applied(found.intercept + prior) - prior
-        )  # a new prior may take its place
+        # Without the prior, so that a new one may take its place.
+        intercept = path.calibration.applied(found.intercept + prior) - prior
         weights = Weights.of_matrix(found.weights / path.calibration.temperature)
         model = LinearModel(data.classes, self._log_prior(data), intercept, weights)
         about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}
@@ -194,18 +186,16 @@ class LinearDiscriminantLearner(_Gaussian):
 class QuadraticDiscriminantLearner(_Gaussian):
     """Quadratic discriminant analysis: Gaussian classes of own covariances.
 
-    See `textodds.learn.conditionals.Gaussian`. Of sparse rows, such as texts, each class has its ``rank``
-    directions of largest variance and a sphere for all others, and shrinkage and calibration are chosen
-    together on held-out rows; see `textodds.learn.conditionals.sparse_gaussian`.
+    See `textodds.learn.conditionals.gaussian.Gaussian`. Of sparse rows, such as texts, each class has its
+    ``rank`` directions of largest variance and a sphere for all others, and shrinkage and calibration are
+    chosen together on held-out rows; see `textodds.learn.conditionals.sparse_gaussian`.
 
     Parameters
     ----------
-    shrinkage : float, "oas", "ledoit-wolf", "likelihood" or None, default None
-        How far covariances are drawn towards simpler ones; None chooses.
+    shrinkage, prior
+        As in `LinearDiscriminantLearner`, of each class's own covariance.
     pooling : float, default 0.0
         How far covariances are drawn towards that of all classes; of dense rows only.
-    prior : "data", "uniform" or dict, default "data"
-        Probability of each class before a row is read.
     rank : int, default 128
         Directions of a class; of sparse rows only.
     """
@@ -230,9 +220,7 @@ class QuadraticDiscriminantLearner(_Gaussian):
         model = QuadraticModel(data.classes, self._log_prior(data), found.gaussian.fit(moments))
         return DiscriminantFit(model, found.report())
 
-    def _fit_sparse(
-        self, data: LabelledRows, watch: Callable[[int, float], Any], calibrate: bool
-    ) -> DiscriminantFit:
+    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
         if self.pooling:
             raise Unsupported("sparse rows are not pooled", hint="leave pooling out; shrinkage is chosen")
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)

@@ -7,22 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.errors import InputError, NotConverged
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import normalise
 from textodds.learn.conditionals import Multinomial
-from textodds.learn.forms.linear import log_prior
+from textodds.learn.forms.linear import MOST_CELLS, log_prior
 from textodds.learn.naive_bayes import CountLearner
 from textodds.learn.registry import Prior
 from textodds.stats.tally import Counts
-
-Floats = NDArray[np.float64]
-
-MOST_CELLS = 200_000_000
-"""Words times classes beyond which expected counts, which are a full matrix, are refused (1.6 GB)."""
-
 
 UNIT = 2.0**-30
 """Weights are multiples of this, as in `textodds.stats.tally`."""
@@ -145,7 +139,7 @@ class Fit:
 def fit_rows(
     learner: SemiSupervisedLearner,
     rows: Any,
-    codes: NDArray[np.int64],
+    codes: Integers,
     classes: tuple[str, ...],
     weights: Floats | None = None,
 ) -> Fit:

@@ -21,12 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses, shares_of
-
-Floats = NDArray[np.float64]
 
 
 def fisher_directions(

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+
+from textodds.learn.arrays import Floats, Integers, Mask
 
 FOLDS = 5
 
 
-def held_out(codes: NDArray[np.int64], enough: int) -> Iterator[NDArray[np.bool_]]:
+def held_out(codes: Integers, enough: int) -> Iterator[Mask]:
     """Which rows (N,) are held out, fold by fold: each fold as even by class as it can be.
 
     As many folds as it takes to hold out ``enough`` rows: one of much data, all of little; the same ones
@@ -27,9 +28,7 @@ def held_out(codes: NDArray[np.int64], enough: int) -> Iterator[NDArray[np.bool_
             yield held
 
 
-def tells_classes_apart(
-    codes: NDArray[np.int64], weights: NDArray[np.float64], held: NDArray[np.bool_]
-) -> bool:
+def tells_classes_apart(codes: Integers, weights: Floats, held: Mask) -> bool:
     """Whether two classes are left when a fold (N,) is held out, and one of them has rows in it."""
     left = np.bincount(codes[~held], weights[~held], int(codes.max(initial=0)) + 1) > 0
     return bool(np.count_nonzero(left) >= 2 and weights[held][left[codes[held]]].sum() > 0)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, LengthMismatch
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Mask
 
 FEWEST = 100
 """Documents below which nothing is calibrated, chosen or promised by what was said of them."""
@@ -47,7 +46,7 @@ class HeldOut:
         return len(self.truth)
 
     @property
-    def right(self) -> NDArray[np.bool_]:
+    def right(self) -> Mask:
         """Whether each answer was right, (N,)."""
         return np.asarray(self.truth == self.answer)
 

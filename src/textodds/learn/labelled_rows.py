@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds import _kernels
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.solvers.objective import raw
 from textodds.stats.moments import LARGEST
 
@@ -21,8 +22,8 @@ class LabelledRows:
 
     rows: Any  # (N, V) ndarray or CSR, float64
     classes: tuple[str, ...]  # (K,) sorted
-    codes: NDArray[np.int64]  # (N,)
-    weights: NDArray[np.float64]  # (N,)
+    codes: Integers  # (N,)
+    weights: Floats  # (N,)
 
     @classmethod
     def of(
@@ -38,11 +39,11 @@ class LabelledRows:
         classes, codes = coded(labels)
         return cls(matrix, classes, codes, checked_weights(weights, N)).with_two_classes()
 
-    def class_weights(self) -> NDArray[np.float64]:
+    def class_weights(self) -> Floats:
         """Total weight of the rows of each class, (K,)."""
         return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64, copy=False)
 
-    def class_means(self) -> NDArray[np.float64]:
+    def class_means(self) -> Floats:
         """The mean of the rows of each class, (K, V); of sparse rows."""
         from scipy import sparse
 
@@ -92,13 +93,7 @@ def checked_rows(rows: Any, *, missing: bool = False) -> Any:
             good |= np.isnan(values)
         if good.all():
             return matrix
-        at = int(np.flatnonzero(~good.reshape(-1))[0])
-        if sparse.issparse(matrix):
-            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-            column, value = int(matrix.indices[at]), float(values[at])
-        else:
-            row, column = divmod(at, matrix.shape[1])
-            value = float(values[row, column])
+        row, column, value = cell_at(matrix, int(np.flatnonzero(~good.reshape(-1))[0]))
         raise InputError(
             f"row {row} has {value:g} in column {column}",
             hint=f"features are numbers below {LARGEST:g}: drop the row, put a number there, or scale",
@@ -106,7 +101,16 @@ def checked_rows(rows: Any, *, missing: bool = False) -> Any:
     return matrix
 
 
-def checked_weights(weights: ArrayLike | None, N: int) -> NDArray[np.float64]:
+def cell_at(rows: Any, at: int) -> tuple[int, int, float]:
+    """Row, column and value of a number by its place among those that are stored, dense or CSR."""
+    if isinstance(rows, np.ndarray):
+        row, column = divmod(at, rows.shape[1])
+        return row, column, float(rows[row, column])
+    row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+    return row, int(rows.indices[at]), float(rows.data[at])
+
+
+def checked_weights(weights: ArrayLike | None, N: int) -> Floats:
     """Sample weights, (N,), ones by default; zero or more."""
     if weights is None:
         return np.ones(N)
@@ -119,7 +123,7 @@ def checked_weights(weights: ArrayLike | None, N: int) -> NDArray[np.float64]:
     return values
 
 
-def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], Integers]:
     """The classes, sorted, and the class number of each label; labels are text, or become so."""
     kinds = {_kind(label): row for row, label in reversed(list(enumerate(labels)))}
     if "a missing value" in kinds:

@@ -99,10 +99,8 @@ class BernoulliLearner(CountLearner):
 
     Parameters
     ----------
-    alpha : float or array of V, default 1.0
-        Smoothing, in pseudo-counts per word.
-    prior : "data", "uniform" or dict, default "data"
-        Probability of each class before a word is read.
+    alpha, prior
+        As in `MultinomialLearner`.
     """
 
     alpha: Alpha | None = 1.0
@@ -120,12 +118,8 @@ class ComplementLearner(CountLearner):
 
     Parameters
     ----------
-    alpha : float or array of V, default 1.0
-        Smoothing, in pseudo-counts per word.
-    norm : bool, default False
-        Normalise the weights of each class (WCNB).
-    transform : bool, default False
-        Transform the training documents (with ``norm``: TWCNB).
+    alpha, norm, transform
+        As in `textodds.learn.conditionals.Complement`.
     """
 
     alpha: Alpha | None = 1.0

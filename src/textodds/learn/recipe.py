@@ -40,9 +40,10 @@ class Recipe:
                 "weighted documents have no place for unknown words", hint="use unknown='ignore'"
             )
         if self.weighting is not None and not needs_documents:
+            takers = (name for name in names_of(texts=True) if LEARNERS[name].needs_documents)
             raise Unsupported(
                 "naive Bayes learns from counts, which a weighting would change",
-                hint=f"leave the weighting out, or use a learner that takes one: {', '.join(_weighted())}",
+                hint=f"leave the weighting out, or use a learner that takes one: {', '.join(takers)}",
             )
 
     def as_dict(self) -> dict[str, Any]:
@@ -112,11 +113,6 @@ def recipe_of(
         settings = TextSettings.sklearn(**chosen) if sklearn else TextSettings(**chosen)
     selection = Selection(1 if min_df is None else min_df, max_df, max_features)
     return Recipe(settings, selection, unknown, learner, weighting, is_open)
-
-
-def _weighted() -> list[str]:
-    """Names of the learners whose words may be weighted."""
-    return [name for name in names_of(texts=True) if LEARNERS[name].needs_documents]
 
 
 def fitted(tally: Tally, recipe: Recipe) -> tuple[Vocabulary, LinearModel]:

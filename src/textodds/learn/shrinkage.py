@@ -7,9 +7,8 @@ variance 1, that is shrinkage towards the diagonal.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats
 
 INTENSITIES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 33)])
 

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.shrinkage import INTENSITIES, leave_one_out, ledoit_wolf
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 MOST = 20_000
 """Rows that a choice looks at; more would not change it by much."""
@@ -34,7 +33,7 @@ def chosen(
     covariance: str,
     shrinkage: float | str | None,
     rows: Floats,
-    codes: NDArray[np.int64],
+    codes: Integers,
     weights: Floats,
     classes: tuple[str, ...],
     *,
@@ -61,65 +60,45 @@ def chosen(
     codes = index[codes]
     present = (codes >= 0) & (weights > 0)
     rows, codes, weights = rows[present], codes[present], weights[present]
-    centred = rows - moments.mean[codes]
-    if how == "ledoit-wolf":
-        return ShrinkageChoice(gaussian(_ledoit_wolf(centred, codes, weights, moments, classes, target)), how)
-    return ShrinkageChoice(
-        gaussian(_likelihood(centred, codes, weights, moments, classes, covariance, target, pooling)), how
-    )
-
-
-def _ledoit_wolf(
-    centred: Floats,
-    codes: NDArray[np.int64],
-    weights: Floats,
-    moments: Moments,
-    classes: tuple[str, ...],
-    target: str,
-) -> dict[str, float]:
-    """An intensity for each class."""
-    found = dict.fromkeys(classes, 1.0)
-    for k, name in enumerate(moments.classes):
-        own = codes == k
-        some, units = _units(moments, k, target)
-        found[name] = ledoit_wolf(centred[own][:, some] / units, weights[own])
-    return found
-
-
-def _likelihood(
-    centred: Floats,
-    codes: NDArray[np.int64],
-    weights: Floats,
-    moments: Moments,
-    classes: tuple[str, ...],
-    covariance: str,
-    target: str,
-    pooling: float,
-) -> float | dict[str, float]:
-    """The intensities of largest leave-one-out likelihood: one, or one for each class."""
-    mass = moments.count[:, 0]
-    if covariance == "shared" or pooling:
+    centred = _CentredRows(rows - moments.mean[codes], codes, weights, moments, target)
+    if how == "likelihood" and (covariance == "shared" or pooling):
         # With pooling the rows of other classes matter too, and one intensity is as far as it goes.
-        some, units = _units(moments, None, target)
-        scatter = moments.scatter.sum(axis=0)[np.ix_(some, some)] / np.outer(units, units)
+        return ShrinkageChoice(gaussian(centred.likelihood(None)), how)
+    choose = centred.ledoit_wolf if how == "ledoit-wolf" else centred.likelihood
+    found = {name: choose(k) for k, name in enumerate(moments.classes)}
+    return ShrinkageChoice(gaussian(dict.fromkeys(classes, 1.0) | found), how)
+
+
+@dataclass(frozen=True, eq=False)
+class _CentredRows:
+    """Rows about the means of their classes, from which intensities are chosen."""
+
+    rows: Floats  # (N, V)
+    codes: Integers  # (N,)
+    weights: Floats  # (N,)
+    moments: Moments
+    target: str
+
+    def ledoit_wolf(self, k: int) -> float:
+        """The intensity of a class by Ledoit and Wolf."""
+        own = self.codes == k
+        some, units = _units(self.moments, k, self.target)
+        return ledoit_wolf(self.rows[own][:, some] / units, self.weights[own])
+
+    def likelihood(self, k: int | None) -> float:
+        """The intensity of largest leave-one-out likelihood, of a class or of all together (None)."""
+        own = slice(None) if k is None else self.codes == k
+        some, units = _units(self.moments, k, self.target)
+        mass, scatter = self.moments.count[:, 0], self.moments.scatter
         total = leave_one_out(
-            centred[:, some] / units, weights, scatter, float(mass.sum()), mass[codes], INTENSITIES
-        )
-        return float(INTENSITIES[int(np.argmax(total))]) if np.isfinite(total).any() else 1.0
-    found = dict.fromkeys(classes, 1.0)
-    for k, name in enumerate(moments.classes):
-        own = codes == k
-        some, units = _units(moments, k, target)
-        total = leave_one_out(
-            centred[own][:, some] / units,
-            weights[own],
-            moments.scatter[k][np.ix_(some, some)] / np.outer(units, units),
-            float(mass[k]),
-            mass[codes[own]],
+            self.rows[own][:, some] / units,
+            self.weights[own],
+            (scatter.sum(axis=0) if k is None else scatter[k])[np.ix_(some, some)] / np.outer(units, units),
+            float(mass.sum() if k is None else mass[k]),
+            mass[self.codes[own]],
             INTENSITIES,
         )
-        found[name] = float(INTENSITIES[int(np.argmax(total))]) if np.isfinite(total).any() else 1.0
-    return found
+        return float(INTENSITIES[int(np.argmax(total))]) if np.isfinite(total).any() else 1.0
 
 
 def _units(moments: Moments, k: int | None, target: str) -> tuple[NDArray[np.intp], Floats]:

@@ -68,14 +68,10 @@ class CategoricalLearner(Learner):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        Smoothing, in pseudo-counts.
-    missing : "ignore" or "category", default "ignore"
-        Whether a missing value is left out, or a category of its own.
-    unseen : "ignore" or "smooth", default "ignore"
-        What a category says that was never seen.
-    prior : "data", "uniform" or dict, default "data"
-        Probability of each class before a row is read.
+    alpha, missing, unseen
+        As in `Categorical`.
+    prior
+        As in `MixedLearner`.
     """
 
     alpha: float = 1.0
@@ -95,22 +91,14 @@ class CategoricalLearner(Learner):
 
 @dataclass(frozen=True)
 class JointTableLearner(Learner):
-    """The full table of few columns of categories; see `textodds.learn.conditionals.FullTable`.
+    """The full table of few columns of categories; see `FullTable`.
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        Smoothing: how many rows the back-off is worth.
-    backoff : "independent" or "uniform", default "independent"
-        What combinations that are rare fall back to.
-    missing : "ignore" or "category", default "ignore"
-        Whether a missing value is left out, or a category of its own.
-    unseen : "ignore" or "smooth", default "ignore"
-        What a category says that was never seen.
-    max_cells : int, default 1,000,000
-        Combinations beyond which a table is refused.
-    prior : "data", "uniform" or dict, default "data"
-        Probability of each class before a row is read.
+    alpha, backoff, missing, unseen, max_cells
+        As in `FullTable`.
+    prior
+        As in `MixedLearner`.
     """
 
     alpha: float = 1.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textodds.spark.dataframes import run
 from textodds.spark.tasks import PART_SPARK, Add, Aside, Count, parts_of, tally_of
 from textodds.spark.wire import telling
+from textodds.stats.hash_sample import HashSample
 from textodds.stats.tally import Sum, Tally, warn_pruned
 
 if TYPE_CHECKING:
@@ -64,4 +65,4 @@ def count(
     tally = adding.total()
     if tally is not None and tally.pruned:
         warn_pruned(memory, tally.pruned, stacklevel=5)
-    return CountResult(tally, aside or Aside.empty(size))
+    return CountResult(tally, aside or Aside(HashSample(size)))

@@ -30,9 +30,8 @@ def rows_of(
 ) -> DataFrame:
     """The columns that are wanted, under the names ``text``, ``label`` and ``weight``."""
     places = _places(df, text, label, weight, labelled=labelled)
-    numbered = df.toDF(
-        *(f"c{at}" for at in range(len(df.columns)))
-    )  # to Spark, `Text` and `text` are one name
+    # To Spark, `Text` and `text` are one name.
+    numbered = df.toDF(*(f"c{at}" for at in range(len(df.columns))))
     return numbered.select(*(numbered[f"c{at}"].alias(name) for name, at in places.items()))
 
 

@@ -36,26 +36,24 @@ ASIDE = "__textodds"
 """A column that is there while a DataFrame is transformed."""
 
 
+def _param(name: str, about: str) -> Param[str]:
+    """A parameter that is text."""
+    return Param(Params._dummy(), name, about, TypeConverters.toString)
+
+
 class _Columns(Params):
     """The columns that both read and write."""
 
-    textCol = Param(Params._dummy(), "textCol", "column of the texts", TypeConverters.toString)
-    predictionCol = Param(
-        Params._dummy(), "predictionCol", "column of the predicted labels", TypeConverters.toString
-    )
-    probabilityCol = Param(
-        Params._dummy(),
-        "probabilityCol",
-        "column of the probabilities of all classes",
-        TypeConverters.toString,
-    )
+    textCol = _param("textCol", "column of the texts")
+    predictionCol = _param("predictionCol", "column of the predicted labels")
+    probabilityCol = _param("probabilityCol", "column of the probabilities of all classes")
 
     def __init__(self) -> None:
         super().__init__()
         self._setDefault(predictionCol="prediction", probabilityCol="probability")
 
-    def _text(self) -> str | None:
-        return self.getOrDefault(self.textCol) if self.isDefined(self.textCol) else None
+    def _column(self, param: Param[str]) -> str | None:
+        return self.getOrDefault(param) if self.isDefined(param) else None
 
 
 class TextClassifier(
@@ -76,9 +74,9 @@ class TextClassifier(
         goes with a learner that is named, ``ngrams=(1, 2)``, ``min_df=2``, ``hash_bits=20``, ….
     """
 
-    labelCol = Param(Params._dummy(), "labelCol", "column of the labels", TypeConverters.toString)
-    weightCol = Param(Params._dummy(), "weightCol", "column of the weights", TypeConverters.toString)
-    choices = Param(Params._dummy(), "choices", "what train takes, as JSON", TypeConverters.toString)
+    labelCol = _param("labelCol", "column of the labels")
+    weightCol = _param("weightCol", "column of the weights")
+    choices = _param("choices", "what train takes, as JSON")
 
     def __init__(
         self,
@@ -108,12 +106,9 @@ class TextClassifier(
                 ) from error
         self._set(**{name: value for name, value in given.items() if value is not None})
 
-    def _column(self, param: Param[str]) -> str | None:
-        return self.getOrDefault(param) if self.isDefined(param) else None
-
     def _fit(self, dataset: DataFrame) -> TextClassifierModel:
         df = must_be_frame(dataset)
-        columns = (self._text(), self._column(self.labelCol), self._column(self.weightCol))
+        columns = [self._column(param) for param in (self.textCol, self.labelCol, self.weightCol)]
         model = train(df, *columns, **_arguments(json.loads(self.getOrDefault(self.choices))))
         kind = rows_of(df, *columns, labelled=True).schema["label"].dataType.simpleString()
         fitted = TextClassifierModel(model, kind)
@@ -148,7 +143,7 @@ class TextClassifierModel(_Columns, Model, MLReadable["TextClassifierModel"], ML
         The model itself, which also predicts, explains and saves outside Spark.
     """
 
-    labelType = Param(Params._dummy(), "labelType", "type of the labels", TypeConverters.toString)
+    labelType = _param("labelType", "type of the labels")
 
     def __init__(self, model: TextModel, label_type: str = "string") -> None:
         super().__init__()
@@ -161,7 +156,7 @@ class TextClassifierModel(_Columns, Model, MLReadable["TextClassifierModel"], ML
 
         df = must_be_frame(dataset)
         found: DataFrame = df.withColumn(
-            ASIDE, shares(df.sparkSession, self.model)(text_of(df, self._text()))
+            ASIDE, shares(df.sparkSession, self.model)(text_of(df, self._column(self.textCol)))
         )
         label = col(f"{ASIDE}.label").cast(self.getOrDefault(self.labelType))
         found = found.withColumn(self.getOrDefault(self.predictionCol), label)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights, log
-from textodds.learn.recipe import selected
+from textodds.learn.recipe import Recipe, selected
 from textodds.learn.softmax import nb_scaling
 from textodds.learn.softmax.penalty import as_c
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, class_factors, linear_of
@@ -30,11 +31,8 @@ from textodds.spark.wire import packed, telling, unpacked
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.learn.recipe import Recipe
     from textodds.stats.tally import Tally
     from textodds.text import Vocabulary
-
-Floats = NDArray[np.float64]
 
 MARK = "~"
 """Stands before characters that are counted beside words (`MARK` in rust/core/src/key.rs)."""
@@ -94,15 +92,7 @@ def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observe
         "class_documents": {
             label: float(n) for label, n in zip(counts.classes, counts.class_documents, strict=True)
         },
-        "fit": {
-            "C": C,
-            "method": found.method,
-            "steps": found.steps,
-            "objective": found.value,
-            "gap": found.gap,
-            "gradient_norm": None,
-            "converged": found.converged,
-        },
+        "fit": found.report(C),
     }
     return TextModel(recipe, vocabulary, linear, None, info, scale=scale)
 
@@ -135,10 +125,7 @@ def _from_naive_bayes(
     presence[counts.feature_of, counts.class_of] = counts.documents
     some = [k for k, name in enumerate(counts.classes) if name in classes]
     mass = (counts.class_documents * factors)[some]
-    ratios = nb_scaling.log_ratios((presence * factors)[:, some], learner.smoothing)
-    if learner.form == "scaled":
-        return nb_scaling.scales(ratios, mass), None
-    return None, nb_scaling.centre(ratios)
+    return nb_scaling.scales_or_centre(learner.form, (presence * factors)[:, some], learner.smoothing, mass)
 
 
 @dataclass(eq=False)

@@ -17,6 +17,8 @@ from textodds.model.text_model import TextModel
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ModelOrFile = TextModel | str | os.PathLike[str]
+
 
 @cache
 def _folder() -> Path:
@@ -26,7 +28,7 @@ def _folder() -> Path:
     return folder
 
 
-def model_of(model: TextModel | str | os.PathLike[str]) -> TextModel:
+def model_of(model: ModelOrFile) -> TextModel:
     """A model of texts that may be given by its file."""
     from textodds.model.file import load_texts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +14,15 @@ from textodds.data.arrow import texts_of
 from textodds.data.rejects import Origin
 from textodds.learn.forms.linear import log_softmax
 from textodds.spark.dataframes import columns_of, must_be_frame, text_of
-from textodds.spark.models import loaded, model_of, sent
+from textodds.spark.models import ModelOrFile, loaded, model_of, sent
 from textodds.spark.quality import learned, without_own
 from textodds.spark.tasks import RowErrors
-from textodds.spark.wire import telling
+from textodds.spark.wire import Task, telling
 
 if TYPE_CHECKING:
-    import os
-
     from pyspark.sql import DataFrame, SparkSession
 
     from textodds.model.text_model import TextModel
-
-    Model = TextModel | str | os.PathLike[str]
 
 PREDICTION = "struct<label: string, probability: double, evidence: int>"
 PROBABILITIES = (
@@ -41,7 +37,7 @@ LEFT_OUT = "struct<label: string, probability: double, own: double>"
 
 
 def predict(
-    model: Model,
+    model: ModelOrFile,
     df: DataFrame,
     text: str | None = None,
     *,
@@ -58,7 +54,7 @@ def predict(
 
 
 def explain(
-    model: Model, df: DataFrame, text: str | None = None, *, column: str = "explanation"
+    model: ModelOrFile, df: DataFrame, text: str | None = None, *, column: str = "explanation"
 ) -> DataFrame:
     """The DataFrame with a column of explanations: what each word adds to the log-odds of the answer.
 
@@ -69,7 +65,7 @@ def explain(
 
 
 def leave_one_out(
-    model: Model,
+    model: ModelOrFile,
     df: DataFrame,
     text: str | None = None,
     label: str | None = None,
@@ -87,7 +83,7 @@ def leave_one_out(
     return df.withColumn(column, _udf(_left_out(name), LEFT_OUT, several=True)(*columns.values()))
 
 
-def register(spark: SparkSession, model: Model, name: str = "textodds") -> None:
+def register(spark: SparkSession, model: ModelOrFile, name: str = "textodds") -> None:
     """Make a model known to SQL, as functions ``<name>_predict`` and ``<name>_explain`` of a text.
 
     Examples
@@ -98,44 +94,37 @@ def register(spark: SparkSession, model: Model, name: str = "textodds") -> None:
     spark.udf.register(f"{name}_explain", explanation(spark, model))
 
 
-def prediction(spark: SparkSession, model: Model, *, probabilities: bool = False) -> Any:
+def prediction(spark: SparkSession, model: ModelOrFile, *, probabilities: bool = False) -> Any:
     """A function of a column of texts to one of predictions."""
     name = sent(spark, model_of(model))
     kind = PROBABILITIES if probabilities else PREDICTION
     return _udf(_predicted(name, ("probability", "evidence", *(["probabilities"] * probabilities))), kind)
 
 
-def shares(spark: SparkSession, model: Model) -> Any:
+def shares(spark: SparkSession, model: ModelOrFile) -> Any:
     """A function of a column of texts to one of labels and the probabilities of all classes, in order."""
     return _udf(_predicted(sent(spark, model_of(model)), ("shares",)), SHARES)
 
 
-def explanation(spark: SparkSession, model: Model) -> Any:
+def explanation(spark: SparkSession, model: ModelOrFile) -> Any:
     """A function of a column of texts to one of explanations."""
     return _udf(_explained(sent(spark, model_of(model))), EXPLANATION)
 
 
-Asked = Callable[[Iterator[Any]], Iterator[Any]]
-
-
-def _udf(task: Asked, kind: str, *, several: bool = False) -> Any:
+def _udf(task: Task, kind: str, *, several: bool = False) -> Any:
     """A function of Spark that is given Arrow arrays."""
     from pyspark.sql.pandas.functions import arrow_udf  # where its types are known
 
     told = telling(task)
 
-    def one(batches: Iterator[pa.Array]) -> Iterator[pa.Array]:
+    def asked(batches: Any) -> Any:
         yield from told(batches)
 
-    def many(batches: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
-        yield from told(batches)
-
-    chosen: Any = many if several else one
-    chosen.__annotations__ = {
+    asked.__annotations__ = {
         "batches": Iterator[tuple[pa.Array, ...]] if several else Iterator[pa.Array],
         "return": Iterator[pa.Array],
     }
-    return arrow_udf(chosen, kind)  # type: ignore[call-overload]
+    return arrow_udf(asked, kind)  # type: ignore[call-overload]
 
 
 def _readable(array: Any) -> tuple[Any, Any]:
@@ -148,7 +137,7 @@ def _readable(array: Any) -> tuple[Any, Any]:
     return texts, missing
 
 
-def _predicted(name: str, wanted: tuple[str, ...]) -> Asked:
+def _predicted(name: str, wanted: tuple[str, ...]) -> Task:
     def predicted(batches: Iterator[Any]) -> Iterator[Any]:
         model = loaded(name)
         names, K = pa.array(model.classes_, pa.string()), len(model.classes_)
@@ -162,10 +151,8 @@ def _predicted(name: str, wanted: tuple[str, ...]) -> Asked:
                 columns["probability"] = pa.array(posterior[np.arange(len(best)), best])
             if "evidence" in wanted:
                 columns["evidence"] = pa.array(evidence[:, 0].astype(np.int32))
-            ends, values = (
-                pa.array(np.arange(len(best) + 1, dtype=np.int32) * K),
-                pa.array(posterior.reshape(-1)),
-            )
+            ends = pa.array(np.arange(len(best) + 1, dtype=np.int32) * K)
+            values = pa.array(posterior.reshape(-1))
             if "probabilities" in wanted:
                 keys = names.take(pa.array(np.tile(np.arange(K), len(best))))
                 columns["probabilities"] = pa.MapArray.from_arrays(ends, keys, values)
@@ -176,18 +163,12 @@ def _predicted(name: str, wanted: tuple[str, ...]) -> Asked:
     return predicted
 
 
-def _explained(name: str) -> Asked:
+def _explained(name: str) -> Task:
+    word = pa.struct([("word", pa.string()), ("count", pa.int32()), ("log_odds", pa.float64())])
     kind = pa.struct(
         [("label", pa.string()), ("rival", pa.string())]
         + [(part, pa.float64()) for part in ("probability", "log_odds", "start", "remainder")]
-        + [
-            (
-                "words",
-                pa.list_(
-                    pa.struct([("word", pa.string()), ("count", pa.int32()), ("log_odds", pa.float64())])
-                ),
-            )
-        ]
+        + [("words", pa.list_(word))]
     )
 
     def explained(batches: Iterator[Any]) -> Iterator[Any]:
@@ -207,7 +188,7 @@ def _why(model: TextModel, text: str) -> dict[str, Any]:
     return {**found, "words": [word._asdict() for word in why.words]}
 
 
-def _left_out(name: str) -> Asked:
+def _left_out(name: str) -> Task:
     def left_out(batches: Iterator[Any]) -> Iterator[Any]:
         model = loaded(name)
         names = pa.array(model.classes_, pa.string())

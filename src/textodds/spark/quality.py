@@ -12,13 +12,11 @@ from textodds.judge.evaluation import Evaluation, EvaluationSums
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.leave_one_out import LeaveOneOut, LeftOut, left_out
 from textodds.spark.dataframes import rows_of, run
-from textodds.spark.models import loaded, model_of, sent
+from textodds.spark.models import ModelOrFile, loaded, model_of, sent
 from textodds.spark.tasks import PART_SPARK, RowErrors, admitted, part_of, partition_number, parts_of
 from textodds.spark.wire import packed, telling, unpacked
 
 if TYPE_CHECKING:
-    import os
-
     from pyspark.sql import DataFrame
 
     from textodds.model.text_model import TextModel
@@ -28,7 +26,7 @@ SIDES = 16
 
 
 def evaluate(
-    model: TextModel | str | os.PathLike[str],
+    model: ModelOrFile,
     df: DataFrame,
     text: str | None = None,
     label: str | None = None,
@@ -53,7 +51,7 @@ def evaluate(
     return total.finish()
 
 
-def learned(model: TextModel | str | os.PathLike[str]) -> TextModel:
+def learned(model: ModelOrFile) -> TextModel:
     """A model from which documents can be left out."""
     found = model_of(model)
     LeaveOneOut(found.tally, found.recipe)  # refuses others

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.learn.arrays import Floats
 from textodds.spark.models import loaded
 from textodds.spark.tasks import RowErrors, admitted, part_of, partition_number
 from textodds.spark.wire import packed
@@ -20,8 +21,6 @@ BLOCK_SPARK = "stream binary, factors binary, costs binary"
 
 SIZE = 4 << 20
 """Bytes of a block, about."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,11 +105,6 @@ class Aside:
         return packed(about | whole, {"sample": np.frombuffer(sample, np.uint8)})
 
     @classmethod
-    def empty(cls, size: int) -> Aside:
-        """That of no rows."""
-        return cls(HashSample(size))
-
-    @classmethod
     def unpacked(cls, data: bytes, size: int) -> Aside:
         """What `packed` made bytes of, of a sample of this size."""
         about, arrays = unpacked(data)
@@ -133,7 +128,7 @@ class Count:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The tally of one partition; nothing for one without rows."""
-        rejects, aside = RowErrors(self.bad_rows), Aside.empty(self.size)
+        rejects, aside = RowErrors(self.bad_rows), Aside(HashSample(self.size))
         counting = None
         if self.settings is not None:
             counting = TallyBuilder(TextSettings(**self.settings), threads=1, memory=self.memory)

@@ -15,14 +15,23 @@ from textodds.data import READ_OPTIONS, Observer
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.held_out import FEWEST
 from textodds.learn.recipe import Recipe
-from textodds.learn.registry import LEARNERS, resolved
-from textodds.learn.softmax.penalty import as_c
+from textodds.learn.registry import LEARNERS, Learner, resolved
+from textodds.learn.softmax.penalty import HeldOutScores, as_c
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
 from textodds.stats.hash_sample import SAMPLE, TYPICAL
-from textodds.training.choose import BUDGET, Candidate, Pool, candidates, chosen, open_candidates, usual
+from textodds.training.choose import (
+    BUDGET,
+    Candidate,
+    Choice,
+    Pool,
+    candidates,
+    chosen,
+    open_candidates,
+    usual,
+)
 from textodds.training.choose.race import ENOUGH
 from textodds.training.choose.trial import Trials
 from textodds.training.from_counts import model_of_counts, must_be_choosable
@@ -31,10 +40,7 @@ from textodds.training.plan import Plan, must_know_typical, plan_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.learn.registry import Learner
-    from textodds.learn.softmax.penalty import HeldOutScores
     from textodds.model.text_model import TextModel
-    from textodds.training.choose import Choice
 
 OPTIONS = ("budget", "calibrate", "memory")
 """Options of `textodds.train` that mean the same here, beside those that are named."""
@@ -137,11 +143,12 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
             recipe = usual(plan.pins)  # type: ignore[arg-type]
         recipe = replace(recipe, is_open=False)
         _must_be_for_spark(recipe, typical=plan.typical)
-    of_counts = not recipe.learner.entry.needs_documents
+    learner: Any = recipe.learner
+    of_counts = not learner.entry.needs_documents
     if of_counts:
         must_be_choosable(recipe)
-    seeks = _seeks_penalty(recipe)
-    samples = plan.typical or plan.calibrate or recipe.learner.is_smoothing_open
+    seeks = not of_counts and learner.C is None and learner.alpha is None
+    samples = plan.typical or plan.calibrate or learner.is_smoothing_open
     size = POOL if seeks else SAMPLE if of_counts and samples else 0
     counted = _counted(count(rows, recipe.settings, size=size, **reading))
     if counted.tally is None:
@@ -176,14 +183,8 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
 
 def _told(model: TextModel, counted: CountResult, choice: Choice | None) -> TextModel:
     """The model with what is known of the data."""
-    rest = {name: value for name, value in model.info.items() if name != "documents"}
-    documents = model.info["documents"]
-    model.info = {
-        "source": "a DataFrame of Spark",
-        "documents": documents,
-        "rejected": counted.aside.rejected,
-        **rest,
-    }
+    first = {"source": "a DataFrame of Spark", "documents": None, "rejected": counted.aside.rejected}
+    model.info = first | model.info
     if choice is not None:
         model.info["chosen"] = choice.report()
     return model
@@ -222,11 +223,6 @@ def _pool(counted: CountResult) -> Pool:
     weights = np.array([example.weight * example.rows for example in sample], dtype=np.float64)
     total = len(sample) if counted.aside.drawn.is_whole else counted.aside.rows
     return Pool([e.text for e in sample], [e.label for e in sample], weights, max(total, len(sample)))
-
-
-def _seeks_penalty(recipe: Recipe) -> bool:
-    learner: Any = recipe.learner
-    return learner.entry.needs_documents and learner.C is None and learner.alpha is None
 
 
 def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, HeldOutScores | None]:

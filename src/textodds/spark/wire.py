@@ -55,12 +55,8 @@ def telling(task: Task) -> Task:
         try:
             yield from task(batches)
         except TextoddsError as error:
-            plain = {
-                name: value
-                for name, value in vars(error).items()
-                if isinstance(value, (str, int, type(None)))
-            }
-            about = {"class": type(error).__name__, **plain}
+            about: dict[str, Any] = {"class": type(error).__name__}
+            about |= {name: v for name, v in vars(error).items() if isinstance(v, (str, int, type(None)))}
             raise RuntimeError(f"{error}\n{MARK}{json.dumps(about)}") from None
 
     return told

@@ -21,12 +21,11 @@ from textodds.interop.containers import (
 from textodds.interop.estimators.count_rows import LEAST_ALPHA, warn_of_alpha
 from textodds.interop.estimators.generative import Generative, fitted, tags_of_columns
 from textodds.interop.labels import LabelledBatch
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import FittedClasses
 from textodds.learn.conditionals.categorical import without_gaps
 from textodds.learn.tables import CategoricalLearner, JointTableLearner
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
-
-Floats = NDArray[np.float64]
 
 
 class CategoryRows(Generative):
@@ -46,7 +45,7 @@ class CategoryRows(Generative):
         return [np.array([singles.categories[j][c] for c in order], dtype=str) for j, order in self._order()]
 
     @property
-    def n_categories_(self) -> NDArray[np.int64]:
+    def n_categories_(self) -> Integers:
         """How many categories each column has, (V,)."""
         return np.array([len(names) for names in self.categories_], dtype=np.int64)
 

@@ -6,18 +6,16 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds.errors import InputError, NegativeCount, TextoddsWarning
 from textodds.interop.estimators.generative import Generative, fitted
 from textodds.interop.labels import LabelledBatch, names
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
 from textodds.learn.class_sums import ClassSums, LinearScores, class_sums, first_below
 from textodds.learn.conditionals.estimate import Alpha, checked_alpha
 from textodds.learn.naive_bayes import CountLearner
-
-Floats = NDArray[np.float64]
 
 LEAST_ALPHA = 1e-10
 """The least smoothing unless ``force_alpha``, as in scikit-learn."""
@@ -138,8 +136,8 @@ class CountRows(Generative):
         alpha = checked_alpha(given)
         return alpha if self.force_alpha else np.maximum(alpha, LEAST_ALPHA)
 
-    def _check_alpha(self) -> Alpha:
-        """The smoothing that is used, if it fits the rows; warns where it is not the one that was given."""
+    def _check_alpha(self) -> None:
+        """Refuse a smoothing that does not fit the rows; warn where it is not the one that was given."""
         alpha = self._smoothing()
         if alpha is None:
             raise InputError(
@@ -155,4 +153,3 @@ class CountRows(Generative):
             )
         if np.min(self.alpha) < np.min(alpha):
             warn_of_alpha(stacklevel=4)
-        return alpha

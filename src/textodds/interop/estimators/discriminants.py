@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from textodds.errors import InputError, Unsupported
@@ -14,14 +13,13 @@ from textodds.interop.class_priors import ClassPrior
 from textodds.interop.estimators.gaussians import Discriminants
 from textodds.interop.estimators.generative import fitted
 from textodds.interop.labels import LabelledBatch
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses, shares_of
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.covariance import fit_exactly, reweigh
 from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
 from textodds.learn.fisher import LinearFit
 from textodds.learn.forms.quadratic import LOG_2PI, Full, QuadraticModel
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)

@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from textodds.errors import InputError, Unsupported, suggestion
+from textodds.errors import InputError, Unsupported
 from textodds.interop.class_priors import ClassPrior
 from textodds.interop.estimators.generative import Generative, fitted
 from textodds.interop.labels import LabelledBatch
 from textodds.learn import bayes
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
+from textodds.learn.conditionals.categorical import check_choice
 from textodds.learn.conditionals.gaussian import Gaussian, overall_variance
 from textodds.learn.covariance import (
     FROM_ROWS,
@@ -30,8 +32,6 @@ from textodds.learn.discriminant import DiscriminantFit, GaussianLearner
 from textodds.learn.forms.quadratic import Full
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 
 class NotOfSparseRows(Unsupported, AttributeError):
@@ -241,11 +241,7 @@ class Discriminants(NumberRows):
             )
 
     def _check_choices(self) -> None:
-        if self.solver not in self._solvers:
-            raise InputError(
-                f"unknown solver {self.solver!r}{suggestion(str(self.solver), self._solvers)}",
-                hint=" or ".join(f"`{solver}`" for solver in self._solvers),
-            )
+        check_choice("solver", self.solver, self._solvers)
         if self.covariance_estimator is not None and self.shrinkage is not None:
             raise InputError(
                 "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set.",
@@ -257,8 +253,7 @@ class Discriminants(NumberRows):
         """The shrinkage as a learner of the core takes it."""
         if self.covariance_estimator is not None:
             raise Unsupported("the learner has no covariance_estimator", hint="give a shrinkage instead")
-        given: float | str | None = "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
-        return given
+        return "ledoit-wolf" if self.shrinkage == "auto" else self.shrinkage
 
     def _fit_dense(
         self,

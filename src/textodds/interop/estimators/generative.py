@@ -15,12 +15,12 @@ from textodds.errors import InputError, NoData
 from textodds.interop.class_priors import PriorParameter
 from textodds.interop.labels import LabelledBatch, declared, distinct, joined, names
 from textodds.learn import bayes
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.registry import Learner, Prior, settings_of
 
-Floats = NDArray[np.float64]
 L = TypeVar("L", bound=Learner)
 
 

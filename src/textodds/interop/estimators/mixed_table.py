@@ -15,12 +15,11 @@ from textodds.interop.class_priors import ClassPrior
 from textodds.interop.containers import columns_by_name, label_column
 from textodds.interop.estimators.generative import Classifier, tags_of_columns
 from textodds.interop.labels import joined, named
+from textodds.learn.arrays import Floats
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel
 from textodds.training.tables import train_table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,15 +17,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from textodds import errors
 from textodds.errors import InputError, Unsupported, suggestion
 from textodds.interop.labels import LabelledBatch, distinct, name_in, names
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import normalise, of_log_odds
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.learn.labelled_rows import LabelledRows, checked_weights
+from textodds.learn.registry import settings_of
 from textodds.learn.softmax import regression
 from textodds.learn.softmax.odds_ratios import OddsRatio
 from textodds.learn.solvers import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
 
-Floats = NDArray[np.float64]
 ClassWeight = dict[Any, float] | str | None
 
 FEW_CELLS = 1 << 16
@@ -45,6 +46,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_weight: ClassWeight = None
     tol: float = 1e-4
     max_iter: int = 200
+    _kind: ClassVar[type[regression.Discriminative]]  # the learner of the core
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -53,7 +55,14 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def learner(self) -> regression.Discriminative:
         """The learner of the core with the same choices, for `textodds.train`."""
-        raise NotImplementedError
+        if not 0 < self.tol < 1:
+            raise InputError(f"tol must be between 0 and 1, got {self.tol!r}", hint="1e-4 serves well")
+        if self.max_iter < 1:
+            raise InputError(f"max_iter must be at least 1, got {self.max_iter!r}")
+        same = {name: getattr(self, name) for name in settings_of(self._kind) if hasattr(self, name)}
+        factors = self._factors(getattr(self, "classes_", np.array([])))
+        other = {"class_weight": factors, "tolerance": self.tol, "max_epochs": self.max_iter}
+        return self._kind(**same | other)
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V), dense or sparse, with labels y (N,)."""
@@ -146,20 +155,6 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         state.pop("_fit", None)
         return state
 
-    def _choices(self) -> dict[str, Any]:
-        """What both learners of the core are told."""
-        if not 0 < self.tol < 1:
-            raise InputError(f"tol must be between 0 and 1, got {self.tol!r}", hint="1e-4 serves well")
-        if self.max_iter < 1:
-            raise InputError(f"max_iter must be at least 1, got {self.max_iter!r}")
-        return {
-            "C": self.C,
-            "alpha": self.alpha,
-            "class_weight": self._factors(getattr(self, "classes_", np.array([]))),
-            "tolerance": self.tol,
-            "max_epochs": self.max_iter,
-        }
-
     def _factors(self, labels: NDArray[Any], idle: Collection[str] = ()) -> regression.ClassWeight:
         """The class weights by the names that the core has for the classes, without those of idle ones."""
         given: ClassWeight = self.class_weight
@@ -226,10 +221,7 @@ class SoftmaxRegression(Softmax):
 
     warm_start: bool = False
     descent: Descent | None = None
-
-    def learner(self) -> regression.SoftmaxLearner:
-        """The learner of the core with the same choices, for `textodds.train`."""
-        return regression.SoftmaxLearner(**self._choices(), descent=self.descent)
+    _kind = regression.SoftmaxLearner
 
     def _start(self, data: LabelledRows) -> LinearModel | None:
         if not self.warm_start or not hasattr(self, "coef_") or not np.isfinite(self.intercept_).all():
@@ -267,12 +259,9 @@ class NBSoftmax(Softmax):
 
     smoothing: float = 1.0
     form: str = "scaled"
+    _kind = regression.NBSoftmaxLearner
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.form == "scaled"  # of rows without a zero; see above
         return tags
-
-    def learner(self) -> regression.NBSoftmaxLearner:
-        """The learner of the core with the same choices, for `textodds.train`."""
-        return regression.NBSoftmaxLearner(**self._choices(), smoothing=self.smoothing, form=self.form)

@@ -19,6 +19,7 @@ from textodds.errors import InputError, Unsupported
 from textodds.interop.containers import label_column, rows_from_zero, text_column
 from textodds.interop.estimators.generative import Classifier
 from textodds.interop.labels import declared, joined, name_in, named
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
@@ -31,8 +32,6 @@ from textodds.training.train import train_on
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation
     from textodds.stats.tally import Tally
-
-Floats = NDArray[np.float64]
 
 SETTINGS = frozenset(field.name for field in fields(TextSettings)) - {"count_unknown", "hash_seed"}
 """Parameters that are fields of `TextSettings`; None leaves them as is usual for the learner."""

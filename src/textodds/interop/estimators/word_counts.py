@@ -14,13 +14,12 @@ from textodds.errors import InputError, NoData, TextoddsWarning, Unsupported
 from textodds.interop.class_priors import ClassPrior
 from textodds.interop.estimators.count_rows import CountRows
 from textodds.interop.labels import LabelledBatch, distinct
+from textodds.learn.arrays import Floats
 from textodds.learn.class_sums import ClassSums, class_sums, present, with_whole_cells
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.conditionals.estimate import Alpha
 from textodds.learn.em import SemiSupervisedLearner, fit_rows
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
-
-Floats = NDArray[np.float64]
 
 UNLABELLED = (-1, None, "")
 """What y has for a row without a label."""

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.interop.estimators.count_rows import LEAST_ALPHA
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.from_sklearn.transforms import RowTransform, misfit
 from textodds.interop.labels import names
 from textodds.learn import naive_bayes
+from textodds.learn.arrays import Floats
 from textodds.learn.conditionals import Bernoulli
 from textodds.learn.discriminant import LinearDiscriminantLearner
 from textodds.learn.forms.linear import LOG_ZERO
+from textodds.learn.registry import Learner, Prior
 from textodds.learn.softmax.regression import SoftmaxLearner
-
-if TYPE_CHECKING:
-    from textodds.learn.registry import Learner, Prior
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +53,7 @@ def _multinomial(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
         rows = rows.present(0.0, step)
     learner = naive_bayes.MultinomialLearner(_alpha(model), _prior(model), rows.frequency == "binary")
     weights = _by_column(model.feature_log_prob_, rows, step)
-    return _naive(step, _log_prior(model), np.zeros(weights.shape[1]), weights, learner), rows
+    return _naive(step, weights, learner), rows
 
 
 def _bernoulli(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
@@ -75,32 +71,23 @@ def _bernoulli(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
             log_not = np.log(1 - np.exp(log_p))  # to the same digits as there
     with np.errstate(invalid="ignore"):
         weights = _by_column(log_p - log_not, rows, step)
-    return _naive(step, _log_prior(model), log_not.sum(axis=1), weights, learner), rows
+    return _naive(step, weights, learner, log_not.sum(axis=1)), rows
 
 
 def _complement(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     model = step.estimator
     learner = naive_bayes.ComplementLearner(_alpha(model), bool(model.norm))
-    weights = _by_column(model.feature_log_prob_, rows, step)
-    K = weights.shape[1]
-    prior = _log_prior(model) if K == 1 else np.zeros(K)
-    return _naive(step, prior, np.zeros(K), weights, learner, is_posterior=False), rows
+    return _naive(step, _by_column(model.feature_log_prob_, rows, step), learner), rows
 
 
-def _naive(
-    step: Step,
-    log_prior: Floats,
-    intercept: Floats,
-    weights: Floats,
-    learner: Learner,
-    *,
-    is_posterior: bool = True,
-) -> Scores:
-    model = step.estimator
+def _naive(step: Step, weights: Floats, learner: Learner, intercept: Floats | None = None) -> Scores:
+    """The scores of naive Bayes; of complement naive Bayes they have no prior, unless there is one class."""
+    model, K = step.estimator, weights.shape[1]
+    is_posterior = not isinstance(learner, naive_bayes.ComplementLearner)
     return Scores(
         _names(step),
-        log_prior,
-        _finite(intercept, step),
+        _log_prior(model) if is_posterior or K == 1 else np.zeros(K),
+        np.zeros(K) if intercept is None else _finite(intercept, step),
         _finite(weights, step),
         learner,
         is_posterior,

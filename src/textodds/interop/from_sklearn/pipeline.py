@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
@@ -15,16 +14,13 @@ from textodds.interop.from_sklearn.steps import Step, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
 from textodds.interop.from_sklearn.transforms import RowTransform, pass_through, rows_of
 from textodds.interop.labels import names
+from textodds.learn.arrays import Integers
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
+from textodds.learn.registry import Learner
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.text_model import TextModel
 from textodds.text import Weighting
-
-if TYPE_CHECKING:
-    from textodds.learn.registry import Learner
-
-Floats = NDArray[np.float64]
 
 
 def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> TextModel:
@@ -116,7 +112,7 @@ def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> 
     )
 
 
-def _learner(scores: Scores, rows: RowTransform, columns: NDArray[np.int64]) -> Learner:
+def _learner(scores: Scores, rows: RowTransform, columns: Integers) -> Learner:
     """The learner of the recipe: naive Bayes of counts is naive Bayes, of weighted rows a softmax model."""
     if scores.learner.entry.needs_documents:
         return scores.learner
@@ -125,14 +121,13 @@ def _learner(scores: Scores, rows: RowTransform, columns: NDArray[np.int64]) -> 
     learner: Any = scores.learner
     if np.ndim(learner.alpha):
         learner = replace(learner, alpha=learner.alpha[np.searchsorted(rows.live, columns)])
-    made: Learner = learner
-    return made
+    return cast(Learner, learner)
 
 
 def _form(
     scores: Scores,
     rows: RowTransform,
-    columns: NDArray[np.int64],
+    columns: Integers,
     given: Mapping[Any, float] | None,
     *,
     presence: bool,

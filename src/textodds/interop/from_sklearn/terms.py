@@ -7,13 +7,13 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.steps import Step
 from textodds.interop.vectorisers.names import Names
 from textodds.interop.vectorisers.settings import ACCENTS, UNITS
+from textodds.learn.arrays import Integers
 from textodds.text import Selection, TextSettings, Vocabulary
 from textodds.text.units import unit_of
 
@@ -37,7 +37,7 @@ class Terms:
     words: list[str] | None  # (V,); None: buckets, which have no names
     n: int
 
-    def vocabulary(self, columns: NDArray[np.int64]) -> tuple[Vocabulary, NDArray[np.int64]]:
+    def vocabulary(self, columns: Integers) -> tuple[Vocabulary, Integers]:
         """The vocabulary of some increasing columns, and the column of each of its words.
 
         They stand in the order of their hash, so that all that is by column must be put in that order.
@@ -77,7 +77,12 @@ def terms_of(step: Step) -> Terms:
 
 def _settings(step: Step) -> TextSettings:
     vectoriser = step.estimator
-    _check_callables(step)
+    for name in ("analyzer", "preprocessor", "tokenizer", "strip_accents"):
+        if callable(getattr(vectoriser, name)):
+            raise step.refusal(
+                f"{name} is a function, and a model file holds no code",
+                f"fit again without {name}, or apply it to the texts before they come",
+            )
     if vectoriser.input != "content":
         raise step.refusal(
             f"it reads files (input={vectoriser.input!r}), and a model is given texts",
@@ -110,15 +115,6 @@ def _settings(step: Step) -> TextSettings:
     except (InputError, TypeError) as error:  # runs of more than 16 words, stop words that are no text
         problem = getattr(error, "problem", str(error))
         raise step.refusal(problem, "fit again with settings that textodds has") from error
-
-
-def _check_callables(step: Step) -> None:
-    for name in ("analyzer", "preprocessor", "tokenizer", "strip_accents"):
-        if callable(getattr(step.estimator, name)):
-            raise step.refusal(
-                f"{name} is a function, and a model file holds no code",
-                f"fit again without {name}, or apply it to the texts before they come",
-            )
 
 
 def _hash_bits(step: Step) -> int | None:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from textodds.errors import Unsupported
 from textodds.interop.from_sklearn.steps import Step
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Integers, Mask
 
 ELSEWHERE = {
     "TruncatedSVD": "it mixes words, each of which must have a weight of its own",
@@ -39,7 +38,7 @@ class RowTransform:
     unit: bool  # whether there is a norm
     scale: Floats  # (V,) g; ones unless there is a norm
     factor: Floats  # (V,) c
-    live: NDArray[np.int64]  # the columns that are left, increasing
+    live: Integers  # the columns that are left, increasing
     smooth: bool = True  # how idf was smoothed, where g is one
 
     @classmethod
@@ -58,7 +57,7 @@ class RowTransform:
         return not self.unit and bool((self.factor[self.live] == 1.0).all())
 
     @property
-    def kept(self) -> NDArray[np.int64]:
+    def kept(self) -> Integers:
         """The columns that have a say: those left, and those that were so when the norm was taken."""
         if not self.unit:
             return self.live
@@ -76,7 +75,7 @@ class RowTransform:
         """The row brought to length 1."""
         return replace(self, unit=True, scale=self.scale * self.factor, factor=np.ones(len(self.factor)))
 
-    def select(self, mask: NDArray[np.bool_]) -> RowTransform:
+    def select(self, mask: Mask) -> RowTransform:
         """The row with only the columns in a mask of those that are left."""
         factor = self.factor.copy()
         factor[self.live[~mask]] = 0.0
@@ -118,19 +117,15 @@ def pass_through(rows: RowTransform, step: Step) -> RowTransform:
     through = STEPS.get(step.kind)
     if through is None and step.kind and hasattr(step.estimator, "get_support"):
         through = _select
+    if step.kind in ELSEWHERE:
+        raise step.refusal(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
     if through is None:
-        raise _unknown(step)
+        raise step.refusal(
+            "it is none of the steps that are known here between a vectoriser and a classifier",
+            f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
+        )
     step.check_fitted()
     return through(rows, step)
-
-
-def _unknown(step: Step) -> Unsupported:
-    if step.kind in ELSEWHERE:
-        return step.refusal(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
-    return step.refusal(
-        "it is none of the steps that are known here between a vectoriser and a classifier",
-        f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
-    )
 
 
 def _weigh(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:

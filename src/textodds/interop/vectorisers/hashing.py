@@ -21,17 +21,14 @@ MOST_COLUMNS = 1 << 24  # beyond so many columns scikit-learn's own code runs
 class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     """scikit-learn's ``HashingVectorizer``: same parameters, same matrix, in less time.
 
-    The kernels do the work under the conditions of `CountVectorizer`, with up to 2**24 columns.
+    The kernels do the work under the conditions of `CountVectorizer`, with up to 2**24 columns; it differs as
+    that one does.
 
     Parameters
     ----------
     input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
     token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype
         As in scikit-learn.
-
-    Differs
-    -------
-    As `CountVectorizer`.
 
     Examples
     --------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.learn.arrays import Integers, Mask
 
 
 class Names:
@@ -23,7 +24,7 @@ class Names:
     (2, ['see', 'you'])
     """
 
-    def __init__(self, packed: NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
+    def __init__(self, packed: NDArray[np.uint8], ends: Integers) -> None:
         self.packed = packed  # all names, one behind the other, in UTF-8
         self.ends = ends  # (V + 1,)
 
@@ -67,7 +68,7 @@ class Names:
         """How the kernels find a name, and its column."""
         return _kernels.NameIndex(self.packed, self.ends)
 
-    def select(self, keep: NDArray[np.bool_]) -> Names:
+    def select(self, keep: Mask) -> Names:
         """The names in a mask (V,)."""
         lengths = np.diff(self.ends)
         ends = np.concatenate([[0], np.cumsum(lengths[keep])])

@@ -69,16 +69,13 @@ class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[
         g_v = 1 + \ln\frac{1 + N}{1 + d_v}                                          \tag{1}
 
     with :math:`1 + \ln n_{iv}` in the place of :math:`n_{iv}` if ``sublinear_tf``, and no ones under the
-    logarithm without ``smooth_idf``. The numbers are scikit-learn's to the last bit.
+    logarithm without ``smooth_idf``. The numbers are scikit-learn's to the last bit; it differs as
+    `CountVectorizer` does.
 
     Parameters
     ----------
     norm, use_idf, smooth_idf, sublinear_tf and those of `CountVectorizer`
         As in scikit-learn.
-
-    Differs
-    -------
-    As `CountVectorizer`.
 
     Examples
     --------

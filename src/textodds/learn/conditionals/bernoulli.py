@@ -5,26 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
-from textodds.learn.conditionals.estimate import (
-    Alpha,
-    Estimate,
-    alpha_of,
-    checked_alpha,
-    log_table,
-    log_total,
-)
-from textodds.learn.forms.linear import LOG_ZERO, Weights, log
+from textodds.learn.arrays import Floats
+from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
+from textodds.learn.forms.linear import LOG_ZERO, MOST_CELLS, Weights, log
 from textodds.stats.tally import Counts
-
-MOST_CELLS = 200_000_000
-"""Entries of a full matrix of weights beyond which a smoothing per word is refused (1.6 GB)."""
 
 
 @dataclass(frozen=True)
-class Bernoulli:
+class Bernoulli(WordConditional):
     r"""A document of class k holds word v with probability ``p_kv``; absent words count too.
 
     Model
@@ -68,12 +58,8 @@ class Bernoulli:
            [1. , 2. ]])
     """
 
-    alpha: Alpha = 1.0
     presence = True
     is_likelihood = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     def fit(self, counts: Counts) -> Estimate:
         """The estimate (2)."""
@@ -89,7 +75,7 @@ class Bernoulli:
         intercept = counts.by_class(absent) + unseen * log_absent(alpha + 0 * n, n + 2 * alpha)
         return Estimate(intercept, Weights.of_cells(default, counts.starts, counts.class_of, cells))
 
-    def _fit_full(self, counts: Counts, alpha: NDArray[np.float64]) -> Estimate:
+    def _fit_full(self, counts: Counts, alpha: Floats) -> Estimate:
         V, K = counts.n_features, len(counts.classes)
         if V * K > MOST_CELLS:
             raise InputError(
@@ -102,9 +88,7 @@ class Bernoulli:
         intercept = log_absent(d + a, n + 2 * a).sum(axis=0)
         return Estimate(intercept, Weights.of_matrix(log(d + a) - log(n - d + a)))
 
-    def log_p(
-        self, d: NDArray[np.float64], n: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def log_p(self, d: Floats, n: Floats) -> tuple[Floats, Floats]:
         """``log p`` and ``log(1 - p)`` of (2) for full tables: of rows with a word (K, V), of rows (K,)."""
         alpha = np.asarray(self.alpha)
         total = log_total(n[:, None] + 2 * alpha, 2)  # (K, 1) or (K, V)
@@ -113,9 +97,7 @@ class Bernoulli:
         absent -= total
         return present, absent
 
-    def fit_table(
-        self, n: NDArray[np.float64], rows: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fit_table(self, n: Floats, rows: Floats) -> tuple[Floats, Floats]:
         """Intercepts (K,) and weights (K, V) of (1) from full tables, as in `log_p`: those of `fit`."""
         log_p, log_not = self.log_p(n, rows)
         intercept = log_not.sum(axis=1)
@@ -123,7 +105,7 @@ class Bernoulli:
         return intercept, log_p
 
 
-def log_absent(present: NDArray[np.float64], total: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_absent(present: Floats, total: Floats) -> Floats:
     """``log(1 - present / total)``; near zero for the many rare words, so that their sum stays exact."""
     shape = np.broadcast(present, total).shape
     p = np.divide(present, total, out=np.zeros(shape), where=total > 0)

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.errors import InputError, NoData, suggestion
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.conditionals.estimate import checked_alpha
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, coded_columns
@@ -105,7 +106,7 @@ class Categorical:
             for names, missing in zip(tally.categories, tally.missing, strict=True)
         ]
 
-    def _has_missing(self, missing: NDArray[np.float64]) -> bool:
+    def _has_missing(self, missing: Floats) -> bool:
         # As with any category, there is a cell only for what was seen.
         return self.missing == "category" and bool(missing.any())
 
@@ -113,7 +114,7 @@ class Categorical:
     def _has_unseen(self) -> bool:
         return self.unseen == "smooth"
 
-    def _log_p(self, counts: NDArray[np.float64], missing: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_p(self, counts: Floats, missing: Floats) -> Floats:
         """Logarithms of (2), (C_j + 2, K), then what unseen and missing values contribute."""
         C, K = counts.shape
         has_missing, has_unseen = self._has_missing(missing), self._has_unseen
@@ -140,21 +141,21 @@ class CategoricalEstimate:
     classes: tuple[str, ...]  # (K,)
     columns: tuple[str, ...]  # (J,)
     categories: tuple[tuple[str, ...], ...]  # (J,) of (C_j,)
-    log_p: tuple[NDArray[np.float64], ...]  # (J,) of (C_j + 2, K); the last two are unseen, missing
+    log_p: tuple[Floats, ...]  # (J,) of (C_j + 2, K); the last two are unseen, missing
 
     @cached_property
     def index(self) -> tuple[dict[str, int], ...]:
         """The number of each category, by column."""
         return tuple({name: c for c, name in enumerate(names)} for names in self.categories)
 
-    def rows(self, columns: Any) -> list[NDArray[np.int64]]:
+    def rows(self, columns: Any) -> list[Integers]:
         """The row of each column's table for each row of data, (J,) of (N,)."""
         coded = coded_columns(columns, self.columns)
         return [
             column.found(index, UNSEEN_ROW) for column, index in zip(coded.values(), self.index, strict=True)
         ]
 
-    def log_likelihood(self, columns: Any) -> NDArray[np.float64]:
+    def log_likelihood(self, columns: Any) -> Floats:
         """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
         rows = self.rows(columns)
         total = np.zeros((len(rows[0]), len(self.classes)))
@@ -162,7 +163,7 @@ class CategoricalEstimate:
             total += table[at]  # (1)
         return total
 
-    def by_column(self, columns: Any) -> NDArray[np.float64]:
+    def by_column(self, columns: Any) -> Floats:
         """What each column contributes to `log_likelihood`, (N, J, K)."""
         rows = self.rows(columns)
         return np.stack([table[at] for table, at in zip(self.log_p, rows, strict=True)], axis=1)

@@ -6,22 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textodds.learn.conditionals.estimate import (
-    Alpha,
-    Estimate,
-    alpha_of,
-    checked_alpha,
-    log_table,
-    log_total,
-)
+from textodds.learn.arrays import Floats
+from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Complement:
+class Complement(WordConditional):
     r"""A document is scored against the words of all other classes.
 
     Model
@@ -72,14 +65,10 @@ class Complement:
            [0.405, 1.386]])
     """
 
-    alpha: Alpha = 1.0
     norm: bool = False
     transform: bool = False
     presence = False
     is_likelihood = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     def fit(self, counts: Counts) -> Estimate:
         """The estimate (1) to (3)."""
@@ -107,9 +96,7 @@ class Complement:
         )
         return Estimate(np.zeros(len(log_total)), weights)
 
-    def fit_table(
-        self, n: NDArray[np.float64], rows: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fit_table(self, n: Floats, rows: Floats) -> tuple[Floats, Floats]:
         """Intercepts (K,) and weights (K, V) from a full table of counts (K, V): those of `fit`."""
         others = n.sum(axis=0) - n  # (K, V) never below zero, since rounding keeps the order of sums
         others += np.asarray(self.alpha)

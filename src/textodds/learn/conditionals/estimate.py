@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LOG_ZERO, Weights, log
 from textodds.stats.tally import Counts
 
@@ -17,7 +18,7 @@ from textodds.stats.tally import Counts
 class Estimate:
     """``log p(x | k) = intercept_k + Σ_v x_v w_vk``, up to a term that is the same for all classes."""
 
-    intercept: NDArray[np.float64]  # (K,)
+    intercept: Floats  # (K,)
     weights: Weights  # (V, K)
 
 
@@ -54,7 +55,17 @@ def checked_alpha(alpha: Alpha) -> Alpha:
     return float(values) if values.ndim == 0 else values
 
 
-def alpha_of(alpha: Alpha, counts: Counts) -> NDArray[np.float64]:
+@dataclass(frozen=True)
+class WordConditional:
+    """A class-conditional of words with a smoothing, which is checked when it is made."""
+
+    alpha: Alpha = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+
+
+def alpha_of(alpha: Alpha, counts: Counts) -> Floats:
     """Smoothing by feature: (V,), or () for one number."""
     values = np.asarray(alpha, dtype=np.float64)
     if values.ndim == 1 and len(values) != counts.n_features:
@@ -65,7 +76,7 @@ def alpha_of(alpha: Alpha, counts: Counts) -> NDArray[np.float64]:
     return values
 
 
-def log_table(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_table(values: Floats) -> Floats:
     """Natural logarithms of a full table, written over it, with `LOG_ZERO` for zero and what is below it."""
     if values.min(initial=1.0) > 0:
         return np.log(values, out=values)
@@ -76,7 +87,7 @@ def log_table(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def log_total(total: NDArray[np.float64], cells: int) -> NDArray[np.float64]:
+def log_total(total: Floats, cells: int) -> Floats:
     """Logarithms of totals; where nothing was counted in so many cells, each of them is left one share.
 
     That is the limit of a smoothing that goes to zero: `LOG_ZERO` less this is ``-log(cells)``.

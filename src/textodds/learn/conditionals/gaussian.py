@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.quadratic import Diagonal, Full
 from textodds.learn.shrinkage import oas
 from textodds.stats.moments import Moments
-
-Floats = NDArray[np.float64]
 
 COVARIANCES = ("diagonal", "shared", "full")
 TARGETS = ("diagonal", "sphere", "unit")

@@ -5,22 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textodds.learn.conditionals.estimate import (
-    Alpha,
-    Estimate,
-    alpha_of,
-    checked_alpha,
-    log_table,
-    log_total,
-)
+from textodds.learn.arrays import Floats
+from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Multinomial:
+class Multinomial(WordConditional):
     r"""A document of class k is a sequence of independent draws from ``θ_k``.
 
     Model
@@ -66,12 +59,8 @@ class Multinomial:
            [0.25 , 0.667]])
     """
 
-    alpha: Alpha = 1.0
     binary: bool = False
     is_likelihood = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
 
     @property
     def presence(self) -> bool:
@@ -93,9 +82,7 @@ class Multinomial:
         weights = Weights.of_cells(default, counts.starts, counts.class_of, cells, slope=slope, base=base)
         return Estimate(np.zeros(len(log_total)), weights)
 
-    def fit_table(
-        self, n: NDArray[np.float64], rows: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fit_table(self, n: Floats, rows: Floats) -> tuple[Floats, Floats]:
         """Intercepts (K,) and weights (K, V) from a full table of counts (K, V): those of `fit`."""
         theta = n + np.asarray(self.alpha)
         total = log_total(theta.sum(axis=1), n.shape[1])  # (K,)

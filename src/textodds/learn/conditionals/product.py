@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats
 
 
 class Likelihood(Protocol):

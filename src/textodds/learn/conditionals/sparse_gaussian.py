@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import TooFewRows
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.quadratic import LowRank, lengths, restricted
 
-Floats = NDArray[np.float64]
+Watch = Callable[[int, float], Any]
+"""Told the step, and how far there is to go."""
 
 MORE = 8
 """Directions that are followed beyond those wanted, so that the last of these are found as well."""
@@ -34,7 +36,7 @@ class SparseClasses:
     """Sparse rows by class, with what both covariances start from."""
 
     rows: Any  # (N, V) CSR
-    codes: NDArray[np.int64]  # (N,)
+    codes: Integers  # (N,)
     weights: Floats  # (N,)
     classes: tuple[str, ...]  # (K,)
     mass: Floats  # (K,) weight of each class
@@ -42,9 +44,7 @@ class SparseClasses:
     variance: float  # τ: the mean variance of a column within classes
 
     @classmethod
-    def of(
-        cls, rows: Any, codes: NDArray[np.int64], weights: Floats, classes: tuple[str, ...]
-    ) -> SparseClasses:
+    def of(cls, rows: Any, codes: Integers, weights: Floats, classes: tuple[str, ...]) -> SparseClasses:
         """The rows (N, V) with their means."""
         from scipy import sparse
 
@@ -55,13 +55,12 @@ class SparseClasses:
         member = sparse.csr_array((share, codes, np.arange(N + 1)), shape=(N, K)).T
         mean = sparse.csr_array(member @ rows)
         mean.sort_indices()
-        squares = np.bincount(np.repeat(np.arange(N), np.diff(rows.indptr)), rows.data**2, N)
-        within = float(weights @ squares) - float(mass @ lengths(mean))
+        within = float(weights @ lengths(rows)) - float(mass @ lengths(mean))
         return cls(
             rows, codes, weights, classes, mass, mean, max(within, 0.0) / float(mass.sum()) / max(V, 1)
         )
 
-    def part(self, kept: NDArray[np.bool_]) -> SparseClasses:
+    def part(self, kept: Mask) -> SparseClasses:
         """The classes of some of the rows."""
         at = np.flatnonzero(kept)
         return SparseClasses.of(self.rows[at], self.codes[at], self.weights[at], self.classes)
@@ -84,7 +83,7 @@ def shared(
     start: Floats | None = None,
     tolerance: float = 1e-4,
     least: int = 0,
-    watch: Callable[[int, float], Any] | None = None,
+    watch: Watch | None = None,
 ) -> SharedDiscriminant:
     r"""The discriminant of one covariance for all classes.
 
@@ -129,7 +128,7 @@ def conjugate_gradients(
     *,
     least: int = 0,
     most: int = 1000,
-    watch: Callable[[int, float], Any] | None = None,
+    watch: Watch | None = None,
 ) -> tuple[Floats, int, float]:
     """The solution (V, K) of ``times(x) = right`` column by column, the steps, and the residual left."""
     size = np.einsum("vk,vk->k", right, right)
@@ -170,9 +169,7 @@ class Directions:
     total: Floats  # (K,) trace of C_k
 
     @classmethod
-    def of(
-        cls, data: SparseClasses, rank: int, *, watch: Callable[[int, float], Any] | None = None
-    ) -> Directions:
+    def of(cls, data: SparseClasses, rank: int, *, watch: Watch | None = None) -> Directions:
         """Up to ``rank`` directions of each class."""
         words, basis, variance = [], [], []
         total = np.zeros(len(data.classes))

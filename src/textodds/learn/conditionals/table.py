@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.conditionals.categorical import (
     MISSING,
     MISSING_ROW,
@@ -192,7 +192,7 @@ itself and needs 600 cells; or allow more (`table:max_cells=…`)
             margins, strength, counts.sum(axis=0), keys[complete][order], counts, places, radix, stride
         )
 
-    def _places(self, C: int, missing: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _places(self, C: int, missing: Floats) -> Integers:
         """The cell of a column for each row of its table, (C_j + 2,); -1 for what is not observed."""
         places = np.arange(C + 2)
         places[UNSEEN_ROW] = C if self.unseen == "smooth" else -1
@@ -213,12 +213,12 @@ class TableEstimate:
 
     margins: CategoricalEstimate  # log q by column
     strength: float  # A
-    class_rows: NDArray[np.float64]  # (K,) n_k
-    keys: NDArray[np.int64]  # (C,) increasing
-    counts: NDArray[np.float64]  # (C, K) n_kx
-    places: tuple[NDArray[np.int64], ...]  # (J,) of (C_j + 2,), -1 where not observed
-    radix: NDArray[np.int64]  # (J,) cells of each column
-    stride: NDArray[np.int64]  # (J,)
+    class_rows: Floats  # (K,) n_k
+    keys: Integers  # (C,) increasing
+    counts: Floats  # (C, K) n_kx
+    places: tuple[Integers, ...]  # (J,) of (C_j + 2,), -1 where not observed
+    radix: Integers  # (J,) cells of each column
+    stride: Integers  # (J,)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ class TableEstimate:
         """(J,)."""
         return self.margins.columns
 
-    def log_likelihood(self, columns: Any) -> NDArray[np.float64]:
+    def log_likelihood(self, columns: Any) -> Floats:
         """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
         rows = self.margins.rows(columns)
         N, J, K = len(rows[0]), len(rows), len(self.classes)
@@ -251,7 +251,7 @@ class TableEstimate:
         never = log(np.array(self.strength)) + log_q  # products too small to be numbers do not matter here
         return np.where(total > 0, np.where(n > 0, cell, never) - log(total), log_q)  # (4)
 
-    def _found(self, observed: NDArray[np.bool_], keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _found(self, observed: Mask, keys: Integers) -> Floats:
         """The rows in some cells, by key, of the table of the observed columns, (N, K)."""
         known, counts = self._margin(observed)
         if not len(known):
@@ -259,7 +259,7 @@ class TableEstimate:
         at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
         return np.where((known[at] == keys)[:, None], counts[at], 0.0)
 
-    def _margin(self, observed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _margin(self, observed: Mask) -> tuple[Integers, Floats]:
         """Keys and counts of the table of the observed columns."""
         if observed.all() or not len(self.keys):
             return self.keys, self.counts
@@ -276,7 +276,7 @@ class TableEstimate:
         return kept[name]
 
     @cached_property
-    def _kept(self) -> dict[bytes, tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    def _kept(self) -> dict[bytes, tuple[Integers, Floats]]:
         return {}
 
 

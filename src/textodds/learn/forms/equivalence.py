@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Unsupported
-from textodds.learn.forms.linear import LinearModel, Weights
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats
+from textodds.learn.forms.linear import LinearModel
 
 
 def softmax_parameters(model: LinearModel, reference: str | None = None) -> tuple[Floats, Floats]:
@@ -39,18 +37,6 @@ def softmax_parameters(model: LinearModel, reference: str | None = None) -> tupl
         raise InputError(f"there is no class `{reference}`", hint=f"one of {', '.join(model.classes)}")
     k = model.classes.index(reference)
     return weights - weights[:, k : k + 1], bias - bias[k]
-
-
-def with_parameters(model: LinearModel, weights: Floats, bias: Floats) -> LinearModel:
-    """The linear model with these parameters, and the prior of ``model``."""
-    return LinearModel(
-        model.classes,
-        model.log_prior,
-        bias - model.log_prior,
-        Weights.of_matrix(np.ascontiguousarray(weights)),
-        presence=model.presence,
-        is_posterior=model.is_posterior,
-    )
 
 
 def naive_bayes_parameters(model: LinearModel) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, suggestion
+from textodds.learn.arrays import Floats
 from textodds.learn.bayes import log_joint
 
 LOG_ZERO = -(2.0**22)
@@ -20,18 +21,21 @@ it is added to. Where every class is impossible, the one that would need the few
 wins: the limit of smoothing that goes to zero.
 """
 
+MOST_CELLS = 200_000_000
+"""Entries of a full matrix of words by classes beyond which it is refused (1.6 GB)."""
+
 DENSE_CLASSES = 8
 """Up to so many classes weights are stored as a full matrix."""
 
 
-def log(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def log(values: Floats) -> Floats:
     """Natural logarithm with `LOG_ZERO` for zero."""
     logs = np.full(np.shape(values), LOG_ZERO)
     np.log(values, out=logs, where=values > 0)
     return logs
 
 
-def log_softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_softmax(scores: Floats) -> Floats:
     """``scores - log Σ exp(scores)`` along the last axis, in double, without overflow."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
@@ -49,13 +53,13 @@ class Weights:
     being added to it (``replaces``): a sum would lose their last digits.
     """
 
-    default: NDArray[np.float64]  # (K,)
-    slope: NDArray[np.float64]  # (K,) or (0,)
-    base: NDArray[np.float64]  # (V,) or (0,)
-    dense: NDArray[np.float64] | None = None  # (V, K)
+    default: Floats  # (K,)
+    slope: Floats  # (K,) or (0,)
+    base: Floats  # (V,) or (0,)
+    dense: Floats | None = None  # (V, K)
     starts: NDArray[np.uint64] | None = None  # (V + 1,)
     class_of: NDArray[np.uint32] | None = None  # (C,)
-    exceptions: NDArray[np.float64] | None = None  # (C,)
+    exceptions: Floats | None = None  # (C,)
 
     @property
     def replaces(self) -> bool:
@@ -63,7 +67,7 @@ class Weights:
         return bool(np.any(self.default < LOG_ZERO / 2))
 
     @classmethod
-    def of_matrix(cls, dense: NDArray[np.float64]) -> Weights:
+    def of_matrix(cls, dense: Floats) -> Weights:
         """Weights that are a full matrix (V, K)."""
         nothing = np.zeros(0)
         return cls(np.zeros(dense.shape[1]), nothing, nothing, dense=np.ascontiguousarray(dense))
@@ -71,13 +75,13 @@ class Weights:
     @classmethod
     def of_cells(
         cls,
-        default: NDArray[np.float64],
+        default: Floats,
         starts: NDArray[np.uint64],
         class_of: NDArray[np.uint32],
-        cells: NDArray[np.float64],
+        cells: Floats,
         *,
-        slope: NDArray[np.float64] | None = None,
-        base: NDArray[np.float64] | None = None,
+        slope: Floats | None = None,
+        base: Floats | None = None,
     ) -> Weights:
         """Weights that are ``cells`` where a cell is, ``default_k + slope_k base_v`` elsewhere."""
         K, V = len(default), len(starts) - 1
@@ -102,7 +106,7 @@ class Weights:
         V = len(self.dense) if self.dense is not None else len(self.starts) - 1  # type: ignore[arg-type]
         return V, len(self.default)
 
-    def rows(self, features: NDArray[np.integer]) -> NDArray[np.float64]:
+    def rows(self, features: NDArray[np.integer]) -> Floats:
         """The weights of some features, (len(features), K)."""
         if self.dense is not None:
             return np.asarray(self.dense[features])
@@ -131,8 +135,8 @@ class LinearModel:
     """
 
     classes: tuple[str, ...]  # (K,)
-    log_prior: NDArray[np.float64]  # (K,)
-    intercept: NDArray[np.float64]  # (K,)
+    log_prior: Floats  # (K,)
+    intercept: Floats  # (K,)
     weights: Weights  # (V, K)
     presence: bool = False  # a feature counts once however often it occurs
     is_posterior: bool = True  # whether normalised scores are probabilities under the model
@@ -142,7 +146,7 @@ class LinearModel:
         """V."""
         return self.weights.shape[0]
 
-    def scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def scores(self, rows: Floats) -> Floats:
         """Joint log-probability (or score) of each row (N, V), dense or sparse, and class: (N, K)."""
         V, _ = self.weights.shape
         if rows.ndim != 2 or rows.shape[1] != V:
@@ -151,11 +155,11 @@ class LinearModel:
             rows = (rows > 0).astype(np.float64)
         return log_joint(rows @ self.weights.rows(np.arange(V)) + self.intercept, self.log_prior)
 
-    def log_posterior(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_posterior(self, rows: Floats) -> Floats:
         """``log p(class | row)``, (N, K)."""
         return log_softmax(self.scores(rows))
 
-    def with_prior(self, log_prior: NDArray[np.float64]) -> LinearModel:
+    def with_prior(self, log_prior: Floats) -> LinearModel:
         """The same model under another prior over the classes."""
         return replace(self, log_prior=log_prior)
 
@@ -176,9 +180,7 @@ def check_prior(prior: str | dict[str, float]) -> None:
         )
 
 
-def log_prior(
-    prior: str | dict[str, float], classes: Sequence[str], class_documents: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def log_prior(prior: str | dict[str, float], classes: Sequence[str], class_documents: Floats) -> Floats:
     """Logarithms of the prior: ``data``, ``uniform``, or given by class; (K,).
 
     Examples

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_softmax
 from textodds.stats.moments import LARGEST
-
-Floats = NDArray[np.float64]
 
 BLOCK_BYTES = 1 << 19
 """Rows are scored in blocks that stay in the cache, with what is made of them."""
@@ -36,8 +35,19 @@ class Gaussians(Protocol):
         ...
 
 
+class _Means:
+    """Classes by their means."""
+
+    mean: Any  # (K, V)
+
+    @property
+    def n_features(self) -> int:
+        """V."""
+        return int(self.mean.shape[1])
+
+
 @dataclass(frozen=True, eq=False)
-class Diagonal:
+class Diagonal(_Means):
     r"""A variance of each column in each class.
 
     .. math:: \log p(x \mid k) = -\tfrac12 \sum_v \Bigl(\log 2\pi\sigma_{kv}^2
@@ -48,11 +58,6 @@ class Diagonal:
 
     mean: Floats  # (K, V)
     variance: Floats  # (K, V)
-
-    @property
-    def n_features(self) -> int:
-        """V."""
-        return int(self.mean.shape[1])
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
@@ -84,7 +89,7 @@ class Diagonal:
 
 
 @dataclass(frozen=True, eq=False)
-class Full:
+class Full(_Means):
     r"""A covariance of each class, or (``factor`` of length 1) one for all.
 
     With :math:`z = (x - c) / \sigma` column by column and :math:`L_k L_k^\top` the covariance of z,
@@ -100,11 +105,6 @@ class Full:
     mean: Floats  # (K, V) of z
     factor: Floats  # (K, V, V) or (1, V, V), lower triangles
 
-    @property
-    def n_features(self) -> int:
-        """V."""
-        return int(self.mean.shape[1])
-
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)``, (N, K)."""
         from scipy.linalg import solve_triangular
@@ -113,9 +113,8 @@ class Full:
         K, V = self.mean.shape
         out = np.empty((len(X), K))
         constants = self.constants()
-        whitened = [
-            solve_triangular(L, m, lower=True) for L, m in zip(self._factors(), self.mean, strict=True)
-        ]
+        factors = np.broadcast_to(self.factor, (K, V, V))
+        whitened = [solve_triangular(L, m, lower=True) for L, m in zip(factors, self.mean, strict=True)]
         for part in _blocks(X, V):
             z = ((X[part] - self.centre) / self.scale).T
             if len(self.factor) == 1:
@@ -133,10 +132,6 @@ class Full:
         determinant = np.log(np.einsum("kvv->kv", self.factor)).sum(axis=1)
         each = -determinant - np.log(self.scale).sum() - self.n_features / 2 * LOG_2PI
         return np.broadcast_to(each, len(self.mean))
-
-    def _factors(self) -> Floats:
-        K, V = self.mean.shape
-        return np.broadcast_to(self.factor, (K, V, V))
 
     def covariance(self) -> Floats:
         """The covariances of the columns as they are, (K or 1, V, V)."""
@@ -157,7 +152,7 @@ class Full:
 
 
 @dataclass(frozen=True, eq=False)
-class LowRank:
+class LowRank(_Means):
     r"""For sparse rows of many columns: own directions of large variance, and a sphere for the rest.
 
     With orthonormal directions :math:`B_k` (V, R), variances :math:`\lambda_{kr}` along them and
@@ -177,11 +172,6 @@ class LowRank:
     basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
     variance: tuple[Floats, ...]  # K × (R_k,)
     rest: Floats  # (K,)
-
-    @property
-    def n_features(self) -> int:
-        """V."""
-        return int(self.mean.shape[1])
 
     def log_density(self, rows: Any) -> Floats:
         """``log p(x | k)`` of sparse rows, (N, K)."""
@@ -241,21 +231,20 @@ class LowRank:
             "rest": K,
             "mean": len(arrays["mean_words"]),
         }
-        sound = all(len(arrays[name]) == size for name, size in sizes.items())
-        sound = sound and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
-        sound = sound and len(arrays["words"]) == int(words_of.sum())
-        sound = sound and len(arrays["variance"]) == int(ranks.sum())
-        sound = sound and len(arrays["basis"]) == sum(
-            int(w) * int(r) for w, r in zip(words_of, ranks, strict=True)
+        sound = (
+            all(len(arrays[name]) == size for name, size in sizes.items())
+            and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
+            and len(arrays["words"]) == int(words_of.sum())
+            and len(arrays["variance"]) == int(ranks.sum())
+            and len(arrays["basis"]) == sum(int(w) * int(r) for w, r in zip(words_of, ranks, strict=True))
+            and int(starts[0]) == 0
+            and int(starts[-1]) == len(arrays["mean"])
+            and bool((starts[:-1] <= starts[1:]).all())
+            and all((arrays[name] < V).all() for name in ("mean_words", "words"))
+            and all((arrays[name] > 1 / LARGEST).all() for name in ("variance", "rest"))
+            and all((np.abs(arrays[name]) < LARGEST).all() for name in ("variance", "rest", "mean"))
+            and bool((np.abs(arrays["basis"]) < 2.0).all())  # directions have length 1
         )
-        sound = sound and int(starts[0]) == 0 and int(starts[-1]) == len(arrays["mean"])
-        sound = sound and bool((starts[:-1] <= starts[1:]).all())
-        for name in ("mean_words", "words"):
-            sound = sound and bool((arrays[name] < V).all())
-        for name in ("variance", "rest"):
-            sound = sound and bool(((arrays[name] > 1 / LARGEST) & (arrays[name] < LARGEST)).all())
-        for name, most in (("mean", LARGEST), ("basis", 2.0)):  # directions have length 1
-            sound = sound and bool((np.abs(arrays[name]) < most).all())
         if not sound:
             raise InputError("the parts of its Gaussian distributions do not fit together")
         index = (arrays["mean_words"].astype(np.int32), starts.astype(np.int64))
@@ -272,7 +261,7 @@ class LowRank:
         return cls(mean, words, basis, variance, arrays["rest"])
 
 
-def restricted(rows: Any, place: NDArray[np.int64], n: int) -> Any:
+def restricted(rows: Any, place: Integers, n: int) -> Any:
     """The columns of sparse rows that have a place, in that order: (N, n)."""
     from scipy import sparse
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Integers
 
 
-def presence(rows: Any, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+def presence(rows: Any, codes: Integers, weights: Floats, n_classes: int) -> Floats:
     """Weight of the rows of each class in which each feature is not zero, (V, K)."""
     from scipy import sparse
 
@@ -22,6 +21,14 @@ def presence(rows: Any, codes: NDArray[np.int64], weights: Floats, n_classes: in
     present[matrix.data == 0.0] = 0.0
     counts = np.bincount(cell, present, V * n_classes).astype(np.float64, copy=False)
     return counts.reshape(V, n_classes)
+
+
+def scales_or_centre(
+    form: str, counts: Floats, smoothing: float, mass: Floats
+) -> tuple[Floats | None, Floats | None]:
+    """The `scales` of the features, or the `centre` of the prior, as ``form`` wants; None for the other."""
+    ratios = log_ratios(counts, smoothing)
+    return (scales(ratios, mass), None) if form == "scaled" else (None, centre(ratios))
 
 
 def log_ratios(counts: Floats, smoothing: float) -> Floats:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.folds import held_out, tells_classes_apart
 from textodds.learn.solvers import Objective, Parameters
 from textodds.learn.solvers.dual import Ascent
 from textodds.learn.solvers.solve import solve
-
-Floats = NDArray[np.float64]
 
 ENOUGH = 4000
 """Held-out rows after which another fold would hardly change the choice."""
@@ -77,7 +75,7 @@ class HeldOutScores:
     """What was said of rows that were held out, at the best C that was looked at."""
 
     scores: Floats  # (M, K)
-    codes: NDArray[np.int64]  # (M,)
+    codes: Integers  # (M,)
     weights: Floats  # (M,)
 
 
@@ -96,8 +94,8 @@ Part = tuple[Any, Any, Floats | None]
 
 
 def choose(
-    split: Callable[[NDArray[np.bool_]], Part],
-    codes: NDArray[np.int64],
+    split: Callable[[Mask], Part],
+    codes: Integers,
     weights: Floats,
     n_classes: int,
     *,
@@ -114,7 +112,11 @@ def choose(
     ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``. Folds
     share the threads, and any number of them finds the same.
     """
-    folds = list(_folds(codes, split, weights, n_classes, enough))
+    folds = [
+        _Fold(split(held), held, codes, weights, n_classes)
+        for held in held_out(codes, enough)
+        if tells_classes_apart(codes, weights, held)
+    ]
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
     points: dict[float, float] = {}
@@ -151,12 +153,14 @@ def choose(
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
-    def __init__(self, objective: Objective, rows: Any, codes: NDArray[np.int64], weights: Floats) -> None:
-        self.objective, self.rows, self.codes, self.weights = objective, rows, codes, weights
+    def __init__(self, part: Part, held: Mask, codes: Integers, weights: Floats, n_classes: int) -> None:
+        kept_rows, self.rows, centre = part
+        self.objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
+        self.codes = codes[held]
         # A class that is held out altogether says nothing about C.
-        seen = np.bincount(objective.codes, objective.sample_weights, objective.n_classes)[codes] > 0
-        self.weights = np.where(seen, weights, 0.0)
-        self.total, self.n = float(self.weights.sum()), len(codes)
+        seen = np.bincount(self.objective.codes, self.objective.sample_weights, n_classes)[self.codes] > 0
+        self.weights = np.where(seen, weights[held], 0.0)
+        self.total, self.n = float(self.weights.sum()), len(self.codes)
         self.run: Ascent | Parameters | None = None
 
     def loss(self, C: float) -> float:
@@ -176,21 +180,6 @@ class _Fold:
         scores = test.scores(found)
         self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
         return test.value(found, scores)
-
-
-def _folds(
-    codes: NDArray[np.int64],
-    split: Callable[[NDArray[np.bool_]], Part],
-    weights: Floats,
-    n_classes: int,
-    enough: int,
-) -> Iterator[_Fold]:
-    for held in held_out(codes, enough):
-        if not tells_classes_apart(codes, weights, held):
-            continue
-        kept_rows, held_rows, centre = split(held)
-        objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
-        yield _Fold(objective, held_rows, codes[held], weights[held])
 
 
 def _mean_square(rows: Any) -> float:

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Separable, suggestion
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.registry import Learner
@@ -29,7 +30,6 @@ from textodds.learn.solvers import (
     solve,
 )
 
-Floats = NDArray[np.float64]
 ClassWeight = str | dict[str, float] | None
 
 
@@ -43,7 +43,7 @@ class Design(Protocol):
         """
         ...
 
-    def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the rows of each class in which each feature is not zero, (V, K)."""
         ...
 
@@ -54,30 +54,14 @@ class Design(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxFit:
-    """A fitted model, and how it was found.
+    """A fitted model, and how it was found."""
 
-    Attributes
-    ----------
-    model : LinearModel
-        Its parameters sum to zero over the classes.
-    outcome : Outcome
-        Value, proven relative gap, steps, loss curve.
-    objective : Objective
-        The problem that was solved.
-    C : float
-        The strength of the penalty, given or chosen.
-    path : Path or None
-        Held-out losses, where C was chosen.
-    factor : array (V,) or None
-        By which naive Bayes scaled the features.
-    """
-
-    model: LinearModel
-    outcome: Outcome
-    objective: Objective
-    C: float
-    path: Path | None
-    factor: Floats | None = None
+    model: LinearModel  # its parameters sum to zero over the classes
+    outcome: Outcome  # value, proven relative gap, steps, loss curve
+    objective: Objective  # the problem that was solved
+    C: float  # the strength of the penalty, given or chosen
+    path: Path | None  # held-out losses, where C was chosen
+    factor: Floats | None = None  # (V,) by which naive Bayes scaled the features
 
     @property
     def held(self) -> HeldOutScores | None:
@@ -86,16 +70,7 @@ class SoftmaxFit:
 
     def report(self) -> dict[str, Any]:
         """What is worth keeping, as plain data."""
-        found = self.outcome
-        about: dict[str, Any] = {
-            "C": "inf" if math.isinf(self.C) else self.C,  # JSON has no infinity
-            "method": found.method,
-            "steps": found.steps,
-            "objective": found.value,
-            "gap": found.gap,
-            "gradient_norm": found.gradient_norm,
-            "converged": found.converged,
-        }
+        about = self.outcome.report(self.C)
         if self.path is not None:
             about["path"] = [list(point) for point in self.path.points]
             about["held_out"] = self.path.held_out
@@ -135,8 +110,15 @@ class SoftmaxFit:
         return odds_ratios(self.objective, self.outcome.parameters, chosen, names, k, j, level)
 
 
+@dataclass(frozen=True)
 class _Penalised(Learner):
     """What both learners do, each in its own way (`_fit`)."""
+
+    C: float | None = None
+    alpha: float | None = None
+    class_weight: ClassWeight = None
+    tolerance: float = 1e-4
+    max_epochs: int = 200
 
     def fit(
         self,
@@ -229,11 +211,6 @@ class SoftmaxLearner(_Penalised):
     True
     """
 
-    C: float | None = None
-    alpha: float | None = None
-    class_weight: ClassWeight = None
-    tolerance: float = 1e-4
-    max_epochs: int = 200
     descent: Descent | None = None
 
     def __post_init__(self) -> None:
@@ -253,8 +230,7 @@ class NBSoftmaxLearner(_Penalised):
         x'_{iv} = \rho_v x_{iv}, \qquad \rho_v = \sqrt{\textstyle\sum_k \pi_k r_{vk}^2}      \tag{1}
 
     so that words that tell classes apart are cheap to use (texts of one length are brought to it after
-    that); or the penalty pulls towards naive Bayes
-    instead of zero (``form="centred"``):
+    that); or the penalty pulls towards naive Bayes instead of zero (``form="centred"``):
 
     .. math::
         \tfrac12 \lVert W - R \rVert^2 + C \sum_i s_i\, \text{loss}_i                 \tag{2}
@@ -286,11 +262,6 @@ class NBSoftmaxLearner(_Penalised):
     array([1.1, 1.1, 0. ])
     """
 
-    C: float | None = None
-    alpha: float | None = None
-    class_weight: ClassWeight = None
-    tolerance: float = 1e-4
-    max_epochs: int = 200
     smoothing: float = 1.0
     form: str = "scaled"
 
@@ -322,13 +293,13 @@ def path_of(
     threads: int = 1,
 ) -> Path:
     """What a learner says of ``enough`` held-out rows, at its own C, or at the best, sought ``near`` one."""
-    weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
-    C = as_c(learner.C, learner.alpha, float(weights.sum()))
+    weighted = _with_class_weights(learner, data)
+    C = as_c(learner.C, learner.alpha, float(weighted.weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
-    split = _splitter(learner, design, data, weights)
     how: dict[str, Any] = {"C": C, "near": near, "enough": enough, "threads": threads}
-    return choose(split, data.codes, weights, len(data.classes), **how)
+    split = _splitter(learner, design, data, weighted)
+    return choose(split, data.codes, weighted.weights, len(data.classes), **how)
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,7 +318,7 @@ class Plain:
         scaled.data *= factor[scaled.indices]
         return scaled
 
-    def presence(self, codes: NDArray[np.int64], weights: Floats, n_classes: int) -> Floats:
+    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the rows of each class in which each feature is not zero."""
         return nb_scaling.presence(self.matrix, codes, weights, n_classes)
 
@@ -376,17 +347,16 @@ def _check(learner: Discriminative) -> None:
 def _fit(
     learner: Discriminative, design: Design, data: LabelledRows, start: LinearModel | None, observer: Observer
 ) -> SoftmaxFit:
-    K = len(data.classes)
-    weights = data.weights * _class_factors(learner.class_weight, data)[data.codes]
-    replace(data, weights=weights).with_two_classes()  # still two, with class weights
+    weighted = _with_class_weights(learner, data)
+    weighted.with_two_classes()  # still two, with class weights
+    weights, K = weighted.weights, len(data.classes)
     C = as_c(learner.C, learner.alpha, float(weights.sum()))
     path = None
     if C is None:
-        path = choose(
-            _splitter(learner, design, data, weights), data.codes, weights, K, watch=observer.penalty
-        )
+        split = _splitter(learner, design, data, weighted)
+        path = choose(split, data.codes, weights, K, watch=observer.penalty)
         C = path.C
-    factor, centre = _from_naive_bayes(learner, design, data.codes, weights, K)
+    factor, centre = _from_naive_bayes(learner, design, weighted)
     rows = data.rows if factor is None else design.rows(factor)
     objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
     decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
@@ -395,7 +365,7 @@ def _fit(
         _refuse_separable(objective, data.classes, outcome.parameters)
     if not outcome.converged:
         warnings.warn(shortfall(learner, outcome), NotConverged, stacklevel=4)
-    model = linear_of(outcome.parameters, data.classes, _mass(data.codes, weights, K))
+    model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
     return SoftmaxFit(model, outcome, objective, C, path, factor)
 
 
@@ -427,26 +397,24 @@ def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> 
 
 
 def _from_naive_bayes(
-    learner: Discriminative, design: Design, codes: NDArray[np.int64], weights: Floats, K: int
+    learner: Discriminative, design: Design, data: LabelledRows
 ) -> tuple[Floats | None, Floats | None]:
     """Scales of the features (V,), and the mean of the prior (V, M); None for either that is not wanted."""
     if isinstance(learner, SoftmaxLearner):
         return None, None
-    ratios = nb_scaling.log_ratios(design.presence(codes, weights, K), learner.smoothing)
-    if learner.form == "scaled":
-        return nb_scaling.scales(ratios, _mass(codes, weights, K)), None
-    return None, nb_scaling.centre(ratios)
+    presence = design.presence(data.codes, data.weights, len(data.classes))
+    return nb_scaling.scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
 
 
 def _splitter(
-    learner: Discriminative, design: Design, data: LabelledRows, weights: Floats
-) -> Callable[[NDArray[np.bool_]], tuple[Any, Any, Floats | None]]:
+    learner: Discriminative, design: Design, data: LabelledRows, weighted: LabelledRows
+) -> Callable[[Mask], tuple[Any, Any, Floats | None]]:
     """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
 
-    def split(held: NDArray[np.bool_]) -> tuple[Any, Any, Floats | None]:
+    def split(held: Mask) -> tuple[Any, Any, Floats | None]:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
-        rows, left = data.rows, np.where(held, 0.0, weights)
-        factor, centre = _from_naive_bayes(learner, design, data.codes, left, len(data.classes))
+        rows, left = data.rows, replace(weighted, weights=np.where(held, 0.0, weighted.weights))
+        factor, centre = _from_naive_bayes(learner, design, left)
         if (known := design.known(np.where(held, 0.0, data.weights))) is not None:
             factor = known if factor is None else known * factor
         if factor is not None:
@@ -456,14 +424,10 @@ def _splitter(
     return split
 
 
-def _mass(codes: NDArray[np.int64], weights: Floats, K: int) -> Floats:
-    """Total weight of each class, (K,)."""
-    return np.asarray(np.bincount(codes, weights, K), dtype=np.float64)
-
-
-def _class_factors(class_weight: ClassWeight, data: LabelledRows) -> Floats:
-    """A factor for each class, (K,)."""
-    return class_factors(class_weight, data.classes, _mass(data.codes, data.weights, len(data.classes)))
+def _with_class_weights(learner: Discriminative, data: LabelledRows) -> LabelledRows:
+    """The rows, whose weights are multiplied by the factors of their classes."""
+    factors = class_factors(learner.class_weight, data.classes, data.class_weights())
+    return replace(data, weights=data.weights * factors[data.codes])
 
 
 def class_factors(class_weight: ClassWeight, classes: Sequence[str], mass: Floats) -> Floats:

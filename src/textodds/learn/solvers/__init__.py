@@ -2,7 +2,7 @@
 
 from textodds.learn.solvers.bias import best_bias
 from textodds.learn.solvers.descent import Descent, descend
-from textodds.learn.solvers.information import Information, odds_ratio_interval, standard_errors
+from textodds.learn.solvers.information import Information, odds_ratio_interval
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Parameters
 from textodds.learn.solvers.outcome import Outcome
@@ -22,5 +22,4 @@ __all__ = [
     "odds_ratio_interval",
     "separating_direction",
     "solve",
-    "standard_errors",
 ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from textodds.learn.solvers.objective import Floats, Objective
+from textodds.learn.arrays import Floats
+from textodds.learn.solvers.objective import Objective
 
 CERTAIN = 40.0  # e^-40 < 1e-17: less than the rounding error of a probability near one
 BALANCED = 1e-6  # errors of a class, as a share of its rows, at which Newton's method has arrived

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Integers
 from textodds.learn.solvers.objective import Objective, Parameters, product
 from textodds.learn.solvers.outcome import Curve, Outcome, proven_gap
 
-Chosen = slice | NDArray[np.int64]
+Chosen = slice | Integers
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.learn.arrays import Floats, Integers
+from textodds.learn.forms.linear import log_softmax
 from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.objective import Floats, Objective, Parameters, raw
+from textodds.learn.solvers.objective import Objective, Parameters, raw
 
 UNSEEN = 1e-12
 """A probability that is too little to matter, yet has a logarithm to start from."""
@@ -69,7 +71,7 @@ class Ascent:
     random: np.random.Generator
     bias_square: float
     squares: Floats  # (N,)
-    rows: tuple[NDArray[np.int64], NDArray[np.int32], Floats]
+    rows: tuple[Integers, NDArray[np.int32], Floats]
     gaps: Floats  # (N,)
 
     @classmethod
@@ -101,17 +103,7 @@ class Ascent:
         old, new = self.objective, self.objective.with_penalty(penalty)
         share = min(penalty / old.penalty, 1.0)  # W stays where it is if q goes this near to y
         q = share * _probabilities(self.logs) + (1.0 - share) * new.targets
-        run = Ascent(
-            new,
-            self.weights,
-            self.bias,
-            _logs_of(q),
-            self.random,
-            self.bias_square,
-            self.squares,
-            self.rows,
-            self.gaps,
-        )
+        run = replace(self, objective=new, logs=_logs_of(q))
         if penalty > old.penalty:
             run._recompute()
         return run
@@ -198,8 +190,7 @@ def _logs(objective: Objective, scores: Floats) -> Floats:
     """``log softmax``, or the logit for one column; (N, M)."""
     if objective.n_classes == 2:
         return np.ascontiguousarray(scores)
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.ascontiguousarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+    return np.ascontiguousarray(log_softmax(scores))
 
 
 def _probabilities(logs: Floats) -> Floats:

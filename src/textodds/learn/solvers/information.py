@@ -9,9 +9,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textodds.learn.solvers.dense import dense_hessian, flat
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.newton import conjugate_gradients, hessian_diagonal, squared
-from textodds.learn.solvers.objective import Floats, Objective, Parameters
+from textodds.learn.solvers.objective import Objective, Parameters
 
 LARGEST_DENSE = 2000
 """Parameters up to which the information is decomposed as one dense matrix, exactly."""
@@ -94,10 +94,8 @@ class Information:
     @cached_property
     def _decomposition(self) -> tuple[Floats, Floats]:
         """Eigenvalues and eigenvectors of H, in units of `_unit`."""
-        unit = flat(self._unit)
-        values, vectors = np.linalg.eigh(
-            dense_hessian(self.objective, self._probabilities) * np.outer(unit, unit)
-        )
+        unit = self._unit.flat()
+        values, vectors = np.linalg.eigh(self.objective.hessian(self._probabilities) * np.outer(unit, unit))
         return values, vectors
 
     def _error(self, v: int, k: int, against: int) -> float:
@@ -111,7 +109,7 @@ class Information:
 
     def _exact(self, contrast: Parameters) -> float:
         values, vectors = self._decomposition
-        parts = flat(contrast) @ vectors
+        parts = contrast.flat() @ vectors
         known = values > len(values) * np.finfo(np.float64).eps * values.max()
         if np.linalg.norm(parts[~known]) > 1e-6 * np.linalg.norm(parts):
             return np.inf
@@ -130,13 +128,6 @@ class Information:
         small = RESIDUAL * contrast.norm()
         solution, left = conjugate_gradients(multiply, contrast, ones, small, CG_STEPS)
         return contrast.dot(solution) if left.norm() <= small else np.inf
-
-
-def standard_errors(
-    objective: Objective, at: Parameters, features: ArrayLike, k: int, against: int
-) -> Floats:
-    """The standard error of ``w_k - w_against`` of each feature; see `Information`."""
-    return Information(objective, at).standard_errors(features, k, against)
 
 
 def odds_ratio_interval(

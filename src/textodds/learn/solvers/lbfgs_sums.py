@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.objective import Parameters
 from textodds.learn.solvers.outcome import Outcome
-
-Floats = NDArray[np.float64]
 
 MEMORY = 30
 """Steps that the curvature is learned from."""

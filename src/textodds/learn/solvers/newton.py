@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.dense import dense_hessian, flat, unflat
-from textodds.learn.solvers.objective import Floats, Objective, Parameters, product
+from textodds.learn.solvers.objective import Objective, Parameters, product
 from textodds.learn.solvers.outcome import Outcome, certified_gap
 
 FORCING = 0.3  # the share of the slope that may be left of it when (2) counts as solved
@@ -82,7 +82,7 @@ def newton(
     for step in range(max_steps + 1):
         p = objective.probabilities(scores + at.bias)  # (N, M)
         value = objective.value(at, scores + at.bias)
-        slope = gradient(objective, at, p)
+        slope = objective.gradient(at, p)
         gap, norm = certified_gap(objective, value, slope.weights), slope.norm()
         curve.append((step, value))
         distance = norm / unit if gap is None else gap
@@ -119,20 +119,11 @@ def newton(
 
 def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) -> Parameters:
     """The solution of (1) by elimination: exact where conjugate gradients would lose their way."""
-    bend = dense_hessian(objective, p)
+    bend = objective.hessian(p)
     bend[np.diag_indices_from(bend)] += damping
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bend), 1e-300))
-    found = np.linalg.lstsq(bend * np.outer(unit, unit), -flat(slope) * unit, rcond=1e-15)[0]
-    return unflat(found * unit, slope)
-
-
-def gradient(objective: Objective, at: Parameters, probabilities: Floats) -> Parameters:
-    """``∇F`` where the probabilities (N, M) are known: one pass over the columns."""
-    error = (probabilities - objective.targets) * objective.sample_weights[:, None]
-    slope = product(objective.columns, error)
-    if objective.penalty:
-        slope += objective.penalty * objective.away(at)
-    return Parameters(slope, error.sum(axis=0))
+    found = np.linalg.lstsq(bend * np.outer(unit, unit), -slope.flat() * unit, rcond=1e-15)[0]
+    return slope.of_flat(found * unit)
 
 
 def squared(columns: Any) -> Any:

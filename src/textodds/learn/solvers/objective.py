@@ -7,11 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds import _kernels
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Integers
 
 MANY_CLASSES = 8
 """From so many classes on our kernel (`product`) scores sparse rows faster than SciPy does."""
@@ -57,6 +55,16 @@ class Parameters:
         """The Euclidean length."""
         return float(np.sqrt(self.dot(self)))
 
+    def flat(self) -> Floats:
+        """Class by class, each with its V weights and then its bias: (M (V + 1),)."""
+        return np.vstack([self.weights, self.bias]).T.reshape(-1)
+
+    def of_flat(self, vector: Floats) -> Parameters:
+        """The way back from `flat`, to parameters of this shape."""
+        V, M = self.weights.shape
+        both = vector.reshape(M, V + 1).T
+        return Parameters(np.ascontiguousarray(both[:V]), both[V].copy())
+
 
 @dataclass(frozen=True, eq=False)
 class Objective:
@@ -77,32 +85,18 @@ class Objective:
     The bias is not penalised. Two classes have one column, the log-odds of class 1 against class 0,
     whose softmax is the logistic function: (1) is then logistic regression, as everyone knows it.
 
-    Parameters
-    ----------
-    rows : SciPy sparse CSR or dense array (N, V)
-    codes : int array (N,)
-        The class of each row, 0 to K - 1.
-    sample_weights : float array (N,)
-        :math:`s_i`.
-    n_classes : int
-        K, at least 2.
-    penalty : float
-        :math:`\lambda`, zero or more.
-    centre : float array (V, M) or None
-        :math:`W_0`, zero by default: the mean of the Gaussian prior that the penalty is.
-
     References
     ----------
     Seed lecture 03: Theorem 3.1 (the gradient), Corollary 3.1 (that of the bias), Theorem 3.2
     (convexity).
     """
 
-    rows: Any  # (N, V)
-    codes: NDArray[np.int64]  # (N,)
-    sample_weights: Floats  # (N,)
-    n_classes: int
-    penalty: float
-    centre: Floats | None = None  # (V, M)
+    rows: Any  # (N, V) SciPy CSR, or dense
+    codes: Integers  # (N,) y: the class of each row, 0 to K - 1
+    sample_weights: Floats  # (N,) s
+    n_classes: int  # K, at least 2
+    penalty: float  # λ, zero or more
+    centre: Floats | None = None  # (V, M) W_0, zero by default: the mean of the Gaussian prior of the penalty
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -167,11 +161,15 @@ class Objective:
     def value_and_gradient(self, at: Parameters) -> tuple[float, Parameters]:
         """(1) and (2)."""
         scores = self.scores(at)
-        error = (self.probabilities(scores) - self.targets) * self.sample_weights[:, None]  # (N, M)
+        return self.value(at, scores), self.gradient(at, self.probabilities(scores))
+
+    def gradient(self, at: Parameters, probabilities: Floats) -> Parameters:
+        """(2) where the probabilities (N, M) are known: one pass over the columns."""
+        error = (probabilities - self.targets) * self.sample_weights[:, None]  # (N, M)
         slope = product(self.columns, error)
         if self.penalty:
             slope += self.penalty * self.away(at)
-        return self.value(at, scores), Parameters(slope, error.sum(axis=0))
+        return Parameters(slope, error.sum(axis=0))
 
     def curvature(self, probabilities: Floats, along: Parameters) -> Parameters:
         """The Hessian at a point with these ``probabilities``, times a direction."""
@@ -185,3 +183,25 @@ class Objective:
         if self.penalty:
             bent += self.penalty * along.weights
         return Parameters(bent, turned.sum(axis=0))
+
+    def hessian(self, probabilities: Floats) -> Floats:
+        """The Hessian as one matrix, for small problems, in the order of `Parameters.flat`."""
+        from scipy import sparse
+
+        V, M = self.shape
+        s, p = self.sample_weights, probabilities
+        ones = np.ones((len(s), 1))
+        if isinstance(self.rows, np.ndarray):
+            rows = np.hstack([self.rows, ones])  # (N, V + 1)
+        else:
+            rows = sparse.hstack([sparse.csr_array(self.rows), ones], format="csr")
+        whole = np.empty((M, V + 1, M, V + 1))
+        for k in range(M):
+            for j in range(M):
+                share = s * p[:, k] * ((k == j) - p[:, j])  # (N,)
+                part = rows.T @ (rows * share[:, None])
+                whole[k, :, j, :] = part if isinstance(part, np.ndarray) else part.toarray()
+        square = whole.reshape(M * (V + 1), M * (V + 1))
+        penalised = np.tile(np.arange(V + 1) < V, M)
+        square[np.diag_indices_from(square)] += self.penalty * penalised
+        return square

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.objective import Floats, Objective, Parameters, product
+from textodds.learn.solvers.objective import Objective, Parameters, product
 
 Curve = tuple[tuple[int, float], ...]
 
@@ -24,6 +27,18 @@ class Outcome:
     converged: bool
     method: str
     curve: Curve  # (step, F)
+
+    def report(self, C: float) -> dict[str, Any]:
+        """What is worth keeping of it, and of the strength C of the penalty, as plain data."""
+        return {
+            "C": "inf" if math.isinf(C) else C,  # JSON has no infinity
+            "method": self.method,
+            "steps": self.steps,
+            "objective": self.value,
+            "gap": self.gap,
+            "gradient_norm": self.gradient_norm,
+            "converged": self.converged,
+        }
 
 
 def certified_gap(objective: Objective, value: float, slope: Floats) -> float | None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textodds.learn.solvers.objective import Floats, Objective, Parameters
+from textodds.learn.arrays import Floats, Integers
+from textodds.learn.solvers.objective import Objective, Parameters
 
 LARGEST_PROGRAM = 5e8
 """Up to which `_effort` linear programs are solved: a few seconds."""
@@ -19,22 +19,11 @@ STRICT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Separation:
-    """Whether classes can be separated, and how.
+    """Whether classes can be separated, and how."""
 
-    Attributes
-    ----------
-    direction : Parameters or None
-        Along it no row loses by the scores of its class against any other, and some row gains.
-    complete : bool or None
-        Every row gains against every other class; None where a direction was found without knowing
-        whether there is a better one, or nothing was decided.
-    decided : bool
-        False if no direction was found, but the problem is too large to prove that there is none.
-    """
-
-    direction: Parameters | None
-    complete: bool | None
-    decided: bool
+    direction: Parameters | None  # along it no row loses by its class against any other, and some row gains
+    complete: bool | None  # every row gains against every other class; None where that is not known
+    decided: bool  # False if no direction was found, but the problem is too large to prove that there is none
 
 
 def separating_direction(objective: Objective, candidate: Parameters | None = None) -> Separation:
@@ -99,7 +88,7 @@ def _effort(rows: Any, K: int) -> float:
     return rank**3 + 2.0 * rank * float(entries)
 
 
-def _least_margins(rows: Any, codes: NDArray[np.int64], direction: Parameters) -> Floats:
+def _least_margins(rows: Any, codes: Integers, direction: Parameters) -> Floats:
     """The least of (1) of each row, (N,)."""
     scores = np.asarray(rows @ direction.weights + direction.bias)  # (N, M)
     if scores.shape[1] == 1:
@@ -110,7 +99,7 @@ def _least_margins(rows: Any, codes: NDArray[np.int64], direction: Parameters) -
     return np.asarray(own - scores.max(axis=1))
 
 
-def _by_program(rows: Any, codes: NDArray[np.int64], K: int) -> Separation:
+def _by_program(rows: Any, codes: Integers, K: int) -> Separation:
     """What (2) decides."""
     from scipy import sparse
     from scipy.optimize import linprog
@@ -145,7 +134,7 @@ def _by_program(rows: Any, codes: NDArray[np.int64], K: int) -> Separation:
     return Separation(direction, not level.any(), True)
 
 
-def _margin_matrix(rows: Any, codes: NDArray[np.int64], K: int) -> Any:
+def _margin_matrix(rows: Any, codes: Integers, K: int) -> Any:
     """The matrix that takes the direction, class by class, to the margins (1) of all pairs."""
     from scipy import sparse
 
@@ -165,7 +154,7 @@ def _margin_matrix(rows: Any, codes: NDArray[np.int64], K: int) -> Any:
     )
 
 
-def _by_one_feature(rows: Any, codes: NDArray[np.int64], K: int) -> Parameters | None:
+def _by_one_feature(rows: Any, codes: Integers, K: int) -> Parameters | None:
     """A class that has no rows, or one that a single feature sets apart from all others."""
     V = rows.shape[1]
     direction = np.zeros((V, K)), np.zeros(K)
@@ -195,9 +184,8 @@ def _by_one_feature(rows: Any, codes: NDArray[np.int64], K: int) -> Parameters |
 def _extreme(rows: Any, which: str) -> Floats:
     """The least or the greatest of every feature, (V,)."""
     found = getattr(rows, which)(axis=0)
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray(), dtype=np.float64).reshape(
-        -1
-    )
+    dense = found if isinstance(found, np.ndarray) else found.toarray()
+    return np.asarray(dense, dtype=np.float64).reshape(-1)
 
 
 def _of_columns(weights: Floats, bias: Floats) -> Parameters:

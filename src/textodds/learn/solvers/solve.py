@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from textodds.learn.solvers.dual import Ascent
@@ -85,13 +86,9 @@ def _polished(
     """Newton's method from where dual ascent stands."""
     told = _told(watch, epochs)
     outcome = newton(objective, run.parameters, tolerance=tolerance, max_steps=max_steps, watch=told)
-    return Outcome(
-        outcome.parameters,
-        outcome.value,
-        outcome.gap,
-        outcome.gradient_norm,
-        epochs + outcome.steps,
-        outcome.converged,
-        "dual, newton",
-        tuple((epochs + step, value) for step, value in outcome.curve),
+    return replace(
+        outcome,
+        steps=epochs + outcome.steps,
+        method="dual, newton",
+        curve=tuple((epochs + step, value) for step, value in outcome.curve),
     )
