@@ -45,11 +45,13 @@ class TableBatch:
 
 def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
     """The batch of the good rows of ``part``, or None where no row is good."""
+    import pyarrow as pa
+
     from textodds.data import arrow, cells
 
     assert sought.schema is not None
     places = sought.places(part.origin.where, part.names, sparse=part.sparse)
-    absent = Values(cells.nulls(part.length))
+    absent = Values(pa.nulls(part.length))
     convert = {"number": cells.numbers_of, "category": cells.categories_of, "text": cells.texts_of}
     found = _Problems(part.unreadable)
     columns: dict[str, Any] = {}
@@ -62,7 +64,7 @@ def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
     given = part.columns[places.label] if places.label is not None else part.labels
     if given is not None or sought.reads_labels:
         given = given or absent
-        labels, bad = cells.labels_of(given.array)
+        labels, bad = arrow.labels_of(given.array)
         found.add(bad | given.problems)
     given = part.columns[places.weight] if places.weight is not None else part.weights
     if given is not None or sought.reads_weights:

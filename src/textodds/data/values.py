@@ -7,7 +7,7 @@ by position: ``{position: reason}``. A position with a problem holds a placehold
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 from numbers import Real
@@ -47,7 +47,7 @@ def texts_of(values: list[Any]) -> tuple[list[str], Problems]:
     """
     if _are_plain(values):
         return values, {}
-    return _each(values, text_of, "")
+    return each(values, text_of, "")
 
 
 def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
@@ -58,12 +58,12 @@ def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
     """
     if _are_plain(values) and "" not in values:
         return values, {}
-    return _each(values, label_of, "")
+    return each(values, label_of, "")
 
 
 def weights_of(values: list[Any]) -> tuple[NDArray[np.float64], Problems]:
     """``values`` as weights."""
-    weights, problems = _each(values, weight_of, 0.0)
+    weights, problems = each(values, weight_of, 0.0)
     return np.array(weights, dtype=np.float64), problems
 
 
@@ -159,7 +159,8 @@ def _are_plain(values: list[Any]) -> bool:
         return False
 
 
-def _each(values: list[Any], convert: Callable[[object], T], placeholder: T) -> tuple[list[T], Problems]:
+def each(values: Iterable[Any], convert: Callable[[Any], T], placeholder: T) -> tuple[list[T], Problems]:
+    """The ``values`` after ``convert``, and the reasons of those for which it raises `Unusable`."""
     converted, problems = [], {}
     for at, value in enumerate(values):
         try:
