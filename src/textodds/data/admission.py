@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,18 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.values import Problems
 
+if TYPE_CHECKING:
+    from textodds.data.columns import ColumnNames
+    from textodds.data.parts import Parts
+
 # The raw values of one column: a list of Python objects, or an Arrow array of any type.
 Column: TypeAlias = Any
 
-# Text, label, weight, where the row stands, and how it looked (None: as its values look).
+# Text or other values, label, weight, where the row stands, and how it looked (None: as its values look).
 Row: TypeAlias = tuple[object, object, object, At, bytes | None]
+
+# What a value takes in memory beside its bytes: a reference to it, and the head of the object.
+OBJECT_BYTES = 32
 
 
 def admit(
@@ -59,16 +67,32 @@ def admit(
     return Batch(good_texts, good_labels, good_weights) if len(good_texts) else None
 
 
+def admit_parts(parts: Parts, wanted: ColumnNames, rejects: Rejects) -> Iterator[Batch]:
+    """Batches of the good rows of ``parts``."""
+    with contextlib.closing(parts):
+        for part in parts:
+            found = wanted.find(part.origin.where, part.names)
+            labels = part.labels if found.label is None else part.columns[found.label]
+            weights = part.weights if found.weight is None else part.columns[found.weight]
+            batch = admit(
+                part.columns[found.text].array,
+                None if labels is None else labels.array,
+                None if weights is None else weights.array,
+                rejects,
+                part.origin,
+                part.at,
+            )
+            if batch is not None:
+                yield batch
+
+
 def gathered(
     rows: Iterable[Row], rejects: Rejects, origin: Origin, *, labelled: bool, weighted: bool
 ) -> Iterator[Batch]:
-    """Batches of a stream of rows, cut so that memory stays bounded."""
-    pending: list[Row] = []
-    size = 0
-
-    def batch() -> Batch | None:
+    """Batches of a stream of rows."""
+    for pending in chunked(rows):
         texts, labels, weights, places, raws = (list(column) for column in zip(*pending, strict=True))
-        return admit(
+        batch = admit(
             texts,
             labels if labelled else None,
             weights if weighted else None,
@@ -77,22 +101,36 @@ def gathered(
             places.__getitem__,
             raws.__getitem__,
         )
+        if batch is not None:
+            yield batch
 
+
+def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Lists of ``rows``, cut so that memory stays bounded."""
+    pending: list[Row] = []
+    size = 0
     for row in rows:
         pending.append(row)
-        text, raw = row[0], row[4]
+        item, raw = row[0], row[4]
         if raw is not None:
             size += len(raw)
-        elif isinstance(text, (str, bytes)):
-            size += len(text)
+        elif isinstance(item, (str, bytes)):
+            size += len(item)
+        else:
+            size += _size(item)
         if size >= BATCH_BYTES or len(pending) >= BATCH_ROWS:
-            admitted = batch()
-            pending.clear()
-            size = 0
-            if admitted is not None:
-                yield admitted
-    if pending and (admitted := batch()) is not None:
-        yield admitted
+            yield pending
+            pending, size = [], 0
+    if pending:
+        yield pending
+
+
+def _size(item: object) -> int:
+    """About the bytes of the values of a row of a table."""
+    values = item.values() if isinstance(item, Mapping) else item
+    if not isinstance(values, (tuple, list, ValuesView)):
+        return 0
+    return sum(OBJECT_BYTES + (len(value) if isinstance(value, (str, bytes)) else 0) for value in values)
 
 
 def _checks(column: Column) -> ModuleType:

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from textodds.data import database, fileset, frames, objects
 from textodds.data.columns import ColumnNames
+from textodds.data.fileset import TextFileOptions
 from textodds.data.objects import refuse
 from textodds.data.options import ReadOptions
 from textodds.data.rejects import Rejects
 from textodds.data.source import Source, SourceFactory
-from textodds.data.texts import TextFileOptions
 from textodds.errors import InputError
 
 S = TypeVar("S")

@@ -6,13 +6,19 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from textodds.data import files, folder, formats
+from textodds.data import database, files, folder, formats, jsonl, lines, parquet
+from textodds.data.admission import admit_parts
+from textodds.data.batch import Batch
+from textodds.data.columns import ColumnNames
 from textodds.data.files import File, Spool
+from textodds.data.parts import Part
 from textodds.data.position import Position
 from textodds.data.rejects import Rejecting, Rejects
+from textodds.data.sought import Sought
 from textodds.data.source import SourceFactory
 from textodds.errors import BadFile, InputError
 
@@ -44,6 +50,92 @@ class FileOptions(ABC, Generic[T]):
     @abstractmethod
     def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[T]]:
         """Batches of the documents in a folder, or an error where a folder makes no sense."""
+
+
+@dataclass(frozen=True)
+class TextFileOptions(FileOptions[Batch]):
+    """How files of texts are to be read."""
+
+    wanted: ColumnNames
+
+    @property
+    def of_stdin(self) -> str | None:
+        """Plain lines, unless there must be labels."""
+        return None if self.wanted.labelled else "lines"
+
+    def format_of(self, file: File) -> str:
+        """One that has labels where these are wanted, and columns where these are named."""
+        chosen = self.format or formats.by_name(file.name)
+        if chosen is None:
+            # A named text column says that there are columns, where nothing else does.
+            chosen = formats.by_content(file, tabular=self.wanted.labelled or self.wanted.names_columns)
+        if chosen in ("fasttext", "lines"):
+            self.wanted.refuse_names(f"`{file.name}`, read as {chosen},")
+        if chosen == "lines" and self.wanted.labelled:
+            raise InputError(
+                f"`{file.name}` is read as plain lines, which have no labels",
+                hint="write `__label__spam text` on each line and read it with `--format fasttext`",
+            )
+        return chosen
+
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Batch]:
+        """Batches of labelled texts."""
+        if chosen == "jsonl":
+            return jsonl.batches(file, self.wanted, rejects, progress)
+        if chosen == "parquet":
+            return admit_parts(parquet.parts(file, self.wanted, progress), self.wanted, rejects)
+        if chosen == "database":
+            return database.batches(file, None, self.wanted, rejects)
+        return lines.batches(
+            file, chosen, self.wanted, rejects, progress, quoting=self.quoting, header=self.header
+        )
+
+    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[Batch]]:
+        """Batches of the documents in a folder, in which no column can be named."""
+        self.wanted.refuse_names(f"`{path}`, a folder of documents,")
+        return partial(folder.batches, path, labelled=self.wanted.labelled)
+
+
+@dataclass(frozen=True)
+class TableFileOptions(FileOptions[Part]):
+    """How files of tables are to be read."""
+
+    sought: Sought
+
+    @property
+    def of_stdin(self) -> str | None:
+        """Nothing: a table shows what it is."""
+        return None
+
+    def format_of(self, file: File) -> str:
+        """One that has columns."""
+        chosen = self.format or formats.by_name(file.name) or formats.by_content(file, tabular=True)
+        if chosen in ("fasttext", "lines"):
+            raise _no_table(f"`{file.name}`, read as {chosen},")
+        return chosen
+
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Part]:
+        """Parts of a table."""
+        if chosen == "jsonl":
+            return jsonl.parts(file, self.sought, progress)
+        if chosen == "parquet":
+            return parquet.parts(file, self.sought, progress)
+        if chosen == "database":
+            return database.parts(file, None, self.sought)
+        return lines.parts(
+            file, chosen, self.sought, rejects, progress, quoting=self.quoting, header=self.header
+        )
+
+    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[Part]]:
+        """An error: a folder holds documents."""
+        raise _no_table(f"`{path}`, a folder of documents,")
+
+
+def _no_table(what: str) -> InputError:
+    return InputError(
+        f"{what} holds texts, not a table",
+        hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
+    )
 
 
 def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:

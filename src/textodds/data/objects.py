@@ -7,8 +7,10 @@ from functools import partial
 from typing import Any
 
 from textodds.data import frames, in_memory
+from textodds.data.admission import admit_parts
 from textodds.data.batch import Batch
 from textodds.data.columns import ColumnNames
+from textodds.data.frames import Table
 from textodds.data.rejects import Origin, Rejecting, Rejects
 from textodds.data.source import Source
 from textodds.errors import InputError
@@ -25,28 +27,29 @@ def object_source(
         return _text_source(source, labels, weights, wanted, reject)
     if frames.is_table(source) or frames.is_stream(source):
         refuse("a table", labels=labels, weights=weights)
-        is_table = frames.is_table(source)
-        make = (
-            partial(frames.table_batches, frames.table_of(source), wanted)
-            if is_table
-            else partial(frames.stream_batches, source, wanted)
-        )
+        description = described(source, "row")
+        if frames.is_table(source):
+            return _column_source(frames.table_of(source), None, None, wanted, description, reject)
         return _of_rows(
-            make, described(source, "row"), reject, replayable=is_table or hasattr(source, "__len__")
+            lambda rejects, origin: admit_parts(frames.stream_parts(source, wanted, origin), wanted, rejects),
+            description,
+            reject,
+            replayable=hasattr(source, "__len__"),
         )
     if not isinstance(source, Iterable) or isinstance(source, (bytes, Mapping)):
         raise InputError(
             f"cannot read texts from {article(type(source).__name__)}",
             hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
         )
+    make: Callable[[Rejects, Origin], Iterator[Batch]]
     if first is None and labels is None and weights is None:  # empty, or nulls only: it could be anything
         make = partial(in_memory.paired, source, None, None)
-        return _of_rows(make, described(source, "row"), reject, replayable=not isinstance(source, Iterator))
-    if isinstance(first, (tuple, list, Mapping)):
+    elif isinstance(first, (tuple, list, Mapping)):
         refuse("rows with labels of their own", labels=labels, weights=weights)
         make = partial(in_memory.records, source, first, wanted)
-        return _of_rows(make, described(source, "row"), reject, replayable=not isinstance(source, Iterator))
-    return _text_source(source, labels, weights, wanted, reject)
+    else:
+        return _text_source(source, labels, weights, wanted, reject)
+    return _of_rows(make, described(source, "row"), reject, replayable=is_replayable(source))
 
 
 def refuse(what: str, **given: object) -> None:
@@ -86,12 +89,19 @@ def _text_source(texts: Any, labels: Any, weights: Any, wanted: ColumnNames, rej
     in_memory.check_lengths(texts, labels, weights)
     columns = [texts, labels, weights]
     if all(column is None or hasattr(column, "__getitem__") for column in columns):
-        make = partial(frames.column_batches, *columns)
-    else:
-        make = partial(in_memory.paired, *map(frames.items_of, columns))
-    return _of_rows(
-        make, description, reject, replayable=not any(isinstance(column, Iterator) for column in columns)
-    )
+        unnamed = ColumnNames(labelled=False)  # the labels and weights are beside the table
+        return _column_source(Table(["text"], [texts]), labels, weights, unnamed, description, reject)
+    make = partial(in_memory.paired, *map(frames.items_of, columns))
+    return _of_rows(make, description, reject, replayable=is_replayable(*columns))
+
+
+def _column_source(
+    table: Table, labels: Any, weights: Any, wanted: ColumnNames, description: str, reject: Rejecting
+) -> Source:
+    def make(rejects: Rejects, origin: Origin) -> Iterator[Batch]:
+        return admit_parts(frames.table_parts(table, labels, weights, wanted, origin), wanted, rejects)
+
+    return _of_rows(make, description, reject, replayable=True)
 
 
 def _of_rows(
@@ -107,16 +117,24 @@ def _of_rows(
     )
 
 
+def is_replayable(*columns: Any) -> bool:
+    """Whether what is read of ``columns`` can be read again."""
+    return not any(isinstance(column, Iterator) for column in columns)
+
+
 def described(source: Any, item: str) -> str:
     """What ``source`` is, for messages: `a list of 40 texts`."""
+    kind = article(frames.name_of(source))
     if frames.is_stream(source):
-        return article(frames.name_of(source))
+        return kind
     if isinstance(source, Iterator):
         return f"an iterator of {item}s"
-    kind = article(frames.name_of(source))
-    if not hasattr(source, "__len__"):
-        return f"{kind} of {item}s"
-    return f"{kind} of {len(source):,} {item}{'' if len(source) == 1 else 's'}"
+    return f"{kind} of {counted(len(source), item)}" if hasattr(source, "__len__") else f"{kind} of {item}s"
+
+
+def counted(n: int, item: str) -> str:
+    """``n`` of an ``item``: `40 texts`."""
+    return f"{n:,} {item}{'' if n == 1 else 's'}"
 
 
 def article(noun: str) -> str:

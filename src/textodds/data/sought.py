@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from textodds.data import columns
 from textodds.data.batch import BATCH_ROWS
+from textodds.data.columns import ColumnNames
 from textodds.data.parts import Part
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
@@ -80,6 +82,10 @@ class Sought:
             if not self._listed[1]:
                 self._listed = where, list(names)
         return list(range(len(names)))
+
+    def bulk(self, columns: list[str]) -> list[str]:
+        """Those of the ``columns`` to read that a batch is measured by: all."""
+        return columns
 
     def places(self, where: str, names: Sequence[str], *, sparse: bool = False) -> Places:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse."""
@@ -224,6 +230,10 @@ class Sought:
         for at, column in zip(others, self.schema.columns, strict=True):
             names[at] = column.name
         return names
+
+
+# What is asked of a source: a text, a label and a weight, or the columns of a table.
+Wanted: TypeAlias = ColumnNames | Sought
 
 
 def _found(name: str, parts: Sequence[Part]) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from functools import partial
 from typing import Any
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import frames, in_memory, objects
-from textodds.data.frames import Table
-from textodds.data.in_memory import Slicer
-from textodds.data.objects import article, described, refuse
+from textodds.data.frames import Pieces, Table
+from textodds.data.objects import article, counted, described, is_replayable, refuse
 from textodds.data.parts import Part, Values, record_parts, row_parts
 from textodds.data.rejects import Origin, Rejecting
 from textodds.data.sought import Sought
@@ -33,50 +32,33 @@ def object_source(
         )
     labels, weights = frames.column_of(labels), frames.column_of(weights)
     objects.check_beside("row", labels=labels, weights=weights)
+    make = partial(_of_parts, sought, reject)
     if frames.is_stream(source):
         refuse("a stream", labels=labels, weights=weights)
-        origin = Origin(described(source, "row"), "row")
-        return TableSource(
-            sought,
-            origin.where,
-            lambda rejects, progress: frames.stream_parts(source, sought, origin),
-            reject("rows"),
-            replayable=hasattr(source, "__len__"),
-        )
+        read = partial(frames.stream_parts, source, sought)
+        return make(described(source, "row"), read, replayable=hasattr(source, "__len__"))
     table = _table(source, sought)
-    if table is not None:
-        labels, weights = _column_beside(labels), _column_beside(weights)
-        length = len(table.columns[0]) if table.columns else 0
-        in_memory.check_lengths(range(length), labels, weights)
-        name = frames.name_of(source)
-        origin = Origin(f"{article(name)} of {length:,} row{'' if length == 1 else 's'}", "row")
-        return TableSource(
-            sought,
-            origin.where,
-            lambda rejects, progress: table_parts(table, labels, weights, sought, origin),
-            reject("rows"),
-        )
-    return _row_source(source, first, labels, weights, sought, reject)
+    if table is None:
+        return _row_source(source, first, labels, weights, sought, make)
+    labels, weights = _column_beside(labels), _column_beside(weights)
+    length = len(table.columns[0]) if table.columns else 0
+    in_memory.check_lengths(range(length), labels, weights)
+    read = partial(frames.table_parts, table, labels, weights, sought, pieces_of=_pieces)
+    return make(f"{article(frames.name_of(source))} of {counted(length, 'row')}", read)
 
 
-def table_parts(
-    table: Table, labels: Any | None, weights: Any | None, sought: Sought, origin: Origin
-) -> Iterator[Part]:
-    """Parts of columns in in_memory, which are sliced and not copied."""
-    chosen = sought.positions(origin.where, table.names)
-    cuts = [_pieces(table.columns[at]) for at in chosen]
-    names = [table.names[at] for at in chosen]
-    beside = [None if column is None else _pieces(column)[1] for column in (labels, weights)]
-    for start, stop in in_memory.slices(cuts[0][0] if cuts else []):
-        yield Part(
-            origin,
-            names,
-            [_cut(cut, start, stop, name) for name, (_, cut) in zip(names, cuts, strict=True)],
-            stop - start,
-            range(start + 1, stop + 1).__getitem__,
-            labels=None if beside[0] is None else _cut(beside[0], start, stop, "label"),
-            weights=None if beside[1] is None else _cut(beside[1], start, stop, "weight"),
-        )
+def _of_parts(
+    sought: Sought,
+    reject: Rejecting,
+    description: str,
+    read: Callable[[Origin], Iterator[Part]],
+    *,
+    replayable: bool = True,
+) -> TableSource:
+    origin = Origin(description, "row")
+    return TableSource(
+        sought, description, lambda rejects, progress: read(origin), reject("rows"), replayable=replayable
+    )
 
 
 def _table(source: Any, sought: Sought) -> Table | None:
@@ -124,12 +106,12 @@ def _of_mapping(source: Mapping[Any, Any]) -> Table:
 
 
 def _row_source(
-    source: Any, first: object, labels: Any, weights: Any, sought: Sought, reject: Rejecting
+    source: Any, first: object, labels: Any, weights: Any, sought: Sought, make: Callable[..., TableSource]
 ) -> TableSource:
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise InputError(f"cannot read a table from {article(frames.name_of(source))}", hint=HINT)
     in_memory.check_lengths(source, labels, weights)
-    origin = Origin(described(source, "row"), "row")
+    description = described(source, "row")
     reads: Callable[..., Iterator[Part]]
     if first is None or isinstance(first, Mapping):
         reads = record_parts
@@ -137,37 +119,38 @@ def _row_source(
         reads = partial(row_parts, names=sought.array_names(len(first)))
     else:
         what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
-        raise InputError(f"{origin.where} holds {what} not rows of a table", hint=HINT)
+        raise InputError(f"{description} holds {what} not rows of a table", hint=HINT)
 
-    def read(rejects: object, progress: object) -> Iterator[Part]:
+    def read(origin: Origin) -> Iterator[Part]:
         items = (item.tolist() if isinstance(item, np.ndarray) else item for item in source)
         rows = in_memory.paired_rows(items, frames.items_of(labels), frames.items_of(weights))
         return reads(
             rows, sought=sought, origin=origin, labelled=labels is not None, weighted=weights is not None
         )
 
-    columns = (source, labels, weights)
-    return TableSource(
-        sought,
-        origin.where,
-        read,
-        reject("rows"),
-        replayable=not any(isinstance(column, Iterator) for column in columns),
-    )
+    return make(description, read, replayable=is_replayable(source, labels, weights))
 
 
 def _column_beside(column: Any | None) -> Any | None:
     return column if column is None or hasattr(column, "__getitem__") else list(column)
 
 
-def _pieces(column: Any) -> tuple[Sequence[int], Slicer]:
-    """The lengths of the pieces a column consists of, and how to cut it, numbers without a copy."""
+def _pieces(column: Any, name: str) -> Pieces:
+    """The lengths of the pieces a column consists of, and how to cut it to Arrow, numbers without a copy."""
     array = column
     if hasattr(column, "iloc") and isinstance(column.dtype, np.dtype):
         array = column.to_numpy()
     if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
-        return [len(array)], partial(_cut_array, array)
-    return frames.pieces(column)
+        return [len(array)], lambda start, stop: Values(_cut_array(array, start, stop))
+    lengths, cut = frames.pieces(column)
+
+    def values(start: int, stop: int) -> Values:
+        from textodds.data import cells
+
+        part = cut(start, stop)
+        return cells.of_list(part, name) if isinstance(part, list) else Values(part)
+
+    return lengths, values
 
 
 def _cut_array(array: NDArray[Any], start: int, stop: int) -> Any:
@@ -177,10 +160,3 @@ def _cut_array(array: NDArray[Any], start: int, stop: int) -> Any:
     if not part.dtype.isnative or part.dtype.itemsize > 8:  # which Arrow does not take
         part = part.astype(np.float64 if part.dtype.kind == "f" else part.dtype.newbyteorder("="))
     return pa.array(part)
-
-
-def _cut(cut: Slicer, start: int, stop: int, name: str) -> Values:
-    from textodds.data import cells
-
-    part = cut(start, stop)
-    return cells.of_list(part, name) if isinstance(part, list) else Values(part)

@@ -8,10 +8,10 @@ from typing import Any
 
 from textodds.data import database, table_objects
 from textodds.data.dispatch import opened
+from textodds.data.fileset import TableFileOptions
 from textodds.data.options import ReadOptions
 from textodds.data.schema import Schema
 from textodds.data.sought import Sought
-from textodds.data.table_files import TableFileOptions
 from textodds.data.table_source import TableSource
 from textodds.errors import InputError
 
