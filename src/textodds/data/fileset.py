@@ -16,10 +16,9 @@ from textodds.data.batch import Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File, Spool
 from textodds.data.parts import Part
-from textodds.data.position import Position
 from textodds.data.rejects import Rejecting, Rejects
 from textodds.data.sought import Sought
-from textodds.data.source import SourceFactory
+from textodds.data.source import Position
 from textodds.errors import BadFile, InputError
 
 T = TypeVar("T")
@@ -138,7 +137,7 @@ def _no_table(what: str) -> InputError:
     )
 
 
-def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
+def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, make: Callable[..., S]) -> S:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [files.named(path) for given in paths for path in files.found(given)]
     if len(found) == 1 and files.is_folder(found[0].path) and reading.format in (None, "folder"):
@@ -171,7 +170,7 @@ def query_source(
     paths: list[str] | None,
     batches: Callable[[File | None, Rejects], Iterator[T]],
     reject: Rejecting,
-    make: SourceFactory[T, S],
+    make: Callable[..., S],
 ) -> S:
     """The source of the rows of a query to a database file, or to DuckDB in memory."""
     file = None
@@ -189,13 +188,13 @@ def query_source(
     )
 
 
-def _folder_source(path: str, reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
+def _folder_source(path: str, reading: FileOptions[T], reject: Rejecting, make: Callable[..., S]) -> S:
     batches = reading.of_folder(path)
     _refuse_dialect(reading, ["folder"])
     return make(path, batches, reject(Path(path).resolve().name), size=folder.size(path))
 
 
-def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
+def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: Callable[..., S]) -> S:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.

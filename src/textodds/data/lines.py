@@ -15,9 +15,9 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, Values
-from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
+from textodds.data.source import Position
 from textodds.errors import BadFile
 
 if TYPE_CHECKING:

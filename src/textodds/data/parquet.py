@@ -18,9 +18,9 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
 from textodds.data.files import File
 from textodds.data.frames import arrow_parts
 from textodds.data.parts import Parts
-from textodds.data.position import Position
 from textodds.data.rejects import Origin
 from textodds.data.sought import Wanted
+from textodds.data.source import Position
 from textodds.errors import BadFile
 
 # Every column that is read has one: a table may have hundreds.

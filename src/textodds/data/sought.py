@@ -91,8 +91,6 @@ class Sought:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse."""
         assert self.schema is not None
         used = self.schema.used
-        label: int | None = None
-        weight: int | None = None
         if len(set(names)) < len(names):
             sought = {column.name for column in used}
             refuse_twice(where, [name for name in names if name in sought])
@@ -104,26 +102,19 @@ class Sought:
                 if near is not None and near not in found:
                     found[at] = near
                 elif not sparse:
-                    raise MissingColumn(
-                        where,
-                        column.name,
-                        names,
-                        None,
-                        hint="the model was trained with it, and cannot do without"
-                        if not self.is_found
-                        else "all files of one source have the columns of the first",
-                    )
+                    hint = "the model was trained with it, and cannot do without"
+                    if self.is_found:
+                        hint = "all files of one source have the columns of the first"
+                    raise MissingColumn(where, column.name, names, None, hint=hint)
         taken = [at for at in found if at is not None]
-        if sparse:
-            with contextlib.suppress(MissingColumn):
-                label = self._label_at(where, names, taken)
-            with contextlib.suppress(MissingColumn):
-                weight = self._weight_at(where, names, label)
-            return Places(found, label, weight)
-        label = self._label_at(where, names, taken)
-        weight = self._weight_at(where, names, label)
+        label = weight = None
+        allowed = contextlib.suppress(MissingColumn) if sparse else contextlib.nullcontext()
+        with allowed:
+            label = self._label_at(where, names, taken)
+        with allowed:
+            weight = self._weight_at(where, names, label)
         for place, what in ((label, "label"), (weight, "weight")):
-            if place is not None and place in found:
+            if not sparse and place is not None and place in found:
                 raise InputError(
                     f"column `{names[place]}` of {where} is one of the model's, and cannot be the {what} too",
                     hint=f"name another column with `--{what} COLUMN` ({what}='COLUMN')",
@@ -195,13 +186,8 @@ class Sought:
         for name, kind in self._kinds.items():
             at = columns.position(names, name)
             if at is None:
-                raise MissingColumn(
-                    where,
-                    name,
-                    names,
-                    None,
-                    hint="name one of these in `--columns` (columns=, or kinds= of read_table)",
-                )
+                hint = "name one of these in `--columns` (columns=, or kinds= of read_table)"
+                raise MissingColumn(where, name, names, None, hint=hint)
             for other, what in ((label, "label"), (weight, "weight")):
                 if at == other:
                     raise InputError(
