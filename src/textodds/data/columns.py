@@ -43,9 +43,9 @@ class ColumnNames:
         return self.labelled or self.label is not None
 
     @property
-    def names_columns(self) -> bool:
-        """Whether any column is named."""
-        return bool(self._named)
+    def is_tabular(self) -> bool:
+        """Whether there must be columns: for the labels, or because one is named."""
+        return self.labelled or bool(self._named)
 
     @property
     def _named(self) -> dict[str, str]:

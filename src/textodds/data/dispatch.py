@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from textodds.data import database, fileset, frames, objects, table_objects
 from textodds.data.columns import ColumnNames
-from textodds.data.fileset import TableFileOptions, TextFileOptions
+from textodds.data.fileset import FileOptions
 from textodds.data.objects import refuse
 from textodds.data.options import ReadOptions
 from textodds.data.rejects import Rejects
@@ -83,7 +83,7 @@ def read(
         how,
         make=Source,
         of_query=lambda file, rejects: database.batches(file, str(how.query), wanted, rejects),
-        of_files=TextFileOptions(how.format, how.quoting, how.header, wanted),
+        of_files=FileOptions(how.format, how.quoting, how.header, wanted),
         of_object=lambda source, first: objects.object_source(
             source, first, labels, weights, wanted, how.rejecting
         ),
@@ -152,7 +152,7 @@ def read_table(
         how,
         make=partial(TableSource, sought),
         of_query=lambda file, rejects: database.parts(file, str(how.query), sought),
-        of_files=TableFileOptions(how.format, how.quoting, how.header, sought),
+        of_files=FileOptions(how.format, how.quoting, how.header, sought),
         of_object=lambda source, first: table_objects.object_source(
             source, first, labels, weights, sought, how.rejecting
         ),
@@ -167,7 +167,7 @@ def opened(
     *,
     make: Callable[..., S],
     of_query: Callable[[Any, Rejects], Any],
-    of_files: Any,
+    of_files: FileOptions,
     of_object: Callable[[Any, object], S],
 ) -> S:
     """The source of texts or of rows that ``source`` is: the answer to a query, files, or an object."""
@@ -178,22 +178,17 @@ def opened(
         if how.format == "database":
             given.pop("format")
         refuse("a query", labels=labels, weights=weights, **given)
-        refuse_query_of(source, paths)
+        if paths is None and source is not None:
+            raise InputError(
+                "a query reads a database file, or files that it names, and the source is neither",
+                hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
+            )
         return fileset.query_source(paths, of_query, how.rejecting, make)
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
         return fileset.file_source(paths, of_files, how.rejecting, make)
     refuse("not a file", **how.of_files)
     return of_object(source, first)
-
-
-def refuse_query_of(source: Any, paths: list[str] | None) -> None:
-    """Fail for a query to something that is not a file."""
-    if paths is None and source is not None:
-        raise InputError(
-            "a query reads a database file, or files that it names, and the source is neither",
-            hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
-        )
 
 
 def begun(source: Any) -> tuple[Any, object]:

@@ -3,141 +3,68 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
 from textodds.data import database, files, folder, formats, jsonl, lines, parquet
 from textodds.data.admission import admit_parts
-from textodds.data.batch import Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File, Spool
-from textodds.data.parts import Part
 from textodds.data.rejects import Rejecting, Rejects
-from textodds.data.sought import Sought
+from textodds.data.sought import Sought, Wanted
 from textodds.data.source import Position
 from textodds.errors import BadFile, InputError
 
-T = TypeVar("T")
 S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class FileOptions(ABC, Generic[T]):
-    """How files are to be read, whatever their format turns out to be."""
+class FileOptions:
+    """How files are to be read, whatever their format turns out to be: as texts, or as tables."""
 
     format: str | None
     quoting: bool
     header: bool
+    wanted: Wanted
 
-    @property
-    @abstractmethod
-    def of_stdin(self) -> str | None:
-        """The format of standard input where nothing else tells."""
-
-    @abstractmethod
     def format_of(self, file: File) -> str:
         """The format of ``file``: as said, by its name, or by its content; checked to make sense."""
-
-    @abstractmethod
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[T]:
-        """Batches of one file in the ``chosen`` format."""
-
-    @abstractmethod
-    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[T]]:
-        """Batches of the documents in a folder, or an error where a folder makes no sense."""
-
-
-@dataclass(frozen=True)
-class TextFileOptions(FileOptions[Batch]):
-    """How files of texts are to be read."""
-
-    wanted: ColumnNames
-
-    @property
-    def of_stdin(self) -> str | None:
-        """Plain lines, unless there must be labels."""
-        return None if self.wanted.labelled else "lines"
-
-    def format_of(self, file: File) -> str:
-        """One that has labels where these are wanted, and columns where these are named."""
         chosen = self.format or formats.by_name(file.name)
         if chosen is None:
-            # A named text column says that there are columns, where nothing else does.
-            chosen = formats.by_content(file, tabular=self.wanted.labelled or self.wanted.names_columns)
+            chosen = formats.by_content(file, tabular=self.wanted.is_tabular)
         if chosen in ("fasttext", "lines"):
             self.wanted.refuse_names(f"`{file.name}`, read as {chosen},")
-        if chosen == "lines" and self.wanted.labelled:
+        if chosen == "lines" and self.wanted.reads_labels:
             raise InputError(
                 f"`{file.name}` is read as plain lines, which have no labels",
                 hint="write `__label__spam text` on each line and read it with `--format fasttext`",
             )
         return chosen
 
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Batch]:
-        """Batches of labelled texts."""
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Any]:
+        """What one file in the ``chosen`` format holds: batches of texts, or parts of a table."""
+        dialect, wanted = lines.Dialect(chosen, self.quoting, self.header), self.wanted
+        if isinstance(wanted, Sought):
+            if chosen == "jsonl":
+                return jsonl.parts(file, wanted, progress)
+            if chosen == "parquet":
+                return parquet.parts(file, wanted, progress)
+            if chosen == "database":
+                return database.parts(file, None, wanted)
+            return lines.parts(file, dialect, wanted, rejects, progress)
         if chosen == "jsonl":
-            return jsonl.batches(file, self.wanted, rejects, progress)
+            return jsonl.batches(file, wanted, rejects, progress)
         if chosen == "parquet":
-            return admit_parts(parquet.parts(file, self.wanted, progress), self.wanted, rejects)
+            return admit_parts(parquet.parts(file, wanted, progress), wanted, rejects)
         if chosen == "database":
-            return database.batches(file, None, self.wanted, rejects)
-        return lines.batches(
-            file, chosen, self.wanted, rejects, progress, quoting=self.quoting, header=self.header
-        )
-
-    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[Batch]]:
-        """Batches of the documents in a folder, in which no column can be named."""
-        self.wanted.refuse_names(f"`{path}`, a folder of documents,")
-        return partial(folder.batches, path, labelled=self.wanted.labelled)
+            return database.batches(file, None, wanted, rejects)
+        return lines.batches(file, dialect, wanted, rejects, progress)
 
 
-@dataclass(frozen=True)
-class TableFileOptions(FileOptions[Part]):
-    """How files of tables are to be read."""
-
-    sought: Sought
-
-    @property
-    def of_stdin(self) -> str | None:
-        """Nothing: a table shows what it is."""
-        return None
-
-    def format_of(self, file: File) -> str:
-        """One that has columns."""
-        chosen = self.format or formats.by_name(file.name) or formats.by_content(file, tabular=True)
-        if chosen in ("fasttext", "lines"):
-            raise _no_table(f"`{file.name}`, read as {chosen},")
-        return chosen
-
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Part]:
-        """Parts of a table."""
-        if chosen == "jsonl":
-            return jsonl.parts(file, self.sought, progress)
-        if chosen == "parquet":
-            return parquet.parts(file, self.sought, progress)
-        if chosen == "database":
-            return database.parts(file, None, self.sought)
-        return lines.parts(
-            file, chosen, self.sought, rejects, progress, quoting=self.quoting, header=self.header
-        )
-
-    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[Part]]:
-        """An error: a folder holds documents."""
-        raise _no_table(f"`{path}`, a folder of documents,")
-
-
-def _no_table(what: str) -> InputError:
-    return InputError(
-        f"{what} holds texts, not a table",
-        hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
-    )
-
-
-def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, make: Callable[..., S]) -> S:
+def file_source(paths: list[str], reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [files.named(path) for given in paths for path in files.found(given)]
     if len(found) == 1 and files.is_folder(found[0].path) and reading.format in (None, "folder"):
@@ -157,7 +84,7 @@ def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, ma
     rejects = reject(_name(found))
     rejects.refuse_to_overwrite(file.path for file in found)
 
-    def batches(rejects: Rejects, progress: Position) -> Iterator[T]:
+    def batches(rejects: Rejects, progress: Position) -> Iterator[Any]:
         for file, format_ in zip(found, chosen, strict=True):
             yield from reading.batches(file, format_, rejects, progress)
             progress.finish(file.size)
@@ -168,7 +95,7 @@ def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, ma
 
 def query_source(
     paths: list[str] | None,
-    batches: Callable[[File | None, Rejects], Iterator[T]],
+    batches: Callable[[File | None, Rejects], Iterator[Any]],
     reject: Rejecting,
     make: Callable[..., S],
 ) -> S:
@@ -188,20 +115,22 @@ def query_source(
     )
 
 
-def _folder_source(path: str, reading: FileOptions[T], reject: Rejecting, make: Callable[..., S]) -> S:
-    batches = reading.of_folder(path)
+def _folder_source(path: str, reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
+    reading.wanted.refuse_names(f"`{path}`, a folder of documents,")
+    batches = partial(folder.batches, path, labelled=reading.wanted.reads_labels)
     _refuse_dialect(reading, ["folder"])
     return make(path, batches, reject(Path(path).resolve().name), size=folder.size(path))
 
 
-def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: Callable[..., S]) -> S:
+def _pipe_source(pipe: File, reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.
     """
     known = reading.format or formats.by_name(pipe.name)
-    if known is None and pipe.path == files.STDIN:
-        known = reading.of_stdin
+    wanted = reading.wanted
+    if known is None and pipe.path == files.STDIN and isinstance(wanted, ColumnNames) and not wanted.labelled:
+        known = "lines"  # where there need be no labels
     rejects = reject(_name([pipe]))
     if known in formats.STREAMED:
         reading = replace(reading, format=known)
@@ -215,7 +144,7 @@ def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: C
         )
     spool = Spool(pipe)
 
-    def batches(rejects: Rejects, progress: Position) -> Iterator[T]:
+    def batches(rejects: Rejects, progress: Position) -> Iterator[Any]:
         return reading.batches(spool.file, reading.format_of(spool.file), rejects, progress)
 
     return make(pipe.name, batches, rejects)
@@ -228,7 +157,7 @@ def _name(found: list[File]) -> str:
     return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
 
 
-def _refuse_dialect(reading: FileOptions[T], chosen: list[str]) -> None:
+def _refuse_dialect(reading: FileOptions, chosen: list[str]) -> None:
     if not (reading.quoting and reading.header) and not set(chosen) & set(formats.DELIMITED):
         option = "header" if reading.quoting else "quoting"
         raise InputError(

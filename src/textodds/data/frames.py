@@ -163,8 +163,10 @@ def pieces(column: Any) -> tuple[list[int], Slicer]:
         return [len(column)], _pandas_slicer(column)
     if not is_column(column):
         return [len(column)], in_memory.slicer(column)
-    column = _chunked(column)
-    return [len(chunk) for chunk in column.chunks], _arrow_slicer(column)
+    whole = _chunked(column)
+    return [len(chunk) for chunk in whole.chunks], lambda start, stop: _joined(
+        whole.slice(start, stop - start)
+    )
 
 
 def _chunked(column: Any) -> Any:
@@ -175,13 +177,6 @@ def _chunked(column: Any) -> Any:
     if hasattr(column, "__arrow_c_stream__"):
         return pa.chunked_array(column)
     return pa.chunked_array([pa.array(column)])
-
-
-def _arrow_slicer(column: Any) -> Slicer:
-    def cut(start: int, stop: int) -> Any:
-        return _joined(column.slice(start, stop - start))
-
-    return cut
 
 
 def _pandas_slicer(column: Any) -> Slicer:

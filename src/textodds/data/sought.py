@@ -40,6 +40,8 @@ class Sought:
         Whether the schema was found from the rows, rather than given.
     """
 
+    is_tabular = True
+
     def __init__(
         self,
         label: str | None,
@@ -82,6 +84,13 @@ class Sought:
             if not self._listed[1]:
                 self._listed = where, list(names)
         return list(range(len(names)))
+
+    def refuse_names(self, what: str) -> None:
+        """Fail for ``what`` has no columns."""
+        raise InputError(
+            f"{what} holds texts, not a table",
+            hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
+        )
 
     def bulk(self, columns: list[str]) -> list[str]:
         """Those of the ``columns`` to read that a batch is measured by: all."""

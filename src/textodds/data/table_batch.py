@@ -60,17 +60,18 @@ def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
         columns[column.name], bad = convert[column.kind](column.name, values.array)
         seemed = column.kind == "number" and sought.is_found and column.why != GIVEN
         found.add(bad | values.problems, number=column.name if seemed else None)
-    labels = weights = None
-    given = part.columns[places.label] if places.label is not None else part.labels
-    if given is not None or sought.reads_labels:
-        given = given or absent
-        labels, bad = arrow.labels_of(given.array)
-        found.add(bad | given.problems)
-    given = part.columns[places.weight] if places.weight is not None else part.weights
-    if given is not None or sought.reads_weights:
-        given = given or absent
-        weights, bad = cells.weights_of(given.array)
-        found.add(bad | given.problems)
+
+    def beside(place: int | None, given: Values | None, check: Any, *, wanted: bool) -> Any:
+        values = given if place is None else part.columns[place]
+        if values is None and not wanted:
+            return None
+        values = values or absent
+        checked, bad = check(values.array)
+        found.add(bad | values.problems)
+        return checked
+
+    labels = beside(places.label, part.labels, arrow.labels_of, wanted=sought.reads_labels)
+    weights = beside(places.weight, part.weights, cells.weights_of, wanted=sought.reads_weights)
     if found.reasons:
         found.reject(part, rejects)
         keep = np.ones(part.length, dtype=np.bool_)

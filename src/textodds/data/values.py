@@ -201,6 +201,6 @@ def _shown(value: object) -> str:
     return f"{cut(repr(value))} ({type(value).__name__})"
 
 
-def cut(shown: str) -> str:
-    """``shown``, shortened if it is long."""
-    return shown if len(shown) <= 40 else f"{shown[:40]}…"
+def cut(shown: str, most: int = 40) -> str:
+    """``shown``, shortened if it is longer than ``most`` characters."""
+    return shown if len(shown) <= most else f"{shown[:most]}…"
