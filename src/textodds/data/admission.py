@@ -9,7 +9,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.data import values
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
@@ -61,8 +60,8 @@ def admit(
             rejects.add(origin, at(position), problems[position], row)
         keep = np.ones(len(texts), dtype=np.bool_)
         keep[list(problems)] = False
-        good_texts = _kept(good_texts, keep)
-        good_labels = None if good_labels is None else _kept(good_labels, keep)
+        good_texts = _checks(good_texts).kept(good_texts, keep)
+        good_labels = None if good_labels is None else _checks(good_labels).kept(good_labels, keep)
         good_weights = None if good_weights is None else good_weights[keep]
     return Batch(good_texts, good_labels, good_weights) if len(good_texts) else None
 
@@ -141,14 +140,6 @@ def _checks(column: Column) -> ModuleType:
     return arrow
 
 
-def _kept(column: Column, keep: NDArray[np.bool_]) -> Column:
-    if isinstance(column, list):
-        return [value for value, kept in zip(column, keep, strict=True) if kept]
-    from textodds.data import arrow
-
-    return arrow.kept(column, keep)
-
-
 def _as_json(position: int, **columns: Column | None) -> str:
     return json.dumps(
         {name: _shown(column, position) for name, column in columns.items() if column is not None},
@@ -158,9 +149,5 @@ def _as_json(position: int, **columns: Column | None) -> str:
 
 
 def _shown(column: Column, position: int) -> object:
-    value = column[position]
-    if not isinstance(column, list):
-        from textodds.data import arrow
-
-        value = arrow.as_python(value)
+    value = _checks(column).as_python(column[position])
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else value

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from textodds.data import database, fileset, frames, objects, table_objects
+from textodds.data import database, fileset, frames, objects
 from textodds.data.columns import ColumnNames
 from textodds.data.fileset import FileOptions
 from textodds.data.objects import refuse
@@ -84,7 +84,7 @@ def read(
         make=Source,
         of_query=lambda file, rejects: database.batches(file, str(how.query), wanted, rejects),
         of_files=FileOptions(how.format, how.quoting, how.header, wanted),
-        of_object=lambda source, first: objects.object_source(
+        of_object=lambda source, first: objects.text_object_source(
             source, first, labels, weights, wanted, how.rejecting
         ),
     )
@@ -153,7 +153,7 @@ def read_table(
         make=partial(TableSource, sought),
         of_query=lambda file, rejects: database.parts(file, str(how.query), sought),
         of_files=FileOptions(how.format, how.quoting, how.header, sought),
-        of_object=lambda source, first: table_objects.object_source(
+        of_object=lambda source, first: objects.table_object_source(
             source, first, labels, weights, sought, how.rejecting
         ),
     )

@@ -61,12 +61,11 @@ class Part:
 Parts: TypeAlias = Generator[Part, None, None]
 
 
-def record_parts(
-    rows: Iterable[Row], sought: Sought, origin: Origin, *, labelled: bool = False, weighted: bool = False
-) -> Parts:
+def record_parts(rows: Iterable[Row], sought: Sought, origin: Origin, **beside: bool) -> Parts:
     """Parts of rows that are mappings; their keys are the columns, and a key that a row lacks is null in it.
 
-    A column is missing only if none of the rows that are read first has it.
+    A column is missing only if none of the rows that are read first has it. ``beside`` says whether labels
+    and weights stand beside the rows: ``labelled``, ``weighted``.
     """
     is_first = True
     for pending in chunked(rows):
@@ -75,19 +74,13 @@ def record_parts(
         names = [keys[at] for at in sought.positions(origin.where, keys, sparse=not is_first)]
         is_first = False
         columns = [[item.get(name) for item in rows_of.readable] for name in names]
-        yield rows_of.part(origin, names, columns, sparse=True, labelled=labelled, weighted=weighted)
+        yield rows_of.part(origin, names, columns, sparse=True, **beside)
 
 
 def row_parts(
-    rows: Iterable[Row],
-    names: Sequence[str],
-    sought: Sought,
-    origin: Origin,
-    *,
-    labelled: bool = False,
-    weighted: bool = False,
+    rows: Iterable[Row], names: Sequence[str], sought: Sought, origin: Origin, **beside: bool
 ) -> Parts:
-    """Parts of rows that are sequences, with as many items as there are ``names``."""
+    """Parts of rows that are sequences, with as many items as there are ``names``; else as `record_parts`."""
     width = len(names)
     chosen = sought.positions(origin.where, names)
     for pending in chunked(rows):
@@ -98,9 +91,7 @@ def row_parts(
             f"{width} items are",
         )
         columns = [[item[at] for item in rows_of.readable] for at in chosen]
-        yield rows_of.part(
-            origin, [names[at] for at in chosen], columns, labelled=labelled, weighted=weighted
-        )
+        yield rows_of.part(origin, [names[at] for at in chosen], columns, **beside)
 
 
 class _Pending:
@@ -126,8 +117,8 @@ class _Pending:
         columns: list[list[Any]],
         *,
         sparse: bool = False,
-        labelled: bool,
-        weighted: bool,
+        labelled: bool = False,
+        weighted: bool = False,
     ) -> Part:
         from textodds.data import cells
 

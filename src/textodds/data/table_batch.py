@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.batch import listed
 from textodds.data.parts import Part, Values, as_json
 from textodds.data.rejects import Rejects
 from textodds.data.schema import GIVEN
 from textodds.data.sought import Sought
 from textodds.data.values import Problems
-from textodds.errors import BadRow, NoData
+from textodds.errors import BadRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,7 @@ class TableBatch:
 
     def label_list(self) -> list[str]:
         """The labels as a list."""
-        if self.labels is None:
-            raise NoData("there are rows but no labels")
-        if isinstance(self.labels, list):
-            return self.labels
-        return [str(label) for label in self.labels.to_pylist()]
+        return listed(self.labels, "rows")
 
 
 def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:

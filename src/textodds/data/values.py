@@ -6,6 +6,7 @@ by position: ``{position: reason}``. A position with a problem holds a placehold
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from datetime import date
@@ -65,6 +66,16 @@ def weights_of(values: list[Any]) -> tuple[NDArray[np.float64], Problems]:
     """``values`` as weights."""
     weights, problems = each(values, weight_of, 0.0)
     return np.array(weights, dtype=np.float64), problems
+
+
+def kept(values: list[T], keep: NDArray[np.bool_]) -> list[T]:
+    """The ``values`` where ``keep``."""
+    return list(itertools.compress(values, keep))
+
+
+def as_python(value: object) -> object:
+    """``value`` itself, where `arrow` has to unwrap one."""
+    return value
 
 
 def text_of(value: object) -> str:
