@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from textodds.data import database, fileset, frames, objects
+from textodds.data import fileset, frames, objects
 from textodds.data.columns import ColumnNames
 from textodds.data.fileset import FileOptions
 from textodds.data.objects import refuse
 from textodds.data.options import ReadOptions
-from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
-from textodds.data.sought import Sought
+from textodds.data.sought import Sought, Wanted
 from textodds.data.source import Source
 from textodds.data.table_source import TableSource
 from textodds.errors import InputError
-
-S = TypeVar("S")
 
 
 def read(
@@ -76,18 +73,8 @@ def read(
     if isinstance(source, Source) and labels is None and weights is None and how == ReadOptions():
         return source
     wanted = ColumnNames(how.text, how.label, how.weight, labelled)
-    return opened(
-        source,
-        labels,
-        weights,
-        how,
-        make=Source,
-        of_query=lambda file, rejects: database.batches(file, str(how.query), wanted, rejects),
-        of_files=FileOptions(how.format, how.quoting, how.header, wanted),
-        of_object=lambda source, first: objects.text_object_source(
-            source, first, labels, weights, wanted, how.rejecting
-        ),
-    )
+    texts: Source = _open(source, labels, weights, how, wanted)
+    return texts
 
 
 def read_table(
@@ -145,34 +132,15 @@ def read_table(
         raise InputError(
             "`weight` names a column, but weights are given beside the table", hint="leave out one of the two"
         )
-    return opened(
-        source,
-        labels,
-        weights,
-        how,
-        make=partial(TableSource, sought),
-        of_query=lambda file, rejects: database.parts(file, str(how.query), sought),
-        of_files=FileOptions(how.format, how.quoting, how.header, sought),
-        of_object=lambda source, first: objects.table_object_source(
-            source, first, labels, weights, sought, how.rejecting
-        ),
-    )
+    table: TableSource = _open(source, labels, weights, how, sought)
+    return table
 
 
-def opened(
-    source: Any,
-    labels: Any,
-    weights: Any,
-    how: ReadOptions,
-    *,
-    make: Callable[..., S],
-    of_query: Callable[[Any, Rejects], Any],
-    of_files: FileOptions,
-    of_object: Callable[[Any, object], S],
-) -> S:
+def _open(source: Any, labels: Any, weights: Any, how: ReadOptions, wanted: Wanted) -> Any:
     """The source of texts or of rows that ``source`` is: the answer to a query, files, or an object."""
     source, first = begun(source)
     paths = paths_of(source, first)
+    make = partial(TableSource, wanted) if isinstance(wanted, Sought) else Source
     if how.query is not None:
         given = how.of_files
         if how.format == "database":
@@ -183,12 +151,15 @@ def opened(
                 "a query reads a database file, or files that it names, and the source is neither",
                 hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
             )
-        return fileset.query_source(paths, of_query, how.rejecting, make)
+        return fileset.query_source(paths, str(how.query), wanted, how.rejecting, make)
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, of_files, how.rejecting, make)
+        reading = FileOptions(how.format, how.quoting, how.header, wanted)
+        return fileset.file_source(paths, reading, how.rejecting, make)
     refuse("not a file", **how.of_files)
-    return of_object(source, first)
+    if isinstance(wanted, Sought):
+        return objects.table_object_source(source, first, labels, weights, wanted, how.rejecting)
+    return objects.text_object_source(source, first, labels, weights, wanted, how.rejecting)
 
 
 def begun(source: Any) -> tuple[Any, object]:

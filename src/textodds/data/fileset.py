@@ -95,7 +95,8 @@ def file_source(paths: list[str], reading: FileOptions, reject: Rejecting, make:
 
 def query_source(
     paths: list[str] | None,
-    batches: Callable[[File | None, Rejects], Iterator[Any]],
+    query: str,
+    wanted: Wanted,
     reject: Rejecting,
     make: Callable[..., S],
 ) -> S:
@@ -108,11 +109,15 @@ def query_source(
         file = files.named(found[0])
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
-    return make(
-        "a query" if file is None else f"a query to {file.name}",
-        lambda rejects, _: batches(file, rejects),
-        reject("query" if file is None else _name([file])),
-    )
+
+    def batches(rejects: Rejects, progress: Position) -> Iterator[Any]:
+        if isinstance(wanted, Sought):
+            return database.parts(file, query, wanted)
+        return database.batches(file, query, wanted, rejects)
+
+    if file is None:
+        return make("a query", batches, reject("query"))
+    return make(f"a query to {file.name}", batches, reject(_name([file])))
 
 
 def _folder_source(path: str, reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
