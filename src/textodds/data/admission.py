@@ -89,9 +89,10 @@ def gathered(
     rows: Iterable[Row], rejects: Rejects, origin: Origin, *, labelled: bool, weighted: bool
 ) -> Iterator[Batch]:
     """Batches of a stream of rows."""
-    for pending in chunked(rows):
+
+    def batch(pending: list[Row]) -> Batch | None:
         texts, labels, weights, places, raws = (list(column) for column in zip(*pending, strict=True))
-        batch = admit(
+        return admit(
             texts,
             labels if labelled else None,
             weights if weighted else None,
@@ -100,8 +101,12 @@ def gathered(
             places.__getitem__,
             raws.__getitem__,
         )
-        if batch is not None:
-            yield batch
+
+    for pending in chunked(rows):
+        admitted = batch(pending)
+        pending.clear()  # while a batch is counted, its rows need not be held
+        if admitted is not None:
+            yield admitted
 
 
 def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:

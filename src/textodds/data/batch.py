@@ -52,10 +52,10 @@ class Batch:
 
     def label_list(self) -> list[str]:
         """The labels as a list."""
-        return listed(self.labels, "texts")
+        return label_list(self.labels, "texts")
 
 
-def listed(labels: Texts | None, rows: str) -> list[str]:
+def label_list(labels: Texts | None, rows: str) -> list[str]:
     """The labels of ``rows`` as a list."""
     if labels is None:
         raise NoData(f"there are {rows} but no labels")

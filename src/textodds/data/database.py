@@ -20,7 +20,7 @@ from textodds.data.formats import SQLITE_MAGIC
 from textodds.data.frames import arrow_parts
 from textodds.data.parts import Parts, row_parts
 from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import Sought, Wanted
+from textodds.data.sought import ColumnRequest, Sought
 from textodds.errors import BadFile, InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def batches(file: File | None, query: str | None, wanted: ColumnNames, rejects: 
         yield from gathered(_rows(cursor, found), rejects, origin, labelled=labelled, weighted=weighted)
 
 
-def parts(file: File | None, query: str | None, wanted: Wanted) -> Parts:
+def parts(file: File | None, query: str | None, wanted: ColumnRequest) -> Parts:
     """Parts of the table that a query returns or, without one, of the only table of ``file``."""
     origin = _origin(file)
     if _is_sqlite(file):

@@ -14,7 +14,7 @@ from textodds.data.fileset import FileOptions
 from textodds.data.objects import refuse
 from textodds.data.options import ReadOptions
 from textodds.data.schema import Schema
-from textodds.data.sought import Sought, Wanted
+from textodds.data.sought import ColumnRequest, Sought
 from textodds.data.source import Source
 from textodds.data.table_source import TableSource
 from textodds.errors import InputError
@@ -136,7 +136,7 @@ def read_table(
     return table
 
 
-def _open(source: Any, labels: Any, weights: Any, how: ReadOptions, wanted: Wanted) -> Any:
+def _open(source: Any, labels: Any, weights: Any, how: ReadOptions, wanted: ColumnRequest) -> Any:
     """The source of texts or of rows that ``source`` is: the answer to a query, files, or an object."""
     source, first = begun(source)
     paths = paths_of(source, first)

@@ -14,7 +14,7 @@ from textodds.data.admission import admit_parts
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File, Spool
 from textodds.data.rejects import Rejecting, Rejects
-from textodds.data.sought import Sought, Wanted
+from textodds.data.sought import ColumnRequest, Sought
 from textodds.data.source import Position
 from textodds.errors import BadFile, InputError
 
@@ -28,7 +28,7 @@ class FileOptions:
     format: str | None
     quoting: bool
     header: bool
-    wanted: Wanted
+    wanted: ColumnRequest
 
     def format_of(self, file: File) -> str:
         """The format of ``file``: as said, by its name, or by its content; checked to make sense."""
@@ -96,7 +96,7 @@ def file_source(paths: list[str], reading: FileOptions, reject: Rejecting, make:
 def query_source(
     paths: list[str] | None,
     query: str,
-    wanted: Wanted,
+    wanted: ColumnRequest,
     reject: Rejecting,
     make: Callable[..., S],
 ) -> S:

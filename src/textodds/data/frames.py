@@ -14,7 +14,7 @@ from textodds.data.batch import SLICE_ROWS
 from textodds.data.in_memory import Slicer
 from textodds.data.parts import Part, Parts, Values
 from textodds.data.rejects import Origin
-from textodds.data.sought import Wanted
+from textodds.data.sought import ColumnRequest
 from textodds.errors import InputError
 
 PYARROW_COLUMNS = ("pyarrow Array", "pyarrow ChunkedArray")
@@ -84,7 +84,7 @@ def table_parts(
     table: Table,
     labels: Any | None,
     weights: Any | None,
-    wanted: Wanted,
+    wanted: ColumnRequest,
     origin: Origin,
     pieces_of: Callable[[Any, str], Pieces] = raw_pieces,
 ) -> Parts:
@@ -118,7 +118,7 @@ def arrow_parts(read: Iterable[Any], origin: Origin) -> Parts:
             yield Part(origin, part.schema.names, columns, len(part), places.__getitem__)
 
 
-def stream_parts(source: Any, wanted: Wanted, origin: Origin) -> Parts:
+def stream_parts(source: Any, wanted: ColumnRequest, origin: Origin) -> Parts:
     """Parts of an Arrow stream as it comes, never all of it at once."""
     import pyarrow as pa
 

@@ -89,7 +89,7 @@ def table_object_source(
     length = len(table.columns[0]) if table.columns else 0
     in_memory.check_lengths(range(length), labels, weights)
     return make(
-        f"{_article(frames.name_of(source))} of {_counted(length, 'row')}",
+        f"{_article(frames.name_of(source))} of {_count_of(length, 'row')}",
         lambda rejects, origin: frames.table_parts(table, labels, weights, sought, origin, _pieces),
     )
 
@@ -170,10 +170,10 @@ def _described(source: Any, item: str) -> str:
         return kind
     if isinstance(source, Iterator):
         return f"an iterator of {item}s"
-    return f"{kind} of {_counted(len(source), item)}" if hasattr(source, "__len__") else f"{kind} of {item}s"
+    return f"{kind} of {_count_of(len(source), item)}" if hasattr(source, "__len__") else f"{kind} of {item}s"
 
 
-def _counted(n: int, item: str) -> str:
+def _count_of(n: int, item: str) -> str:
     return f"{n:,} {item}{'' if n == 1 else 's'}"
 
 

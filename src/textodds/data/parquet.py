@@ -19,7 +19,7 @@ from textodds.data.files import File
 from textodds.data.frames import arrow_parts
 from textodds.data.parts import Parts
 from textodds.data.rejects import Origin
-from textodds.data.sought import Wanted
+from textodds.data.sought import ColumnRequest
 from textodds.data.source import Position
 from textodds.errors import BadFile
 
@@ -27,7 +27,7 @@ from textodds.errors import BadFile
 BUFFER_OF_COLUMN = 128 << 10
 
 
-def parts(file: File, wanted: Wanted, progress: Position) -> Parts:
+def parts(file: File, wanted: ColumnRequest, progress: Position) -> Parts:
     """Parts of the table in ``file``."""
     with _opened(file) as table:
         if table is None:

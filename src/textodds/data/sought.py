@@ -86,7 +86,7 @@ class Sought:
         return list(range(len(names)))
 
     def refuse_names(self, what: str) -> None:
-        """Fail for ``what`` has no columns."""
+        """Fail, because ``what`` has texts and no columns."""
         raise InputError(
             f"{what} holds texts, not a table",
             hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
@@ -228,7 +228,7 @@ class Sought:
 
 
 # What is asked of a source: a text, a label and a weight, or the columns of a table.
-Wanted: TypeAlias = ColumnNames | Sought
+ColumnRequest: TypeAlias = ColumnNames | Sought
 
 
 def _found(name: str, parts: Sequence[Part]) -> Column:

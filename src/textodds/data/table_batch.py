@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data.batch import listed
+from textodds.data.batch import label_list
 from textodds.data.parts import Part, Values, as_json
 from textodds.data.rejects import Rejects
 from textodds.data.schema import GIVEN
@@ -37,7 +37,7 @@ class TableBatch:
 
     def label_list(self) -> list[str]:
         """The labels as a list."""
-        return listed(self.labels, "rows")
+        return label_list(self.labels, "rows")
 
 
 def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
