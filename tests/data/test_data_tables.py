@@ -14,10 +14,10 @@ from textodds.data import (
     Column,
     Schema,
     TableBatch,
+    admission,
     frames,
     in_memory,
     lines,
-    parts,
     prefetched,
     read_table,
     sought,
@@ -83,7 +83,7 @@ def test_a_table_is_read_by_a_schema_from_every_form(form, tmp_path):
 
 @every_form
 def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path, monkeypatch):
-    for module in (parts, lines, sought, table_source):
+    for module in (admission, lines, sought, table_source):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     monkeypatch.setattr(frames, "SLICE_ROWS", 2)
     source = read_table(form(tmp_path, COLUMNS), **OPTIONS, kinds={"count": "number"})
@@ -98,7 +98,7 @@ def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path
 
 @every_form
 def test_batches_of_any_size_hold_the_same_rows(form, tmp_path, monkeypatch):
-    for module in (parts, lines):
+    for module in (admission, lines):
         monkeypatch.setattr(module, "BATCH_ROWS", 1)
     for module in (in_memory, frames):
         monkeypatch.setattr(module, "SLICE_ROWS", 2)

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.data import values
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.values import Problems
 
+if TYPE_CHECKING:
+    from textodds.data.columns import ColumnNames
+    from textodds.data.parts import Parts
+
 # The raw values of one column: a list of Python objects, or an Arrow array of any type.
 Column: TypeAlias = Any
 
-# Text, label, weight, where the row stands, and how it looked (None: as its values look).
+# Text or other values, label, weight, where the row stands, and how it looked (None: as its values look).
 Row: TypeAlias = tuple[object, object, object, At, bytes | None]
+
+# What a value takes in memory beside its bytes: a reference to it, and the head of the object.
+OBJECT_BYTES = 32
 
 
 def admit(
@@ -53,20 +60,37 @@ def admit(
             rejects.add(origin, at(position), problems[position], row)
         keep = np.ones(len(texts), dtype=np.bool_)
         keep[list(problems)] = False
-        good_texts = _kept(good_texts, keep)
-        good_labels = None if good_labels is None else _kept(good_labels, keep)
+        good_texts = _checks(good_texts).kept(good_texts, keep)
+        good_labels = None if good_labels is None else _checks(good_labels).kept(good_labels, keep)
         good_weights = None if good_weights is None else good_weights[keep]
     return Batch(good_texts, good_labels, good_weights) if len(good_texts) else None
+
+
+def admit_parts(parts: Parts, wanted: ColumnNames, rejects: Rejects) -> Iterator[Batch]:
+    """Batches of the good rows of ``parts``."""
+    with contextlib.closing(parts):
+        for part in parts:
+            found = wanted.find(part.origin.where, part.names)
+            labels = part.labels if found.label is None else part.columns[found.label]
+            weights = part.weights if found.weight is None else part.columns[found.weight]
+            batch = admit(
+                part.columns[found.text].array,
+                None if labels is None else labels.array,
+                None if weights is None else weights.array,
+                rejects,
+                part.origin,
+                part.at,
+            )
+            if batch is not None:
+                yield batch
 
 
 def gathered(
     rows: Iterable[Row], rejects: Rejects, origin: Origin, *, labelled: bool, weighted: bool
 ) -> Iterator[Batch]:
-    """Batches of a stream of rows, cut so that memory stays bounded."""
-    pending: list[Row] = []
-    size = 0
+    """Batches of a stream of rows."""
 
-    def batch() -> Batch | None:
+    def batch(pending: list[Row]) -> Batch | None:
         texts, labels, weights, places, raws = (list(column) for column in zip(*pending, strict=True))
         return admit(
             texts,
@@ -78,21 +102,39 @@ def gathered(
             raws.__getitem__,
         )
 
+    for pending in chunked(rows):
+        admitted = batch(pending)
+        pending.clear()  # while a batch is counted, its rows need not be held
+        if admitted is not None:
+            yield admitted
+
+
+def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Lists of ``rows``, cut so that memory stays bounded."""
+    pending: list[Row] = []
+    size = 0
     for row in rows:
         pending.append(row)
-        text, raw = row[0], row[4]
+        item, raw = row[0], row[4]
         if raw is not None:
             size += len(raw)
-        elif isinstance(text, (str, bytes)):
-            size += len(text)
+        elif isinstance(item, (str, bytes)):
+            size += len(item)
+        else:
+            size += _size(item)
         if size >= BATCH_BYTES or len(pending) >= BATCH_ROWS:
-            admitted = batch()
-            pending.clear()
-            size = 0
-            if admitted is not None:
-                yield admitted
-    if pending and (admitted := batch()) is not None:
-        yield admitted
+            yield pending
+            pending, size = [], 0
+    if pending:
+        yield pending
+
+
+def _size(item: object) -> int:
+    """About the bytes of the values of a row of a table."""
+    values = item.values() if isinstance(item, Mapping) else item
+    if not isinstance(values, (tuple, list, ValuesView)):
+        return 0
+    return sum(OBJECT_BYTES + (len(value) if isinstance(value, (str, bytes)) else 0) for value in values)
 
 
 def _checks(column: Column) -> ModuleType:
@@ -101,14 +143,6 @@ def _checks(column: Column) -> ModuleType:
     from textodds.data import arrow
 
     return arrow
-
-
-def _kept(column: Column, keep: NDArray[np.bool_]) -> Column:
-    if isinstance(column, list):
-        return [value for value, kept in zip(column, keep, strict=True) if kept]
-    from textodds.data import arrow
-
-    return arrow.kept(column, keep)
 
 
 def _as_json(position: int, **columns: Column | None) -> str:
@@ -120,9 +154,5 @@ def _as_json(position: int, **columns: Column | None) -> str:
 
 
 def _shown(column: Column, position: int) -> object:
-    value = column[position]
-    if not isinstance(column, list):
-        from textodds.data import arrow
-
-        value = arrow.as_python(value)
+    value = _checks(column).as_python(column[position])
     return value.decode(errors="backslashreplace") if isinstance(value, bytes) else value

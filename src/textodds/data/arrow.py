@@ -19,42 +19,25 @@ Array: TypeAlias = Any  # pyarrow has no types of its own
 def texts_of(array: Array) -> tuple[Array, Problems]:
     """``array`` as texts."""
     array = _strings(array)
-    kind = array.type
-    if pa.types.is_null(kind):
-        return pa.array([""] * len(array)), dict.fromkeys(range(len(array)), values.NULL_TEXT)
-    if pa.types.is_dictionary(kind):
-        entries = array.dictionary
-        checked, problems = texts_of(entries)
-        if checked is not entries:
-            array = pa.DictionaryArray.from_arrays(array.indices, checked)
-        return array, _spread(array, problems, values.NULL_TEXT)
-    if not _is_string(kind):
+    if _is_indirect(array):
+        return _by_entries(array, texts_of, values.NULL_TEXT)
+    if not is_string(array.type):
         raise InputError(
-            f"the text column holds {kind}, not text",
+            f"the text column holds {array.type}, not text",
             hint="name another column with `--text COLUMN` (text='COLUMN')",
         )
-    return array, not_utf8(array, "text") | _nulls(array, values.NULL_TEXT)
+    return array, not_utf8(array, "text") | _where(array.is_null(), values.NULL_TEXT)
 
 
 def labels_of(array: Array) -> tuple[Array, Problems]:
     """``array`` as labels."""
     array = _strings(array)
+    if _is_indirect(array):
+        return _by_entries(array, labels_of, values.EMPTY_LABEL)
     kind = array.type
-    if pa.types.is_null(kind):
-        return pa.array([""] * len(array)), dict.fromkeys(range(len(array)), values.EMPTY_LABEL)
-    if pa.types.is_dictionary(kind):
-        entries = array.dictionary
-        checked, problems = labels_of(entries)
-        if pa.types.is_dictionary(checked.type):  # numbers, which were encoded once more
-            checked = checked.dictionary_decode()
-        if checked is not entries:
-            array = pa.DictionaryArray.from_arrays(array.indices, checked)
-        return array, _spread(array, problems, values.EMPTY_LABEL)
-    if _is_string(kind):
-        problems = not_utf8(array, "label") | _nulls(array, values.EMPTY_LABEL)
-        for at in np.flatnonzero(_mask(pc.equal(array, pa.scalar("", kind)))):
-            problems[int(at)] = values.EMPTY_LABEL
-        return array, problems
+    if is_string(kind):
+        empty = _where(pc.equal(array, pa.scalar("", kind)), values.EMPTY_LABEL)
+        return array, not_utf8(array, "label") | _where(array.is_null(), values.EMPTY_LABEL) | empty
     try:
         encoded = array.dictionary_encode()
     except pa.ArrowNotImplementedError:
@@ -64,7 +47,7 @@ def labels_of(array: Array) -> tuple[Array, Problems]:
         ) from None
     names, problems = values.labels_of(encoded.dictionary.to_pylist())
     labels = pa.DictionaryArray.from_arrays(encoded.indices, pa.array(names, pa.string()))
-    return labels, _spread(labels, problems, values.EMPTY_LABEL)
+    return labels, spread(labels, problems | {-1: values.EMPTY_LABEL})
 
 
 def weights_of(array: Array) -> tuple[NDArray[np.float64], Problems]:
@@ -102,32 +85,41 @@ def as_python(scalar: Array) -> object:
 def _strings(array: Array) -> Array:
     """``array`` without a wrapping that does not matter, and bytes as strings."""
     if isinstance(array, pa.ExtensionArray) and (
-        _is_string(array.storage.type) or _is_bytes(array.storage.type)
+        is_string(array.storage.type) or is_bytes(array.storage.type)
     ):
         array = array.storage  # JSON, say; but the numbers behind a period are not what it means
-    if _is_bytes(array.type):
+    if is_bytes(array.type):
         # Unchecked, because the check of strings names the row, and the cast does not.
         unchecked = pc.CastOptions(pa.large_string(), allow_invalid_utf8=True)
         return pc.cast(pc.cast(array, pa.large_binary()), options=unchecked)
     return array
 
 
-def _is_string(kind: Array) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_view(kind, "string"))
+def is_string(kind: Array) -> bool:
+    """Whether ``kind`` is a type of strings."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view")
 
 
-def _is_bytes(kind: Array) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or _is_view(kind, "binary"))
+def is_bytes(kind: Array) -> bool:
+    """Whether ``kind`` is a type of bytes of any length."""
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or str(kind) == "binary_view")
 
 
-def _is_view(kind: Array, of: str) -> bool:
-    return str(kind) == f"{of}_view"
+def _is_indirect(array: Array) -> bool:
+    return bool(pa.types.is_null(array.type) or pa.types.is_dictionary(array.type))
 
 
-def _nulls(array: Array, reason: str) -> Problems:
-    if not array.null_count:
-        return {}
-    return {int(at): reason for at in np.flatnonzero(_mask(array.is_null()))}
+def _by_entries(array: Array, check: Any, null: str) -> tuple[Array, Problems]:
+    """What ``check`` says of a dictionary, or of nothing but nulls, each of which is bad for ``null``."""
+    if pa.types.is_null(array.type):
+        return pa.array([""] * len(array)), dict.fromkeys(range(len(array)), null)
+    entries = array.dictionary
+    checked, problems = check(entries)
+    if pa.types.is_dictionary(checked.type):  # numbers, which were encoded once more
+        checked = checked.dictionary_decode()
+    if checked is not entries:
+        array = pa.DictionaryArray.from_arrays(array.indices, checked)
+    return array, spread(array, problems | {-1: null})
 
 
 def not_utf8(array: Array, what: str) -> Problems:
@@ -148,15 +140,23 @@ def not_utf8(array: Array, what: str) -> Problems:
     return problems
 
 
-def _mask(array: Array) -> NDArray[np.bool_]:
-    filled: NDArray[np.bool_] = pc.fill_null(array, False).to_numpy(zero_copy_only=False)
-    return filled
+def _where(mask: Array, reason: str) -> Problems:
+    if not mask.true_count:
+        return {}
+    return dict.fromkeys(np.flatnonzero(pc.fill_null(mask, False)).tolist(), reason)
 
 
-def _spread(array: Array, problems: Problems, null: str) -> Problems:
-    """Problems of the entries of a dictionary, as those of the rows that refer to them."""
+def entries_of(array: Array) -> NDArray[np.int64]:
+    """The entry of the dictionary that each value is, -1 for null."""
     entries: NDArray[np.int64] = pc.fill_null(array.indices.cast(pa.int64()), -1).to_numpy(
         zero_copy_only=False
     )
-    problems = {**problems, -1: null}
+    return entries
+
+
+def spread(array: Array, problems: Problems) -> Problems:
+    """Problems of the entries of a dictionary, as those of the rows that refer to them."""
+    if not problems:
+        return {}
+    entries = entries_of(array)
     return {int(at): problems[int(entries[at])] for at in np.flatnonzero(np.isin(entries, list(problems)))}

@@ -52,15 +52,20 @@ class Batch:
 
     def label_list(self) -> list[str]:
         """The labels as a list."""
-        if self.labels is None:
-            raise NoData("there are texts but no labels")
-        if isinstance(self.labels, list):
-            return self.labels
-        if hasattr(self.labels, "to_list"):
-            return list(self.labels.to_list())
-        import pyarrow
+        return label_list(self.labels, "texts")
 
-        return [str(label) for label in pyarrow.array(self.labels).to_pylist()]
+
+def label_list(labels: Texts | None, rows: str) -> list[str]:
+    """The labels of ``rows`` as a list."""
+    if labels is None:
+        raise NoData(f"there are {rows} but no labels")
+    if isinstance(labels, list):
+        return labels
+    if hasattr(labels, "to_list"):
+        return list(labels.to_list())
+    import pyarrow
+
+    return [str(label) for label in pyarrow.array(labels).to_pylist()]
 
 
 def taken(column: Any, rows: list[int]) -> list[str] | None:

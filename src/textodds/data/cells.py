@@ -42,20 +42,8 @@ def of_list(items: list[Any], name: str) -> Values:
             return Values(pa.array(items, from_pandas=True))
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             pass  # of several types, of one that is not Arrow's, or not to be written in UTF-8
-    written: list[str | None] = []
-    problems = {}
-    for at, item in enumerate(items):
-        try:
-            written.append(values.written(item, _column(name)))
-        except Unusable as unusable:
-            written.append(None)
-            problems[at] = str(unusable)
+    written, problems = values.each(items, lambda item: values.written(item, _column(name)), None)
     return Values(pa.array(written, pa.large_string()), problems)
-
-
-def nulls(length: int) -> Array:
-    """A column without values."""
-    return pa.nulls(length)
 
 
 def numbers_of(name: str, array: Array) -> tuple[NDArray[np.float64], Problems]:
@@ -65,9 +53,8 @@ def numbers_of(name: str, array: Array) -> tuple[NDArray[np.float64], Problems]:
     if pa.types.is_dictionary(kind):
         array = _compact(array)
         numbers, problems = numbers_of(name, array.dictionary)
-        taken = np.append(numbers, np.nan)[_entries(array)]
-        return taken, _spread(array, problems)
-    if is_string(kind):
+        return np.append(numbers, np.nan)[arrow.entries_of(array)], arrow.spread(array, problems)
+    if arrow.is_string(kind):
         return _parsed(name, array)
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan), {}
@@ -89,7 +76,7 @@ def categories_of(name: str, array: Array) -> tuple[Array, Problems]:
 def texts_of(name: str, array: Array) -> tuple[Array, Problems]:
     """``array`` as utf8 as it stands, or as large_utf8 beyond 2 GiB; empty where a text is missing."""
     array = plain(array)
-    if is_string(array.type):
+    if arrow.is_string(array.type):
         array, problems = sound(name, array)
     else:
         array, problems = _written(name, array, lambda written: written)
@@ -103,15 +90,10 @@ def texts_of(name: str, array: Array) -> tuple[Array, Problems]:
     return array, problems
 
 
-def labels_of(array: Array) -> tuple[Array, Problems]:
-    """``array`` as labels, none of them empty."""
-    return arrow.labels_of(array)
-
-
 def weights_of(array: Array) -> tuple[NDArray[np.float64], Problems]:
     """``array`` as weights; strings too, because those of CSV are."""
     array = plain(array)
-    if not is_string(array.type):
+    if not arrow.is_string(array.type):
         return arrow.weights_of(array)
     weights, problems = _parsed("weight", array)
     for at in np.flatnonzero(~((weights >= 0) & (weights <= values.WEIGHT_MOST))):
@@ -136,7 +118,7 @@ def as_category(written: str) -> str | None:
 def plain(array: Array) -> Array:
     """``array`` without a wrapping that does not matter, strings among them as utf8 or large_utf8."""
     if isinstance(array, pa.ExtensionArray) and (
-        is_string(array.storage.type) or pa.types.is_dictionary(array.storage.type)
+        arrow.is_string(array.storage.type) or pa.types.is_dictionary(array.storage.type)
     ):
         array = array.storage
     if str(array.type) == "string_view":  # for which most functions are missing, in pyarrow 26
@@ -161,11 +143,6 @@ def stripped(array: Array) -> Array:
     return pc.if_else(missing, pa.scalar(None, array.type), array)
 
 
-def is_string(kind: Array) -> bool:
-    """Whether ``kind`` is a type of strings."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view")
-
-
 def is_number(kind: Array) -> bool:
     """Whether ``kind`` is a type of numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
@@ -188,19 +165,14 @@ def _parsed(name: str, array: Array) -> tuple[NDArray[np.float64], Problems]:
         numbers = None
     if numbers is not None:
         # Arrow reads `inf` and `NAN` too, and makes `1e999` infinite.
-        doubtful = ~(np.abs(numbers) <= NUMBER_MOST) & ~_nulls(present)
+        doubtful = ~(np.abs(numbers) <= NUMBER_MOST) & present.is_valid().to_numpy(zero_copy_only=False)
         if not doubtful.any():
             return numbers, problems
     encoded = present.dictionary_encode()
-    entries = encoded.dictionary.to_pylist()
-    distinct = np.full(len(entries) + 1, np.nan)
-    bad = {}
-    for at, written in enumerate(entries):
-        try:
-            distinct[at] = _number(name, written)
-        except Unusable as unusable:
-            bad[at] = str(unusable)
-    return distinct[_entries(encoded)], problems | _spread(encoded, bad)
+    distinct, bad = values.each(
+        encoded.dictionary.to_pylist(), lambda written: _number(name, written), np.nan
+    )
+    return np.array([*distinct, np.nan])[arrow.entries_of(encoded)], problems | arrow.spread(encoded, bad)
 
 
 def _number(name: str, written: str) -> float:
@@ -227,7 +199,7 @@ def _written(name: str, array: Array, convert: Any) -> tuple[Array, Problems]:
     kind = array.type
     if pa.types.is_null(kind):
         return pa.nulls(len(array), pa.string()), {}
-    if is_string(kind):
+    if arrow.is_string(kind):
         array, problems = sound(name, array)
     if pa.types.is_dictionary(kind):
         array = _compact(array)
@@ -236,16 +208,13 @@ def _written(name: str, array: Array, convert: Any) -> tuple[Array, Problems]:
             array = array.dictionary_encode()
         except pa.ArrowNotImplementedError:
             raise unreadable(name, kind, "text") from None
-    entries: list[str | None] = []
-    bad = {}
-    for at, entry in enumerate(array.dictionary):
-        written = None
-        try:
-            written = values.written(arrow.as_python(entry), _column(name))
-        except Unusable as unusable:
-            bad[at] = str(unusable)
-        entries.append(None if written is None else convert(written))
-    return pa.array(entries, pa.string()).take(array.indices), problems | _spread(array, bad)
+
+    def entry(value: object) -> str | None:
+        written = values.written(arrow.as_python(value), _column(name))
+        return None if written is None else convert(written)
+
+    entries, bad = values.each(array.dictionary, entry, None)
+    return pa.array(entries, pa.string()).take(array.indices), problems | arrow.spread(array, bad)
 
 
 def _compact(array: Array) -> Array:
@@ -256,27 +225,6 @@ def _compact(array: Array) -> Array:
     return pa.DictionaryArray.from_arrays(
         pc.index_in(array.indices, value_set=entries.drop_null()), array.dictionary.take(entries.drop_null())
     )
-
-
-def _entries(array: Array) -> NDArray[np.int64]:
-    """The entry of the dictionary that each value is, -1 for null."""
-    entries: NDArray[np.int64] = pc.fill_null(array.indices.cast(pa.int64()), -1).to_numpy(
-        zero_copy_only=False
-    )
-    return entries
-
-
-def _spread(array: Array, problems: Problems) -> Problems:
-    """Problems of the entries of a dictionary, as those of the rows that refer to them."""
-    if not problems:
-        return {}
-    entries = _entries(array)
-    return {int(at): problems[int(entries[at])] for at in np.flatnonzero(np.isin(entries, list(problems)))}
-
-
-def _nulls(array: Array) -> NDArray[np.bool_]:
-    mask: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
-    return mask
 
 
 def _column(name: str) -> str:

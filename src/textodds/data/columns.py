@@ -22,19 +22,6 @@ class Found:
     label: int | None
     weight: int | None
 
-    @property
-    def positions(self) -> list[int]:
-        """The distinct positions in ascending order: the columns to fetch."""
-        return sorted({at for at in (self.text, self.label, self.weight) if at is not None})
-
-    def among(self, positions: Sequence[int]) -> Found:
-        """Where these columns stand in a table that has only ``positions`` of the columns."""
-        return Found(
-            positions.index(self.text),
-            None if self.label is None else positions.index(self.label),
-            None if self.weight is None else positions.index(self.weight),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
@@ -56,9 +43,9 @@ class ColumnNames:
         return self.labelled or self.label is not None
 
     @property
-    def names_columns(self) -> bool:
-        """Whether any column is named."""
-        return bool(self._named)
+    def is_tabular(self) -> bool:
+        """Whether there must be columns: for the labels, or because one is named."""
+        return self.labelled or bool(self._named)
 
     @property
     def _named(self) -> dict[str, str]:
@@ -87,6 +74,15 @@ class ColumnNames:
         if "label" not in found and self.labelled:
             found["label"] = usual(where, columns, LABEL_NAMES, "label", found.values())
         return Found(found["text"], found.get("label"), found.get("weight"))
+
+    def positions(self, where: str, columns: Sequence[str]) -> list[int]:
+        """The columns to read among ``columns``, that of the texts first."""
+        found = self.find(where, columns)
+        return [at for at in (found.text, found.label, found.weight) if at is not None]
+
+    def bulk(self, columns: list[str]) -> list[str]:
+        """Those of the ``columns`` to read that a batch is measured by: the texts."""
+        return columns[:1]
 
     def refuse_names(self, what: str) -> None:
         """Fail where a column is named but ``what`` has none, rather than ignore the name."""

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from textodds.data import files
-from textodds.data.admission import Row, gathered
+from textodds.data.admission import Row, admit_parts, gathered
 from textodds.data.batch import BATCH_ROWS, Batch
 from textodds.data.columns import ColumnNames, Found
 from textodds.data.files import File
 from textodds.data.formats import SQLITE_MAGIC
-from textodds.data.frames import admitted_parts, arrow_parts
-from textodds.data.parts import Part, row_parts
+from textodds.data.frames import arrow_parts
+from textodds.data.parts import Parts, row_parts
 from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import Sought
+from textodds.data.sought import ColumnRequest, Sought
 from textodds.errors import BadFile, InputError
 
 if TYPE_CHECKING:
@@ -40,34 +40,26 @@ def batches(file: File | None, query: str | None, wanted: ColumnNames, rejects: 
     ``SELECT body AS text, kind AS label FROM 'mail/*.parquet'``. Rows come in the order of the query;
     to be sure that two passes see the same order, give it an ORDER BY.
     """
-    origin = _origin(file)
-    if _is_sqlite(file):
-        with _sqlite(file, query, bytes) as cursor:
-            found = wanted.find(origin.where, _names(cursor))
-            yield from gathered(
-                _rows(cursor, found),
-                rejects,
-                origin,
-                labelled=found.label is not None,
-                weighted=found.weight is not None,
-            )
-    elif file is None or file.size:
-        with _duckdb(file, query) as relation:
-            found = wanted.find(origin.where, relation.columns)
-            read = _record_batches(relation, found.positions)
-            yield from admitted_parts(read, found.among(found.positions), rejects, origin)
+    if not _is_sqlite(file):
+        yield from admit_parts(parts(file, query, wanted), wanted, rejects)
+        return
+    with _sqlite(file, query, bytes) as cursor:
+        found, origin = wanted.find(file.name, _names(cursor)), _origin(file)
+        labelled, weighted = found.label is not None, found.weight is not None
+        yield from gathered(_rows(cursor, found), rejects, origin, labelled=labelled, weighted=weighted)
 
 
-def parts(file: File | None, query: str | None, sought: Sought) -> Iterator[Part]:
+def parts(file: File | None, query: str | None, wanted: ColumnRequest) -> Parts:
     """Parts of the table that a query returns or, without one, of the only table of ``file``."""
     origin = _origin(file)
     if _is_sqlite(file):
+        assert isinstance(wanted, Sought)
         with _sqlite(file, query, _text) as cursor:
             rows = ((row, None, None, at, None) for at, row in enumerate(cursor, start=1))
-            yield from row_parts(rows, _names(cursor), sought, origin)
+            yield from row_parts(rows, _names(cursor), wanted, origin)
     elif file is None or file.size:
         with _duckdb(file, query) as relation:
-            read = _record_batches(relation, sought.positions(origin.where, relation.columns))
+            read = _record_batches(relation, wanted.positions(origin.where, relation.columns))
             yield from arrow_parts(read, origin)
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
-from textodds.data import database, fileset, frames, objects
+from textodds.data import fileset, frames, objects
 from textodds.data.columns import ColumnNames
+from textodds.data.fileset import FileOptions
 from textodds.data.objects import refuse
 from textodds.data.options import ReadOptions
-from textodds.data.rejects import Rejects
-from textodds.data.source import Source, SourceFactory
-from textodds.data.texts import TextFileOptions
+from textodds.data.schema import Schema
+from textodds.data.sought import ColumnRequest, Sought
+from textodds.data.source import Source
+from textodds.data.table_source import TableSource
 from textodds.errors import InputError
-
-S = TypeVar("S")
 
 
 def read(
@@ -72,55 +73,93 @@ def read(
     if isinstance(source, Source) and labels is None and weights is None and how == ReadOptions():
         return source
     wanted = ColumnNames(how.text, how.label, how.weight, labelled)
-    return opened(
-        source,
-        labels,
-        weights,
-        how,
-        make=Source,
-        of_query=lambda file, rejects: database.batches(file, str(how.query), wanted, rejects),
-        of_files=TextFileOptions(how.format, how.quoting, how.header, wanted),
-        of_object=lambda source, first: objects.object_source(
-            source, first, labels, weights, wanted, how.rejecting
-        ),
-    )
+    texts: Source = _open(source, labels, weights, how, wanted)
+    return texts
 
 
-def opened(
+def read_table(
     source: Any,
-    labels: Any,
-    weights: Any,
-    how: ReadOptions,
+    labels: Any | None = None,
+    weights: Any | None = None,
     *,
-    make: SourceFactory[Any, S],
-    of_query: Callable[[Any, Rejects], Any],
-    of_files: Any,
-    of_object: Callable[[Any, object], S],
-) -> S:
+    kinds: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
+    labelled: bool = True,
+    **options: Any,
+) -> TableSource:
+    """A `TableSource` of the rows in ``source``.
+
+    Parameters
+    ----------
+    source : path, table, array, iterable or None
+        A path or a list of ``os.PathLike``, as for `read`, but not a folder, fastText or plain lines. A
+        pyarrow, polars or pandas table, or anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+        A dict of columns. An iterable of dicts. A 2-D NumPy array or an iterable of equally long rows,
+        whose columns are called `1`, `2`, …. None where ``query`` names its own files.
+    labels, weights : column or iterable, optional
+        One per row, where ``source`` is in memory and they are not among its columns.
+    label, weight : str, optional
+        Names of columns. A label that is not named is that of the schema, or else the first there is of
+        `columns.LABEL_NAMES`; a weight is never guessed.
+    kinds : dict, optional
+        One of `KINDS` for each column whose kind is not to be found from its values.
+    schema : Schema, optional
+        The columns to read, by name and as their kinds; those of an array by their order. Columns that
+        it does not name are left out. Otherwise every column is read, and its kind found from its type
+        or from the first `BATCH_ROWS` rows.
+    format, query, quoting, header, labelled, bad_rows, rejects_path
+        As for `read`. Bad is a row that cannot be taken apart or holds what is not UTF-8, one with a
+        value in a column of numbers that is no number or beyond 1e100 in size, and one whose label or
+        weight is bad.
+
+    A value is missing where it is null or NaN, or one of the strings in `cells.MISSING`; that is never
+    bad. Categories become text as labels do: 3, 3.0 and the text ``"3.0"`` become ``"3"``.
+
+    >>> source = read_table({"size": [1.5, 2.0, 4.0], "colour": ["red", None, "blue"]}, ["a", "b", "a"])
+    >>> [(column.name, column.kind, column.why) for column in source.schema.columns]
+    [('size', 'number', 'numbers, 3 different'), ('colour', 'category', '2 different values')]
+    >>> [(batch.columns["size"].tolist(), batch.label_list()) for batch in source]
+    [([1.5, 2.0, 4.0], ['a', 'b', 'a'])]
+    """
+    how = ReadOptions.of(options)
+    if how.text is not None:
+        raise InputError(
+            "`text` names the one column of texts, but all columns of a table are read",
+            hint="leave it out, or say what the column is: `--columns NAME=text` (columns={'NAME': 'text'})",
+        )
+    sought = Sought(how.label, how.weight, kinds, schema, labelled=labelled, labels_beside=labels is not None)
+    if how.weight is not None and weights is not None:
+        raise InputError(
+            "`weight` names a column, but weights are given beside the table", hint="leave out one of the two"
+        )
+    table: TableSource = _open(source, labels, weights, how, sought)
+    return table
+
+
+def _open(source: Any, labels: Any, weights: Any, how: ReadOptions, wanted: ColumnRequest) -> Any:
     """The source of texts or of rows that ``source`` is: the answer to a query, files, or an object."""
     source, first = begun(source)
     paths = paths_of(source, first)
+    make = partial(TableSource, wanted) if isinstance(wanted, Sought) else Source
     if how.query is not None:
         given = how.of_files
         if how.format == "database":
             given.pop("format")
         refuse("a query", labels=labels, weights=weights, **given)
-        refuse_query_of(source, paths)
-        return fileset.query_source(paths, of_query, how.rejecting, make)
+        if paths is None and source is not None:
+            raise InputError(
+                "a query reads a database file, or files that it names, and the source is neither",
+                hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
+            )
+        return fileset.query_source(paths, str(how.query), wanted, how.rejecting, make)
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return fileset.file_source(paths, of_files, how.rejecting, make)
+        reading = FileOptions(how.format, how.quoting, how.header, wanted)
+        return fileset.file_source(paths, reading, how.rejecting, make)
     refuse("not a file", **how.of_files)
-    return of_object(source, first)
-
-
-def refuse_query_of(source: Any, paths: list[str] | None) -> None:
-    """Fail for a query to something that is not a file."""
-    if paths is None and source is not None:
-        raise InputError(
-            "a query reads a database file, or files that it names, and the source is neither",
-            hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
-        )
+    if isinstance(wanted, Sought):
+        return objects.table_object_source(source, first, labels, weights, wanted, how.rejecting)
+    return objects.text_object_source(source, first, labels, weights, wanted, how.rejecting)
 
 
 def begun(source: Any) -> tuple[Any, object]:

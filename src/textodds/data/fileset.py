@@ -3,50 +3,68 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, TypeVar
 
-from textodds.data import files, folder, formats
+from textodds.data import database, files, folder, formats, jsonl, lines, parquet
+from textodds.data.admission import admit_parts
+from textodds.data.columns import ColumnNames
 from textodds.data.files import File, Spool
-from textodds.data.position import Position
 from textodds.data.rejects import Rejecting, Rejects
-from textodds.data.source import SourceFactory
+from textodds.data.sought import ColumnRequest, Sought
+from textodds.data.source import Position
 from textodds.errors import BadFile, InputError
 
-T = TypeVar("T")
 S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class FileOptions(ABC, Generic[T]):
-    """How files are to be read, whatever their format turns out to be."""
+class FileOptions:
+    """How files are to be read, whatever their format turns out to be: as texts, or as tables."""
 
     format: str | None
     quoting: bool
     header: bool
+    wanted: ColumnRequest
 
-    @property
-    @abstractmethod
-    def of_stdin(self) -> str | None:
-        """The format of standard input where nothing else tells."""
-
-    @abstractmethod
     def format_of(self, file: File) -> str:
         """The format of ``file``: as said, by its name, or by its content; checked to make sense."""
+        chosen = self.format or formats.by_name(file.name)
+        if chosen is None:
+            chosen = formats.by_content(file, tabular=self.wanted.is_tabular)
+        if chosen in ("fasttext", "lines"):
+            self.wanted.refuse_names(f"`{file.name}`, read as {chosen},")
+        if chosen == "lines" and self.wanted.reads_labels:
+            raise InputError(
+                f"`{file.name}` is read as plain lines, which have no labels",
+                hint="write `__label__spam text` on each line and read it with `--format fasttext`",
+            )
+        return chosen
 
-    @abstractmethod
-    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[T]:
-        """Batches of one file in the ``chosen`` format."""
+    def batches(self, file: File, chosen: str, rejects: Rejects, progress: Position) -> Iterator[Any]:
+        """What one file in the ``chosen`` format holds: batches of texts, or parts of a table."""
+        dialect, wanted = lines.Dialect(chosen, self.quoting, self.header), self.wanted
+        if isinstance(wanted, Sought):
+            if chosen == "jsonl":
+                return jsonl.parts(file, wanted, progress)
+            if chosen == "parquet":
+                return parquet.parts(file, wanted, progress)
+            if chosen == "database":
+                return database.parts(file, None, wanted)
+            return lines.parts(file, dialect, wanted, rejects, progress)
+        if chosen == "jsonl":
+            return jsonl.batches(file, wanted, rejects, progress)
+        if chosen == "parquet":
+            return admit_parts(parquet.parts(file, wanted, progress), wanted, rejects)
+        if chosen == "database":
+            return database.batches(file, None, wanted, rejects)
+        return lines.batches(file, dialect, wanted, rejects, progress)
 
-    @abstractmethod
-    def of_folder(self, path: str) -> Callable[[Rejects, Position], Iterator[T]]:
-        """Batches of the documents in a folder, or an error where a folder makes no sense."""
 
-
-def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
+def file_source(paths: list[str], reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [files.named(path) for given in paths for path in files.found(given)]
     if len(found) == 1 and files.is_folder(found[0].path) and reading.format in (None, "folder"):
@@ -66,7 +84,7 @@ def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, ma
     rejects = reject(_name(found))
     rejects.refuse_to_overwrite(file.path for file in found)
 
-    def batches(rejects: Rejects, progress: Position) -> Iterator[T]:
+    def batches(rejects: Rejects, progress: Position) -> Iterator[Any]:
         for file, format_ in zip(found, chosen, strict=True):
             yield from reading.batches(file, format_, rejects, progress)
             progress.finish(file.size)
@@ -77,9 +95,10 @@ def file_source(paths: list[str], reading: FileOptions[T], reject: Rejecting, ma
 
 def query_source(
     paths: list[str] | None,
-    batches: Callable[[File | None, Rejects], Iterator[T]],
+    query: str,
+    wanted: ColumnRequest,
     reject: Rejecting,
-    make: SourceFactory[T, S],
+    make: Callable[..., S],
 ) -> S:
     """The source of the rows of a query to a database file, or to DuckDB in memory."""
     file = None
@@ -90,27 +109,33 @@ def query_source(
         file = files.named(found[0])
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
-    return make(
-        "a query" if file is None else f"a query to {file.name}",
-        lambda rejects, _: batches(file, rejects),
-        reject("query" if file is None else _name([file])),
-    )
+
+    def batches(rejects: Rejects, progress: Position) -> Iterator[Any]:
+        if isinstance(wanted, Sought):
+            return database.parts(file, query, wanted)
+        return database.batches(file, query, wanted, rejects)
+
+    if file is None:
+        return make("a query", batches, reject("query"))
+    return make(f"a query to {file.name}", batches, reject(_name([file])))
 
 
-def _folder_source(path: str, reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
-    batches = reading.of_folder(path)
+def _folder_source(path: str, reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
+    reading.wanted.refuse_names(f"`{path}`, a folder of documents,")
+    batches = partial(folder.batches, path, labelled=reading.wanted.reads_labels)
     _refuse_dialect(reading, ["folder"])
     return make(path, batches, reject(Path(path).resolve().name), size=folder.size(path))
 
 
-def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: SourceFactory[T, S]) -> S:
+def _pipe_source(pipe: File, reading: FileOptions, reject: Rejecting, make: Callable[..., S]) -> S:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.
     """
     known = reading.format or formats.by_name(pipe.name)
-    if known is None and pipe.path == files.STDIN:
-        known = reading.of_stdin
+    wanted = reading.wanted
+    if known is None and pipe.path == files.STDIN and isinstance(wanted, ColumnNames) and not wanted.labelled:
+        known = "lines"  # where there need be no labels
     rejects = reject(_name([pipe]))
     if known in formats.STREAMED:
         reading = replace(reading, format=known)
@@ -124,7 +149,7 @@ def _pipe_source(pipe: File, reading: FileOptions[T], reject: Rejecting, make: S
         )
     spool = Spool(pipe)
 
-    def batches(rejects: Rejects, progress: Position) -> Iterator[T]:
+    def batches(rejects: Rejects, progress: Position) -> Iterator[Any]:
         return reading.batches(spool.file, reading.format_of(spool.file), rejects, progress)
 
     return make(pipe.name, batches, rejects)
@@ -137,7 +162,7 @@ def _name(found: list[File]) -> str:
     return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
 
 
-def _refuse_dialect(reading: FileOptions[T], chosen: list[str]) -> None:
+def _refuse_dialect(reading: FileOptions, chosen: list[str]) -> None:
     if not (reading.quoting and reading.header) and not set(chosen) & set(formats.DELIMITED):
         option = "header" if reading.quoting else "quoting"
         raise InputError(

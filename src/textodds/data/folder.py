@@ -10,8 +10,8 @@ from textodds.data import files
 from textodds.data.admission import Row, gathered
 from textodds.data.batch import Batch
 from textodds.data.formats import BOM
-from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
+from textodds.data.source import Position
 from textodds.data.values import Unreadable
 from textodds.errors import BadFile
 

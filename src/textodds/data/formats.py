@@ -7,6 +7,7 @@ from pathlib import Path
 
 from textodds.data import files
 from textodds.data.files import File
+from textodds.data.values import cut
 from textodds.errors import BadFile, InputError, suggestion
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines", "folder", "database")
@@ -83,8 +84,9 @@ def by_content(file: File, *, tabular: bool) -> str:
         )
     if not start or any(mark in line for mark in b",;\t|"):
         return "csv"
+    shown = cut(line.strip().decode(errors="backslashreplace"), 60)
     raise BadFile(
-        f"`{file.name}` does not show what format it is in; its first line is {_shown(line)}",
+        f"`{file.name}` does not show what format it is in; its first line is `{shown}`",
         hint="say so with `--format csv`, `tsv`, `jsonl`, `parquet` or `fasttext` (format='csv')",
     )
 
@@ -106,8 +108,3 @@ def _is_object(line: bytes, *, whole: bool) -> bool:
     except (ValueError, RecursionError):
         # Longer than was looked at, or a bad row: then a quoted key says enough.
         return line[1:].lstrip().startswith(b'"') or not whole
-
-
-def _shown(line: bytes) -> str:
-    shown = line.strip().decode(errors="backslashreplace")
-    return f"`{shown[:60]}…`" if len(shown) > 60 else f"`{shown}`"

@@ -5,21 +5,22 @@ pandas and polars are known by the names of their classes, so that neither has t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from textodds.data import in_memory
-from textodds.data.admission import admit
-from textodds.data.batch import SLICE_ROWS, Batch
-from textodds.data.columns import ColumnNames, Found
+from textodds.data.batch import SLICE_ROWS
 from textodds.data.in_memory import Slicer
-from textodds.data.parts import Part, Values
-from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import Sought
+from textodds.data.parts import Part, Parts, Values
+from textodds.data.rejects import Origin
+from textodds.data.sought import ColumnRequest
 from textodds.errors import InputError
 
 PYARROW_COLUMNS = ("pyarrow Array", "pyarrow ChunkedArray")
+
+# The lengths of the pieces a column consists of, and how to cut it.
+Pieces: TypeAlias = tuple[list[int], Callable[[int, int], Values]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,65 +74,40 @@ def table_of(source: Any) -> Table:
     return Table(source.schema.names, [_chunked(column) for column in source.columns])
 
 
-def table_batches(table: Table, wanted: ColumnNames, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
-    """Batches of the rows of a table in memory."""
-    found = wanted.find(origin.where, table.names)
-    return column_batches(
-        table.columns[found.text],
-        None if found.label is None else table.columns[found.label],
-        None if found.weight is None else table.columns[found.weight],
-        rejects,
-        origin,
-    )
+def raw_pieces(column: Any, name: str) -> Pieces:
+    """The pieces of a column as they are."""
+    lengths, cut = pieces(column)
+    return lengths, lambda start, stop: Values(cut(start, stop))
 
 
-def column_batches(
-    texts: Any, labels: Any | None, weights: Any | None, rejects: Rejects, origin: Origin
-) -> Iterator[Batch]:
-    """Batches of columns in in_memory, of Arrow or of Python, all of one length."""
-    lengths, text_slicer = pieces(texts)
-    return in_memory.sliced(
-        lengths,
-        text_slicer,
-        None if labels is None else pieces(labels)[1],
-        None if weights is None else pieces(weights)[1],
-        rejects,
-        origin,
-    )
+def table_parts(
+    table: Table,
+    labels: Any | None,
+    weights: Any | None,
+    wanted: ColumnRequest,
+    origin: Origin,
+    pieces_of: Callable[[Any, str], Pieces] = raw_pieces,
+) -> Parts:
+    """Parts of columns in memory, which are sliced and not copied."""
+    chosen = wanted.positions(origin.where, table.names)
+    names = [table.names[at] for at in chosen]
+    cuts = [pieces_of(table.columns[at], table.names[at]) for at in chosen]
+    label_cut = None if labels is None else pieces_of(labels, "label")[1]
+    weight_cut = None if weights is None else pieces_of(weights, "weight")[1]
+    for start, stop in in_memory.slices(cuts[0][0] if cuts else []):
+        yield Part(
+            origin,
+            names,
+            [cut(start, stop) for _, cut in cuts],
+            stop - start,
+            range(start + 1, stop + 1).__getitem__,
+            labels=label_cut and label_cut(start, stop),
+            weights=weight_cut and weight_cut(start, stop),
+        )
 
 
-def stream_batches(source: Any, wanted: ColumnNames, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
-    """Batches of an Arrow stream as it comes, never all of it at once."""
-    import pyarrow as pa
-
-    try:
-        with pa.RecordBatchReader.from_stream(source) as parts:
-            yield from admitted_parts(parts, wanted.find(origin.where, parts.schema.names), rejects, origin)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{origin.where} cannot be read: {error}") from error
-
-
-def admitted_parts(parts: Iterable[Any], found: Found, rejects: Rejects, origin: Origin) -> Iterator[Batch]:
-    """Batches of the ``found`` columns of Arrow record batches."""
-    rows = 0
-    for whole in parts:
-        for start in range(0, len(whole), SLICE_ROWS):
-            part = whole.slice(start, SLICE_ROWS)
-            batch = admit(
-                part.column(found.text),
-                None if found.label is None else part.column(found.label),
-                None if found.weight is None else part.column(found.weight),
-                rejects,
-                origin,
-                range(rows + 1, rows + 1 + len(part)).__getitem__,
-            )
-            rows += len(part)
-            if batch is not None:
-                yield batch
-
-
-def arrow_parts(read: Iterable[Any], origin: Origin) -> Iterator[Part]:
-    """Parts of a table that are Arrow record batches."""
+def arrow_parts(read: Iterable[Any], origin: Origin) -> Parts:
+    """Parts that are Arrow record batches."""
     rows = 0
     for whole in read:
         for start in range(0, len(whole), SLICE_ROWS):
@@ -142,13 +118,13 @@ def arrow_parts(read: Iterable[Any], origin: Origin) -> Iterator[Part]:
             yield Part(origin, part.schema.names, columns, len(part), places.__getitem__)
 
 
-def stream_parts(source: Any, sought: Sought, origin: Origin) -> Iterator[Part]:
+def stream_parts(source: Any, wanted: ColumnRequest, origin: Origin) -> Parts:
     """Parts of an Arrow stream as it comes, never all of it at once."""
     import pyarrow as pa
 
     try:
         with pa.RecordBatchReader.from_stream(source) as read:
-            chosen = sought.positions(origin.where, read.schema.names)
+            chosen = wanted.positions(origin.where, read.schema.names)
             yield from arrow_parts((part.select(chosen) for part in read), origin)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{origin.where} cannot be read: {error}") from error
@@ -187,8 +163,10 @@ def pieces(column: Any) -> tuple[list[int], Slicer]:
         return [len(column)], _pandas_slicer(column)
     if not is_column(column):
         return [len(column)], in_memory.slicer(column)
-    column = _chunked(column)
-    return [len(chunk) for chunk in column.chunks], _arrow_slicer(column)
+    whole = _chunked(column)
+    return [len(chunk) for chunk in whole.chunks], lambda start, stop: _joined(
+        whole.slice(start, stop - start)
+    )
 
 
 def _chunked(column: Any) -> Any:
@@ -199,13 +177,6 @@ def _chunked(column: Any) -> Any:
     if hasattr(column, "__arrow_c_stream__"):
         return pa.chunked_array(column)
     return pa.chunked_array([pa.array(column)])
-
-
-def _arrow_slicer(column: Any) -> Slicer:
-    def cut(start: int, stop: int) -> Any:
-        return _joined(column.slice(start, stop - start))
-
-    return cut
 
 
 def _pandas_slicer(column: Any) -> Slicer:

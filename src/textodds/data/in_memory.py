@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, TypeAlias
 
-from textodds.data.admission import Column, Row, admit, gathered
+from textodds.data.admission import Column, Row, gathered
 from textodds.data.batch import SLICE_ROWS, Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.rejects import Origin, Rejects
@@ -17,28 +17,6 @@ END = object()
 
 # The values of a column from one position up to another: a list, or an Arrow array without a copy.
 Slicer: TypeAlias = Callable[[int, int], Column]
-
-
-def sliced(
-    lengths: Iterable[int],
-    texts: Slicer,
-    labels: Slicer | None,
-    weights: Slicer | None,
-    rejects: Rejects,
-    origin: Origin,
-) -> Iterator[Batch]:
-    """Batches of columns in memory, which consist of pieces of ``lengths`` rows."""
-    for start, stop in slices(lengths):
-        batch = admit(
-            texts(start, stop),
-            None if labels is None else labels(start, stop),
-            None if weights is None else weights(start, stop),
-            rejects,
-            origin,
-            range(start + 1, stop + 1).__getitem__,
-        )
-        if batch is not None:
-            yield batch
 
 
 def slicer(column: Any) -> Slicer:

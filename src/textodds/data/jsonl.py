@@ -18,9 +18,9 @@ from textodds.data.batch import RECORD_BYTES, Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, record_parts
-from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
+from textodds.data.source import Position
 from textodds.data.values import Unreadable, not_utf8
 from textodds.errors import BadFile
 

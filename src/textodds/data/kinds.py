@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textodds.data import cells
+from textodds.data import arrow, cells
 from textodds.data.schema import Column
 
 # A text has more words than this on average, and most texts are different.
@@ -43,7 +43,7 @@ def found(name: str, arrays: list[Any]) -> Column:
         return _category(name, categories)
     if cells.is_number(kind):
         return _of_numbers(name, cells.numbers_of(name, array)[0])
-    if cells.is_string(kind):
+    if arrow.is_string(kind):
         return _of_strings(name, cells.sound(name, array)[0])
     return Column(name, "ignore", f"{_called(kind)} are not used")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,9 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnNames
 from textodds.data.files import File
 from textodds.data.parts import Part, Values
-from textodds.data.position import Position
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.sought import Sought
+from textodds.data.source import Position
 from textodds.errors import BadFile
 
 if TYPE_CHECKING:
@@ -26,92 +27,96 @@ if TYPE_CHECKING:
 KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How lines are taken apart: a format of `KINDS`, and whether CSV and TSV have quotes and a header."""
+
+    format: str
+    quoting: bool
+    header: bool
+
+    @property
+    def kind(self) -> str:
+        """What the kernel calls the format."""
+        return KINDS[self.format]
+
+
 def batches(
-    file: File,
-    format: str,  # noqa: A002 (the word of the whole package)
-    wanted: ColumnNames,
-    rejects: Rejects,
-    progress: Position,
-    *,
-    quoting: bool,
-    header: bool,
+    file: File, dialect: Dialect, wanted: ColumnNames, rejects: Rejects, progress: Position
 ) -> Iterator[Batch]:
-    """Batches of the rows of ``file``, which is in one of `KINDS`."""
-    kind, origin, rows = KINDS[format], Origin(file.name), 0
-    formats.refuse_utf16(file)
-    with files.trouble(file, lambda: rows):
-        reader = _reader(file, format, quoting=quoting, header=header)
-        if kind == "delimited":
-            if not reader.columns:
-                return
+    """Batches of the rows of ``file``."""
+
+    def select(reader: LineReader) -> Callable[[], Any]:
+        if dialect.kind == "delimited":
             at = wanted.find(file.name, reader.columns)
             reader.select(at.text, at.label, at.weight)
-        while True:
-            with _unreadable(file, kind):
-                part = reader.next_batch(rejects.skips)
-            if part is None:
-                return
-            texts, labels, weights, bad = part
-            for line, reason, raw in bad:
-                rejects.add(origin, line, reason, raw)
-            rows += len(texts) + len(bad)
-            progress.current = reader.bytes_read
-            if len(texts):
-                yield Batch(texts, labels if wanted.reads_labels else None, weights)
+        return partial(reader.next_batch, rejects.skips)
+
+    for texts, labels, weights in _pieces(file, dialect, select, rejects, progress):
+        yield Batch(texts, labels if wanted.reads_labels else None, weights)
 
 
 def parts(
-    file: File,
-    format: str,  # noqa: A002
-    sought: Sought,
-    rejects: Rejects,
-    progress: Position,
-    *,
-    quoting: bool,
-    header: bool,
+    file: File, dialect: Dialect, sought: Sought, rejects: Rejects, progress: Position
 ) -> Iterator[Part]:
     """Parts of the table in ``file``, which is CSV or TSV."""
     import pyarrow as pa
 
-    origin, rows = Origin(file.name), 0
-    formats.refuse_utf16(file)
-    with files.trouble(file, lambda: rows):
-        reader = _reader(file, format, quoting=quoting, header=header)
-        names = reader.columns
-        if not names:
-            return
-        chosen = sought.positions(file.name, names)
+    names: list[str] = []
+
+    def select(reader: LineReader) -> Callable[[], Any]:
+        chosen = sought.positions(file.name, reader.columns)
+        names.extend(reader.columns[position] for position in chosen)
         reader.select_columns(chosen)
-        while True:
-            with _unreadable(file, KINDS[format]):
-                table = reader.next_table(BATCH_ROWS, rejects.skips)
-            if table is None:
-                return
-            columns, at, bad = table
-            for line, reason, raw in bad:
-                rejects.add(origin, line, reason, raw)
-            rows += len(at) + len(bad)
-            progress.current = reader.bytes_read
-            if len(at):
-                yield Part(
-                    origin,
-                    [names[position] for position in chosen],
-                    [Values(pa.array(column)) for column in columns],
-                    len(at),
-                    partial(_line, at),
-                )
+
+        def following() -> Any:
+            table = reader.next_table(BATCH_ROWS, rejects.skips)
+            return None if table is None else (table[1], table[0], table[2])
+
+        return following
+
+    for at, columns in _pieces(file, dialect, select, rejects, progress):
+        values = [Values(pa.array(column)) for column in columns]
+        yield Part(Origin(file.name), names, values, len(at), partial(_line, at))
 
 
 def _line(lines: NDArray[np.uint64], position: int) -> int:
     return int(lines[position])
 
 
-def _reader(file: File, format: str, *, quoting: bool, header: bool) -> LineReader:  # noqa: A002
+def _pieces(
+    file: File,
+    dialect: Dialect,
+    select: Callable[[LineReader], Callable[[], Any]],
+    rejects: Rejects,
+    progress: Position,
+) -> Iterator[list[Any]]:
+    """What the kernel reads, piece by piece, after ``select`` says which columns; bad rows are rejected."""
     from textodds._kernels import LineReader
 
-    delimiter = "\t" if format == "tsv" else None  # a `.csv` may be delimited by `;`: the kernel looks
-    with _unreadable(file, KINDS[format]):
-        return LineReader(file.path, KINDS[format], delimiter, quoting, header, BATCH_BYTES)
+    origin, rows = Origin(file.name), 0
+    delimiter = "\t" if dialect.format == "tsv" else None  # a `.csv` may have `;` instead: the kernel looks
+    formats.refuse_utf16(file)
+    with files.trouble(file, lambda: rows):
+        with _unreadable(file, dialect.kind):
+            reader = LineReader(
+                file.path, dialect.kind, delimiter, dialect.quoting, dialect.header, BATCH_BYTES
+            )
+        if dialect.kind == "delimited" and not reader.columns:
+            return
+        following = select(reader)
+        while True:
+            with _unreadable(file, dialect.kind):
+                piece = following()
+            if piece is None:
+                return
+            *values, bad = piece
+            for line, reason, raw in bad:
+                rejects.add(origin, line, reason, raw)
+            rows += len(values[0]) + len(bad)
+            progress.current = reader.bytes_read
+            if len(values[0]):
+                yield values
 
 
 @contextlib.contextmanager

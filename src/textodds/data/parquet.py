@@ -14,41 +14,28 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from textodds.data import files
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
-from textodds.data.columns import ColumnNames
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
 from textodds.data.files import File
-from textodds.data.frames import admitted_parts, arrow_parts
-from textodds.data.parts import Part
-from textodds.data.position import Position
-from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import Sought
+from textodds.data.frames import arrow_parts
+from textodds.data.parts import Parts
+from textodds.data.rejects import Origin
+from textodds.data.sought import ColumnRequest
+from textodds.data.source import Position
 from textodds.errors import BadFile
 
 # Every column that is read has one: a table may have hundreds.
 BUFFER_OF_COLUMN = 128 << 10
 
 
-def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Position) -> Iterator[Batch]:
-    """Batches of the rows of ``file``."""
-    with _opened(file) as table:
-        if table is None:
-            return
-        columns = table.schema_arrow.names
-        found = wanted.find(file.name, columns)
-        rows = _batch_rows(table.metadata, [columns[found.text]])
-        read = _record_batches(file, table, [columns[at] for at in found.positions], rows, progress)
-        yield from admitted_parts(read, found.among(found.positions), rejects, Origin(file.name, "row"))
-
-
-def parts(file: File, sought: Sought, progress: Position) -> Iterator[Part]:
+def parts(file: File, wanted: ColumnRequest, progress: Position) -> Parts:
     """Parts of the table in ``file``."""
     with _opened(file) as table:
         if table is None:
             return
         columns = table.schema_arrow.names
-        chosen = [columns[at] for at in sought.positions(file.name, columns)]
-        read = _record_batches(file, table, chosen, _batch_rows(table.metadata, chosen), progress)
-        yield from arrow_parts(read, Origin(file.name, "row"))
+        chosen = [columns[at] for at in wanted.positions(file.name, columns)]
+        rows = _batch_rows(table.metadata, wanted.bulk(chosen))
+        yield from arrow_parts(_record_batches(file, table, chosen, rows, progress), Origin(file.name, "row"))
 
 
 @contextlib.contextmanager

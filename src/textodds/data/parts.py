@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from textodds.data.admission import Row
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
+from textodds.data.admission import Row, chunked
 from textodds.data.rejects import At, Origin
 from textodds.data.values import Problems, Unreadable
 
 if TYPE_CHECKING:
     from textodds.data.sought import Sought
 
-T = TypeVar("T")
-
-# What a value takes in memory beside its bytes: a reference to it, and the head of the object.
-OBJECT_BYTES = 32
-
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The values of a column as an Arrow array, and what is wrong with those that did not fit in."""
+    """The values of a column as an Arrow array, and what is wrong with those that did not fit in.
+
+    Where texts are read, Python objects remain a list.
+    """
 
     array: Any  # (N,)
     problems: Problems = field(default_factory=dict)
@@ -52,42 +49,41 @@ class Part:
     labels: Values | None = None
     weights: Values | None = None
 
+    def __len__(self) -> int:
+        return self.length
+
     @property
     def size(self) -> int:
         """Bytes that the values take in memory."""
         return sum(int(values.array.nbytes) for values in self.columns)
 
 
-def record_parts(
-    rows: Iterable[Row], sought: Sought, origin: Origin, *, labelled: bool = False, weighted: bool = False
-) -> Iterator[Part]:
+Parts: TypeAlias = Generator[Part, None, None]
+
+
+def record_parts(rows: Iterable[Row], sought: Sought, origin: Origin, **beside: bool) -> Parts:
     """Parts of rows that are mappings; their keys are the columns, and a key that a row lacks is null in it.
 
-    A column is missing only if none of the rows that are read first has it.
+    A column is missing only if none of the rows that are read first has it. ``beside`` says whether labels
+    and weights stand beside the rows: ``labelled``, ``weighted``.
     """
     is_first = True
-    for pending in chunked(rows, _size):
+    for pending in chunked(rows):
         rows_of = _Pending(pending, lambda item: isinstance(item, Mapping), {}, "a dict is")
         keys = [key for key in dict.fromkeys(chain.from_iterable(rows_of.readable)) if isinstance(key, str)]
         names = [keys[at] for at in sought.positions(origin.where, keys, sparse=not is_first)]
         is_first = False
         columns = [[item.get(name) for item in rows_of.readable] for name in names]
-        yield rows_of.part(origin, names, columns, sparse=True, labelled=labelled, weighted=weighted)
+        yield rows_of.part(origin, names, columns, sparse=True, **beside)
 
 
 def row_parts(
-    rows: Iterable[Row],
-    names: Sequence[str],
-    sought: Sought,
-    origin: Origin,
-    *,
-    labelled: bool = False,
-    weighted: bool = False,
-) -> Iterator[Part]:
-    """Parts of rows that are sequences, with as many items as there are ``names``."""
+    rows: Iterable[Row], names: Sequence[str], sought: Sought, origin: Origin, **beside: bool
+) -> Parts:
+    """Parts of rows that are sequences, with as many items as there are ``names``; else as `record_parts`."""
     width = len(names)
     chosen = sought.positions(origin.where, names)
-    for pending in chunked(rows, _size):
+    for pending in chunked(rows):
         rows_of = _Pending(
             pending,
             lambda item: isinstance(item, (tuple, list)) and len(item) == width,
@@ -95,9 +91,7 @@ def row_parts(
             f"{width} items are",
         )
         columns = [[item[at] for item in rows_of.readable] for at in chosen]
-        yield rows_of.part(
-            origin, [names[at] for at in chosen], columns, labelled=labelled, weighted=weighted
-        )
+        yield rows_of.part(origin, [names[at] for at in chosen], columns, **beside)
 
 
 class _Pending:
@@ -123,8 +117,8 @@ class _Pending:
         columns: list[list[Any]],
         *,
         sparse: bool = False,
-        labelled: bool,
-        weighted: bool,
+        labelled: bool = False,
+        weighted: bool = False,
     ) -> Part:
         from textodds.data import cells
 
@@ -157,20 +151,6 @@ class _Pending:
         return as_json(row).encode(errors="backslashreplace")
 
 
-def chunked(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
-    """Lists of ``items``, cut so that memory stays bounded."""
-    pending: list[T] = []
-    total = 0
-    for item in items:
-        pending.append(item)
-        total += size(item)
-        if total >= BATCH_BYTES or len(pending) >= BATCH_ROWS:
-            yield pending
-            pending, total = [], 0
-    if pending:
-        yield pending
-
-
 def as_json(row: object) -> str:
     """``row`` as it is shown among the rejected."""
     return json.dumps(row, ensure_ascii=False, default=_plain, skipkeys=True)
@@ -181,17 +161,6 @@ def _reason(item: object, expected: str) -> str:
         return item.reason
     shown = f"{len(item)} items" if isinstance(item, (tuple, list)) else f"a {type(item).__name__}"
     return f"{shown}, where {expected} expected"
-
-
-def _size(row: Row) -> int:
-    """Bytes of a row: of its line where there is one, else about those of its values."""
-    item, raw = row[0], row[4]
-    if raw is not None:
-        return len(raw)
-    values = item.values() if isinstance(item, Mapping) else item
-    if not isinstance(values, (tuple, list, ValuesView)):
-        return 0
-    return sum(OBJECT_BYTES + (len(value) if isinstance(value, (str, bytes)) else 0) for value in values)
 
 
 def _plain(value: object) -> object:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from textodds.data.values import cut
 from textodds.errors import InputError, suggestion
 
 KINDS = ("number", "category", "text", "ignore")
@@ -129,5 +130,4 @@ def _check_text(what: str, value: object) -> None:
 
 
 def _shown(value: object) -> str:
-    shown = repr(value)
-    return f"`{shown}`" if len(shown) <= 60 else f"`{shown[:60]}…`"
+    return f"`{cut(repr(value), 60)}`"

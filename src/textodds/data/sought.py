@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from textodds.data import columns
 from textodds.data.batch import BATCH_ROWS
+from textodds.data.columns import ColumnNames
 from textodds.data.parts import Part
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
@@ -37,6 +39,8 @@ class Sought:
     is_found : bool
         Whether the schema was found from the rows, rather than given.
     """
+
+    is_tabular = True
 
     def __init__(
         self,
@@ -81,12 +85,21 @@ class Sought:
                 self._listed = where, list(names)
         return list(range(len(names)))
 
+    def refuse_names(self, what: str) -> None:
+        """Fail, because ``what`` has texts and no columns."""
+        raise InputError(
+            f"{what} holds texts, not a table",
+            hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
+        )
+
+    def bulk(self, columns: list[str]) -> list[str]:
+        """Those of the ``columns`` to read that a batch is measured by: all."""
+        return columns
+
     def places(self, where: str, names: Sequence[str], *, sparse: bool = False) -> Places:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse."""
         assert self.schema is not None
         used = self.schema.used
-        label: int | None = None
-        weight: int | None = None
         if len(set(names)) < len(names):
             sought = {column.name for column in used}
             refuse_twice(where, [name for name in names if name in sought])
@@ -98,26 +111,19 @@ class Sought:
                 if near is not None and near not in found:
                     found[at] = near
                 elif not sparse:
-                    raise MissingColumn(
-                        where,
-                        column.name,
-                        names,
-                        None,
-                        hint="the model was trained with it, and cannot do without"
-                        if not self.is_found
-                        else "all files of one source have the columns of the first",
-                    )
+                    hint = "the model was trained with it, and cannot do without"
+                    if self.is_found:
+                        hint = "all files of one source have the columns of the first"
+                    raise MissingColumn(where, column.name, names, None, hint=hint)
         taken = [at for at in found if at is not None]
-        if sparse:
-            with contextlib.suppress(MissingColumn):
-                label = self._label_at(where, names, taken)
-            with contextlib.suppress(MissingColumn):
-                weight = self._weight_at(where, names, label)
-            return Places(found, label, weight)
-        label = self._label_at(where, names, taken)
-        weight = self._weight_at(where, names, label)
+        label = weight = None
+        allowed = contextlib.suppress(MissingColumn) if sparse else contextlib.nullcontext()
+        with allowed:
+            label = self._label_at(where, names, taken)
+        with allowed:
+            weight = self._weight_at(where, names, label)
         for place, what in ((label, "label"), (weight, "weight")):
-            if place is not None and place in found:
+            if not sparse and place is not None and place in found:
                 raise InputError(
                     f"column `{names[place]}` of {where} is one of the model's, and cannot be the {what} too",
                     hint=f"name another column with `--{what} COLUMN` ({what}='COLUMN')",
@@ -189,13 +195,8 @@ class Sought:
         for name, kind in self._kinds.items():
             at = columns.position(names, name)
             if at is None:
-                raise MissingColumn(
-                    where,
-                    name,
-                    names,
-                    None,
-                    hint="name one of these in `--columns` (columns=, or kinds= of read_table)",
-                )
+                hint = "name one of these in `--columns` (columns=, or kinds= of read_table)"
+                raise MissingColumn(where, name, names, None, hint=hint)
             for other, what in ((label, "label"), (weight, "weight")):
                 if at == other:
                     raise InputError(
@@ -224,6 +225,10 @@ class Sought:
         for at, column in zip(others, self.schema.columns, strict=True):
             names[at] = column.name
         return names
+
+
+# What is asked of a source: a text, a label and a weight, or the columns of a table.
+ColumnRequest: TypeAlias = ColumnNames | Sought
 
 
 def _found(name: str, parts: Sequence[Part]) -> Column:

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from textodds.data.batch import Batch
-from textodds.data.position import Position
 from textodds.data.prefetch import prefetched
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError
 
 T = TypeVar("T")
-S = TypeVar("S", covariant=True)
-Item = TypeVar("Item", contravariant=True)
+
+
+class Position:
+    """Bytes of input consumed, written by the reader and polled by whoever shows a bar."""
+
+    __slots__ = ("current", "finished")
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a new pass."""
+        self.finished = 0  # bytes of the files that are done
+        self.current = 0  # bytes consumed of the file at hand
+
+    def finish(self, size: int) -> None:
+        """Count the file at hand, of ``size`` bytes, as done."""
+        self.finished += size
+        self.current = 0
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes consumed so far in this pass, as they lie on disk."""
+        return self.finished + self.current
 
 
 class Stream(Generic[T]):
@@ -92,18 +113,3 @@ class Stream(Generic[T]):
 
 class Source(Stream[Batch]):
     """An iterable of batches of labelled texts; made by `read`."""
-
-
-class SourceFactory(Protocol[Item, S]):
-    """How a source is made of a function that reads it: `Source`, or that of tables."""
-
-    def __call__(
-        self,
-        description: str,
-        batches: Callable[[Rejects, Position], Iterator[Item]],
-        rejects: Rejects,
-        *,
-        replayable: bool = True,
-        size: int | None = None,
-    ) -> S:
-        """The source."""

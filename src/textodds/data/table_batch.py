@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.batch import label_list
 from textodds.data.parts import Part, Values, as_json
 from textodds.data.rejects import Rejects
 from textodds.data.schema import GIVEN
 from textodds.data.sought import Sought
 from textodds.data.values import Problems
-from textodds.errors import BadRow, NoData
+from textodds.errors import BadRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +37,18 @@ class TableBatch:
 
     def label_list(self) -> list[str]:
         """The labels as a list."""
-        if self.labels is None:
-            raise NoData("there are rows but no labels")
-        if isinstance(self.labels, list):
-            return self.labels
-        return [str(label) for label in self.labels.to_pylist()]
+        return label_list(self.labels, "rows")
 
 
 def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
     """The batch of the good rows of ``part``, or None where no row is good."""
+    import pyarrow as pa
+
     from textodds.data import arrow, cells
 
     assert sought.schema is not None
     places = sought.places(part.origin.where, part.names, sparse=part.sparse)
-    absent = Values(cells.nulls(part.length))
+    absent = Values(pa.nulls(part.length))
     convert = {"number": cells.numbers_of, "category": cells.categories_of, "text": cells.texts_of}
     found = _Problems(part.unreadable)
     columns: dict[str, Any] = {}
@@ -58,17 +57,18 @@ def admitted(part: Part, sought: Sought, rejects: Rejects) -> TableBatch | None:
         columns[column.name], bad = convert[column.kind](column.name, values.array)
         seemed = column.kind == "number" and sought.is_found and column.why != GIVEN
         found.add(bad | values.problems, number=column.name if seemed else None)
-    labels = weights = None
-    given = part.columns[places.label] if places.label is not None else part.labels
-    if given is not None or sought.reads_labels:
-        given = given or absent
-        labels, bad = cells.labels_of(given.array)
-        found.add(bad | given.problems)
-    given = part.columns[places.weight] if places.weight is not None else part.weights
-    if given is not None or sought.reads_weights:
-        given = given or absent
-        weights, bad = cells.weights_of(given.array)
-        found.add(bad | given.problems)
+
+    def beside(place: int | None, given: Values | None, check: Any, *, wanted: bool) -> Any:
+        values = given if place is None else part.columns[place]
+        if values is None and not wanted:
+            return None
+        values = values or absent
+        checked, bad = check(values.array)
+        found.add(bad | values.problems)
+        return checked
+
+    labels = beside(places.label, part.labels, arrow.labels_of, wanted=sought.reads_labels)
+    weights = beside(places.weight, part.weights, cells.weights_of, wanted=sought.reads_weights)
     if found.reasons:
         found.reject(part, rejects)
         keep = np.ones(part.length, dtype=np.bool_)

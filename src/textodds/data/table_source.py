@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
 from textodds.data.parts import Part
-from textodds.data.position import Position
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
 from textodds.data.sought import Sought
-from textodds.data.source import Stream
+from textodds.data.source import Position, Stream
 from textodds.data.table_batch import TableBatch, admitted
 from textodds.errors import TextoddsError
 
@@ -27,11 +27,9 @@ class TableSource(Stream[TableBatch]):
         description: str,
         parts: Callable[[Rejects, Position], Iterator[Part]],
         rejects: Rejects,
-        *,
-        replayable: bool = True,
-        size: int | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(description, self._admitted, rejects, replayable=replayable, size=size)
+        super().__init__(description, self._admitted, rejects, **options)
         self._sought = sought
         self._parts = parts
         self._begun: Iterator[Part] | None = None  # the pass in which the schema was found

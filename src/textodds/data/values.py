@@ -6,8 +6,9 @@ by position: ``{position: reason}``. A position with a problem holds a placehold
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from decimal import Decimal
 from numbers import Real
@@ -47,7 +48,7 @@ def texts_of(values: list[Any]) -> tuple[list[str], Problems]:
     """
     if _are_plain(values):
         return values, {}
-    return _each(values, text_of, "")
+    return each(values, text_of, "")
 
 
 def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
@@ -58,13 +59,23 @@ def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
     """
     if _are_plain(values) and "" not in values:
         return values, {}
-    return _each(values, label_of, "")
+    return each(values, label_of, "")
 
 
 def weights_of(values: list[Any]) -> tuple[NDArray[np.float64], Problems]:
     """``values`` as weights."""
-    weights, problems = _each(values, weight_of, 0.0)
+    weights, problems = each(values, weight_of, 0.0)
     return np.array(weights, dtype=np.float64), problems
+
+
+def kept(values: list[T], keep: NDArray[np.bool_]) -> list[T]:
+    """The ``values`` where ``keep``."""
+    return list(itertools.compress(values, keep))
+
+
+def as_python(value: object) -> object:
+    """``value`` itself, where `arrow` has to unwrap one."""
+    return value
 
 
 def text_of(value: object) -> str:
@@ -159,7 +170,8 @@ def _are_plain(values: list[Any]) -> bool:
         return False
 
 
-def _each(values: list[Any], convert: Callable[[object], T], placeholder: T) -> tuple[list[T], Problems]:
+def each(values: Iterable[Any], convert: Callable[[Any], T], placeholder: T) -> tuple[list[T], Problems]:
+    """The ``values`` after ``convert``, and the reasons of those for which it raises `Unusable`."""
     converted, problems = [], {}
     for at, value in enumerate(values):
         try:
@@ -200,6 +212,6 @@ def _shown(value: object) -> str:
     return f"{cut(repr(value))} ({type(value).__name__})"
 
 
-def cut(shown: str) -> str:
-    """``shown``, shortened if it is long."""
-    return shown if len(shown) <= 40 else f"{shown[:40]}…"
+def cut(shown: str, most: int = 40) -> str:
+    """``shown``, shortened if it is longer than ``most`` characters."""
+    return shown if len(shown) <= most else f"{shown[:most]}…"
