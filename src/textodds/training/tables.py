@@ -73,7 +73,8 @@ def train_table(
     >>> model({"height": 1.85, "hair": "short"}).label
     'm'
     """
-    plan = plan_of(learner, None, words or {}, columns=columns, like=like, typical=typical)
+    chosen = None if like is not None else learner  # which is that of the other model
+    plan = plan_of(chosen, None, words or {}, columns=columns, like=like, typical=typical)
     return train_table_on(open_table(source, labels, weights, plan=plan, **reading), plan)
 
 
