@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 import textodds
-from textodds.cli import main
-from textodds.cli.options import data_options
+from textodds.cli import main, options
 
 
 def test_predict_prints_label_tab_probability(model, capsys):
@@ -58,7 +57,7 @@ def test_scoring_in_portions_changes_nothing(model, capsys, monkeypatch, json_):
     Path("new.txt").write_text("".join(f"free prize {k}\nat home {k}\n" for k in range(50)))
     assert main(["predict", "mail.textodds", "new.txt", *json_]) == 0
     at_once = capsys.readouterr().out
-    monkeypatch.setattr(data_options, "CELLS", 14)  # seven rows of two classes
+    monkeypatch.setattr(options, "CELLS", 14)  # seven rows of two classes
     assert main(["predict", "mail.textodds", "new.txt", *json_]) == 0
     assert capsys.readouterr().out == at_once
 
