@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli import tables
 from textodds.cli.commands import argument, command, option
 from textodds.cli.errors import STOPPED
 from textodds.cli.options import (
     Value,
     above_zero,
+    column_options,
     in_seconds,
     paths_of,
     reading_of,
@@ -114,7 +114,7 @@ def sizes(text: str) -> tuple[int, ...]:
 )
 @option("Learning curves", "--no-curves", is_flag=True, help="Leave them out.")
 @reading_options(labelled=True)
-@tables.column_options(like=False)
+@column_options(like=False)
 @running_options(json="Print all of it as one JSON object on stdout.")
 def compare(
     data: tuple[str, ...],

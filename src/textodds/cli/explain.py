@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.commands import argument, command, option
-from textodds.cli.options import model_argument, top_option
+from textodds.cli.options import model_argument, said_row, top_option
 from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
-from textodds.cli.tables import said_row
 from textodds.data.files import STDIN
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.cli import tables
 from textodds.cli.commands import command, option
 from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import faint, one_line, show, strong, table, weight
-from textodds.cli.summaries import CLASSES, largest, table_model_lines, text_model_lines
+from textodds.cli.summaries import CLASSES, column_lines, largest, table_model_lines, text_model_lines
 from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.file import contents, load
@@ -67,7 +66,7 @@ def inspect(
                 "a model of tables has columns, not words", hint="leave out --class, --word, --between"
             )
         about = _about_table(path, opened)
-        show(about, table_model_lines(about, tables.choice_lines(opened)), json=as_json_)
+        show(about, table_model_lines(about, column_lines(opened)), json=as_json_)
     elif between is not None:
         _show_between(opened, *between, top, json=as_json_)
     else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from textodds.cli.commands import F, argument, option, together
+from textodds.cli.output import one_line
 from textodds.data import Batch, Source, read
 from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
@@ -21,7 +22,9 @@ from textodds.text import Selection, TextSettings, Weighting
 from textodds.text.features import FEATURES
 
 if TYPE_CHECKING:
+    from textodds.data import TableSource
     from textodds.model.file import Model
+    from textodds.model.table_model import TableModel
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
@@ -194,8 +197,6 @@ def opened(data: Sequence[str], options: dict[str, Any], *, labelled: bool = Tru
 def source_for(model: Model, data: Sequence[str], options: dict[str, Any], *, labelled: bool) -> Any:
     """The source of what a model reads: texts, or rows of its table."""
     if model.is_table:
-        from textodds.cli.tables import rows_for
-
         return rows_for(model, data, options, labelled=labelled)  # type: ignore[arg-type]
     return opened_or_said(data, options, labelled=labelled)
 
@@ -339,8 +340,6 @@ def literal_batches(
     refuse_reading(options)
     labels = None if label is None else [label] * len(texts)
     if model.is_table:
-        from textodds.cli.tables import said_row
-
         rows = [said_row(model, text) for text in texts]  # type: ignore[arg-type]
         return model.read(rows, labels, labelled=label is not None)  # type: ignore[union-attr]
     return [Batch(list(texts), labels, None)]
@@ -359,3 +358,57 @@ def running_options(*, json: str) -> Callable[[F], F]:
         option("Running", "--json", "as_json_", is_flag=True, help=json),
         option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
     )
+
+
+def columns(text: str) -> dict[str, str]:
+    """What columns are, as they stand on the command line.
+
+    >>> columns("age=number, zip code=category")
+    {'age': 'number', 'zip code': 'category'}
+    """
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, kind = part.rpartition("=")
+        if not equals or not name.strip() or not kind.strip() or name.strip() in found:
+            raise ValueError
+        found[name.strip()] = kind.strip()
+    return found
+
+
+def column_options(*, like: bool = True) -> Callable[[F], F]:
+    """``--columns`` and, where models are merged, ``--like``."""
+    kinds = "number, gaussian, bins, category, text, ignore"
+    named = option(
+        "Data",
+        "--columns",
+        type=Value(columns, "`age=number,city=category,id=ignore`"),
+        metavar="NAME=WHAT,…",
+        help=f"{kinds}.  [default: by type]",
+    )
+    model = option("Data", "--like", metavar="MODEL", help="Take the columns of a table as this model did.")
+    return together(named, *([model] if like else []))
+
+
+def rows_for(
+    model: TableModel, data: Sequence[str], options: dict[str, Any], *, labelled: bool
+) -> TableSource:
+    """The source of rows for a model, its columns read as in training."""
+    from textodds.data import read_table
+
+    paths = paths_of(data, options.get("query"))
+    return read_table(paths, schema=model.schema, labelled=labelled, **reading_of(options))
+
+
+def said_row(model: TableModel, text: str) -> dict[str, Any]:
+    """A row that stands on the command line as a JSON object."""
+    try:
+        row = json.loads(text)
+    except json.JSONDecodeError:
+        row = None
+    if not isinstance(row, dict):
+        first = next((column.name for column in model.schema.used), "age")
+        raise InputError(
+            f"`{one_line(text)}` is no row of a table",
+            hint=f"write a JSON object: --say '{{\"{first}\": …}}'",
+        )
+    return model.row_of(row)

@@ -12,6 +12,7 @@ from textodds.cli.output import aligned, counted, faint, one_line, size, strong,
 if TYPE_CHECKING:
     from textodds.judge.evaluation import Evaluation, Interval
     from textodds.model.file import Model
+    from textodds.model.table_model import TableModel
 
 CLASSES = 20  # that are listed, and of which words are shown
 MEASURED_CLASSES = 40  # whose precision and recall are listed
@@ -336,3 +337,12 @@ def _confusions(evaluation: Evaluation) -> list[str]:
         [one_line(label), one_line(answer), f"{-n:,}"] for n, (label, answer) in sorted(wrong)[:CONFUSIONS]
     ]
     return table(("true label", "answered", "rows"), rows, left=2)
+
+
+def column_lines(model: TableModel) -> list[str]:
+    """A table of what was chosen for each column."""
+    rows = [[faint("column"), faint("taken for"), faint("because")]]
+    rows += [
+        [one_line(choice.column), choice.conditional, faint(choice.why)] for choice in model.recipe.choices
+    ]
+    return aligned(rows, left=3)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli import model_files, summaries, tables
+from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import (
     Value,
     choice_options,
+    column_options,
     in_bytes,
     learner_option,
     learners_and_settings,
@@ -81,7 +82,7 @@ class Summary:
 @option("Output", "--test", metavar="DATA", help="Measure the model on this data too.")
 @reading_options(labelled=True, weighted=True)
 @option("Data", "--unlabelled", metavar="DATA", help="Learn from these texts too, by EM; for naive Bayes.")
-@tables.column_options()
+@column_options()
 @learner_option("auto, or mixed for tables")
 @choice_options()
 @option("Learner", "--stream", is_flag=True, help="Learn softmax in one pass, in bounded memory.")
@@ -223,7 +224,7 @@ def _tell(summary: Summary) -> None:
         for line in summaries.held_out_lines(model.info.get("left_out")):
             say(line)
     else:
-        for line in tables.choice_lines(model):
+        for line in summaries.column_lines(model):
             say(line)
         say()
     if summary.evaluation is not None:
