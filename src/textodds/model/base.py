@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, LengthMismatch, suggestion
-from textodds.judge.evaluation import Scored
-from textodds.learn.forms.linear import log_softmax
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
@@ -34,13 +32,6 @@ def of_labels(values: Floats, labels: Sequence[str], classes: Sequence[str]) -> 
     if len(labels) != len(values):
         raise LengthMismatch(len(values), len(labels))
     return np.asarray(values[np.arange(len(values)), [class_number(label, classes) for label in labels]])
-
-
-def scored(model: Any, batches: Iterable[Any]) -> Iterator[Scored]:
-    """True labels, log-posteriors and evidence of labelled batches, as `evaluate` takes them."""
-    for batch in batches:
-        scores, evidence = model.score_batch(batch)
-        yield batch.label_list(), log_softmax(scores), evidence
 
 
 def forgettable_parts(sample: Sequence[T], n_documents: float) -> Iterator[list[T]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from textodds.data import Schema, TableBatch, TableSource, read_table
 from textodds.data.table_batch import columns_there, gathered
 from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
-from textodds.judge.evaluation import Evaluation, evaluate
+from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.judge.novelty import Familiarity, Typical
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
@@ -21,7 +21,7 @@ from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
-from textodds.model.base import class_number, forgettable_parts, of_labels, scored
+from textodds.model.base import class_number, forgettable_parts, of_labels
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import Prediction
@@ -329,7 +329,7 @@ class TableModel(Additive):
 
     def evaluate_batches(self, batches: Iterable[TableBatch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-        return evaluate(scored(self, batches), self.classes_)
+        return evaluate(scored_batches(self, batches), self.classes_)
 
     def explain(
         self, row: Mapping[str, Any], label: str | None = None, rival: str | None = None

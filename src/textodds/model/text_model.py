@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from textodds import _kernels
 from textodds.data import Batch, Texts, read
 from textodds.errors import InputError, NoData, Unsupported
-from textodds.judge.evaluation import Evaluation, evaluate
+from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.learn.bayes import log_joint
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
 from textodds.learn.recipe import Recipe, fitted, selected
 from textodds.learn.registry import Prior
-from textodds.model.base import class_number, largest, of_labels, scored
+from textodds.model.base import class_number, largest, of_labels
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
 from textodds.stats.additive import Additive
 from textodds.stats.tally import Tally
@@ -358,7 +358,7 @@ class TextModel(Additive):
 
     def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-        return evaluate(scored(self, batches), self.classes_)
+        return evaluate(scored_batches(self, batches), self.classes_)
 
     def explain(
         self, text: str, label: str | None = None, rival: str | None = None, *, calibrate: bool = True
