@@ -90,7 +90,7 @@ def test_a_row_without_a_label_is_shown_without_a_stack_or_skipped_and_counted()
         (["--conf", "a=b"], "is a setting of Spark"),
         (["--spark", "local[2]", "--conf", "memory"], "KEY=VALUE"),
         (["--spark", "local[2]", "--threads", "2"], "`threads` is for one machine"),
-        (["--spark", "local[2]", "--learner", "mixed"], "not of tables"),
+        (["--spark", "local[2]", "--learner", "mixed"], "mixed learns from tables, not from texts"),
         (["--spark", "local[2]", "--stream", "--learner", "softmax"], "`stream` is for one machine"),
     ],
 )

@@ -5,9 +5,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from test_explain_sum import LABELS, TEXTS
 
 import textodds
+from explain_texts import LABELS, TEXTS
 from textodds.errors import InputError, Unsupported
 from textodds.judge.word_odds import separation
 from textodds.learn.naive_bayes import BernoulliLearner

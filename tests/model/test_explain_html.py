@@ -6,9 +6,10 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_explain_sum import LABELS, MODELS, TEXTS
+from test_explain_sum import MODELS
 
 import textodds
+from explain_texts import LABELS, TEXTS
 from textodds.errors import Unsupported
 from textodds.model.explain import Explanation
 from textodds.model.explain.markup import BARS, page

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_explain_sum import LABELS, TEXTS
 
 import textodds
+from explain_texts import LABELS, TEXTS
 from textodds.model.explain import placed_terms
 from textodds.model.explain.place import placed_words, prepare
 from textodds.text import TextSettings

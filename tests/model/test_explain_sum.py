@@ -9,18 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textodds
+from explain_texts import LABELS, TEXTS
 from textodds.errors import InputError
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.text import Weighting
 
-TEXTS = [
-    *["win a free phone now", "free prize inside, free!", "claim a free phone"],
-    *["see you at six", "lunch at noon", "are you at home now"],
-    *["meet at the café", "the report is late", "see the report at noon"],
-] * 3
-LABELS = (["spam"] * 3 + ["ham"] * 3 + ["work"] * 3) * 3
 WORDS = sorted({word for text in TEXTS for word in text.replace(",", "").replace("!", "").split()})
 
 

@@ -1134,7 +1134,7 @@ def test_merging_models_does_not_depend_on_which_is_first():
 def test_other_choices_beside_like_are_refused():
     table, labels = small()
     model = small_model()
-    with pytest.raises(InputError, match="as in the other model"):
+    with pytest.raises(InputError, match="a model that is like another has its learner, its columns"):
         train_table(table, labels, like=model, columns={"a": "bins"})
 
 
@@ -1181,7 +1181,7 @@ def test_train_takes_a_frame_without_texts_for_a_table():
     model = textodds.train(pandas.DataFrame({**table, "label": labels}))
     assert model.recipe.learner == "mixed"
     assert model.extent == (3, "column")
-    with pytest.raises(InputError, match="`text` is the one column"):
+    with pytest.raises(InputError, match="`text` names the one column of texts"):
         textodds.train(pandas.DataFrame({**table, "label": labels}), learner="mixed", text="c")
 
 

@@ -25,13 +25,16 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
 def trained(master: str, conf: Sequence[str], data: Sequence[str], how: dict[str, Any]) -> TextModel:
     """A model trained on Spark; ``how`` are options of `textodds.train`, of which Spark refuses some."""
-    from textodds.spark.training import refuse_one_machine, train
+    from textodds.spark.training import plan_on_spark, train
 
     settings = settings_of(conf)
-    refuse_one_machine({**how, "format": None, "quoting": True, "header": True})
     if not data:
         raise InputError("there is no data", hint="name files, patterns or folders that Spark can read")
     files = {name: how.pop(name) for name in ("format", "quoting", "header")}  # which Spark reads
+    columns = ("learner", "features", "observer", "text", "label", "weight", "bad_rows")
+    plan_on_spark(  # refuses before there is a session what Spark has no part in
+        how["learner"], how["features"], {name: how[name] for name in how if name not in columns}
+    )
     with session(master, settings) as spark:
         from textodds.spark.dataframes import run
         from textodds.spark.progress import tasks_told

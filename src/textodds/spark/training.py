@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from textodds.model.text_model import TextModel
 
-OPTIONS = ("budget", "calibrate", "memory")
+OPTIONS = ("budget", "calibrate", "memory", "typical")
 """Options of `textodds.train` that mean the same here, beside those that are named."""
 
 ONE_MACHINE = (
@@ -90,12 +90,7 @@ def train(
     observer : Observer, optional
         Is told how far it has come; tasks of Spark too.
     """
-    how = {name: options.pop(name) for name in OPTIONS if name in options}
-    refuse_one_machine(options)
-    options = {name: value for name, value in options.items() if name not in ONE_MACHINE}
-    plan = plan_of(learner, features, options, typical=typical, **how)
-    if plan.is_of_tables:
-        plan.recipe()  # refuses it
+    plan = plan_on_spark(learner, features, {**options, "typical": typical})
     rows = rows_of(df, text, label, weight, labelled=True)
     if observer is None:
         return _train_on(rows, plan, bad_rows, Observer())
@@ -103,14 +98,20 @@ def train(
         return _train_on(rows, plan, bad_rows, observer)
 
 
-def refuse_one_machine(options: Mapping[str, Any]) -> None:
-    """Fail for an option that has no part in reading and learning on Spark."""
+def plan_on_spark(learner: Any, features: Any, options: Mapping[str, Any]) -> Plan:
+    """The plan of options of `textodds.train`; refuses those that have no part in learning on Spark."""
     usual = {"quoting": True, "header": True, "stream": False}
     for name in ONE_MACHINE:
         if options.get(name, usual.get(name)) != usual.get(name):
             raise InputError(
                 f"`{name}` is for one machine, and this runs on Spark", hint="leave out one of the two"
             )
+    how = {name: options[name] for name in OPTIONS if name in options}
+    words = {name: value for name, value in options.items() if name not in (*OPTIONS, *ONE_MACHINE)}
+    plan = plan_of(learner, features, words, **how)
+    if plan.is_of_tables:
+        plan.recipe()  # refuses it
+    return plan
 
 
 @dataclass

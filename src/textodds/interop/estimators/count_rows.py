@@ -136,8 +136,8 @@ class CountRows(Generative):
         alpha = checked_alpha(given)
         return alpha if self.force_alpha else np.maximum(alpha, LEAST_ALPHA)
 
-    def _check_alpha(self) -> None:
-        """Refuse a smoothing that does not fit the rows; warn where it is not the one that was given."""
+    def _check_alpha(self) -> Alpha:  # under the name that scikit-learn's tests call
+        """The smoothing that is used, if it fits the rows; warns where it is not the one that was given."""
         alpha = self._smoothing()
         if alpha is None:
             raise InputError(
@@ -153,3 +153,4 @@ class CountRows(Generative):
             )
         if np.min(self.alpha) < np.min(alpha):
             warn_of_alpha(stacklevel=4)
+        return alpha
