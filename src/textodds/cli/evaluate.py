@@ -22,7 +22,8 @@ from textodds.cli.options import (
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
 from textodds.errors import InputError, ModelFileError
-from textodds.model.file import load, replacing
+from textodds.model.container import replacing
+from textodds.model.file import load
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss

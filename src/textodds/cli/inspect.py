@@ -14,7 +14,8 @@ from textodds.cli.output import faint, one_line, show, strong, table, weight
 from textodds.cli.summaries import CLASSES, column_lines, largest, table_model_lines, text_model_lines
 from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
-from textodds.model.file import contents, load
+from textodds.model.container import contents
+from textodds.model.file import load
 from textodds.model.text_model import TextModel
 from textodds.model.word_weights import word_weights
 

@@ -11,7 +11,7 @@ import numpy as np
 import textodds
 from textodds.errors import Unsupported
 from textodds.interop.full_matrix import weights_and_bias
-from textodds.model.file import replacing
+from textodds.model.container import replacing
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

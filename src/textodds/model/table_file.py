@@ -10,7 +10,7 @@ from textodds.errors import ModelFileError, Shrunk
 from textodds.judge.novelty import Typical
 from textodds.learn.forms.linear import check_prior
 from textodds.learn.held_out import HeldOut
-from textodds.model.file import FORMAT, Arrays, names_of, part_of, write
+from textodds.model.container import FORMAT, Arrays, names_of, part_of, write
 from textodds.model.table_model import TableModel, TableRecipe
 from textodds.model.table_tally import TableTally
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from textodds.errors import InputError, ModelFileError
 from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.learn.recipe import Recipe
-from textodds.model.file import FORMAT, Arrays, names_of, part_of, write
+from textodds.model.container import FORMAT, Arrays, names_of, part_of, write
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import Tally
 from textodds.text import Vocabulary

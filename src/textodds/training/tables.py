@@ -81,7 +81,8 @@ def train_table(
 def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = None) -> TableModel:
     """A model trained on an opened source of rows."""
     learner: Any = plan.table_learner()
-    passing = iter((observer or Observer()).watched(source, source.ahead(), "learning"))
+    batches = source.ahead() if source.is_stdin else source  # rows are large: none is read ahead
+    passing = iter((observer or Observer()).watched(source, batches, "learning"))
     if plan.like is not None:
         recipe = plan.like.recipe
     else:

@@ -141,7 +141,7 @@ class Comparison:
 
         page = comparison_page(self)
         if path is not None:
-            from textodds.model.file import replacing
+            from textodds.model.container import replacing
 
             with replacing(path) as temporary:
                 temporary.write_text(page, encoding="utf-8")

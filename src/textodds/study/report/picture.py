@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from textodds.errors import InputError, Unsupported
-from textodds.model.file import replacing
+from textodds.model.container import replacing
 from textodds.study.report.palette import FAINT, INK
 
 FORMATS = (".svg", ".png")
