@@ -332,6 +332,12 @@ def predicted_on_the_command_line(path):
     assert main(["predict", str(path), "--say", "a b"]) == 0
 
 
+def inspected(path):
+    from textodds.cli import main
+
+    assert main(["inspect", str(path)]) == 0
+
+
 def served(path):
     from textodds.serve.service import Service
     from textodds.serve.settings import Settings
@@ -339,7 +345,7 @@ def served(path):
     Service(Settings(path, path.with_name("journal"))).journal.close()
 
 
-@pytest.mark.parametrize("use", [loaded_by_the_library, predicted_on_the_command_line, served])
+@pytest.mark.parametrize("use", [loaded_by_the_library, predicted_on_the_command_line, inspected, served])
 def test_the_header_of_a_file_is_parsed_once(use, tmp_path, monkeypatch):
     path = tmp_path / "m.textodds"
     small_model().save(path)

@@ -14,7 +14,6 @@ from textodds.cli.output import faint, one_line, show, strong, table, weight
 from textodds.cli.summaries import CLASSES, column_lines, largest, table_model_lines, text_model_lines
 from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
-from textodds.model.container import contents
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
 from textodds.model.word_weights import word_weights
@@ -75,12 +74,12 @@ def inspect(
         show(about, text_model_lines(about), json=as_json_)
 
 
-def _about_file(path: Path) -> dict[str, Any]:
-    return {"model": str(path), "bytes": path.stat().st_size, "format": contents(path)[0]["format"]}
+def _about_file(path: Path, model: TextModel | TableModel) -> dict[str, Any]:
+    return {"model": str(path), "bytes": path.stat().st_size, "format": model.file_format}
 
 
 def _about_table(path: Path, model: TableModel) -> dict[str, Any]:
-    return _about_file(path) | {
+    return _about_file(path, model) | {
         "documents": model.tally.n_documents,
         "columns": len(model.schema.used),
         "recipe": model.recipe.as_dict(),
@@ -99,7 +98,7 @@ def _about_texts(path: Path, model: TextModel) -> dict[str, Any]:
         value = model.info.get(name)
         return value if isinstance(value, kind) else None
 
-    return _about_file(path) | {
+    return _about_file(path, model) | {
         "counts": has_counts,
         "documents": known("documents", (int, float)),
         "words": len(model.vocabulary),

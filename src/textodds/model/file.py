@@ -27,8 +27,11 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Model:
         if header.get("form", "linear") == "table":
             from textodds.model import table_file
 
-            return table_file.of_contents(header, arrays)
-        return text_file.of_contents(path, header, arrays, threads=threads)
+            opened: Model = table_file.of_contents(header, arrays)
+        else:
+            opened = text_file.of_contents(path, header, arrays, threads=threads)
+        opened.file_format = header["format"]
+        return opened
 
     return guarded(path, model)
 

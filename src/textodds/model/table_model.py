@@ -114,6 +114,7 @@ class TableModel(Additive):
     """
 
     is_table = True
+    file_format: int | None = None  # of the file that it was read from
 
     def __init__(
         self,

@@ -87,6 +87,7 @@ class TextModel(Additive):
     """
 
     is_table = False
+    file_format: int | None = None  # of the file that it was read from
 
     def __init__(
         self,
