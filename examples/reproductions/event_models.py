@@ -27,9 +27,7 @@ from textodds.learn import naive_bayes
 from textodds.learn.naive_bayes import BernoulliLearner, MultinomialLearner
 from textodds.learn.recipe import recipe_of
 from textodds.stats.tally import Counts
-from textodds.study.report.legend import head
-from textodds.study.report.palette import INK, style
-from textodds.study.report.picture import Picture, drawing
+from textodds.study.report.picture import INK, STYLES, Picture, drawing, head
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 """Words that are kept, of as many as there are; all of them come last."""
@@ -185,13 +183,15 @@ def picture(drawn: dict[str, Curves]) -> Picture:
         figure.subplots_adjust(left=0.065, right=0.985, top=0.84, bottom=0.15, wspace=0.07)
         for panel, (name, found) in zip(panels, drawn.items(), strict=True):
             for k, (learner, values) in enumerate(found.accuracy.items()):
-                look, mean = style(k), 100 * values.mean(axis=0)
+                look, mean = STYLES[k], 100 * values.mean(axis=0)
                 panel.plot(
                     found.sizes, mean, color=look.line, marker=look.marker, markersize=5, label=learner
                 )
                 if len(values) > 1:
                     around = 100 * values.std(axis=0, ddof=1)
-                    panel.fill_between(found.sizes, mean - around, mean + around, color=look.pale(0.3), lw=0)
+                    panel.fill_between(
+                        found.sizes, mean - around, mean + around, color=look.colour, alpha=0.3, lw=0
+                    )
             best = [
                 f"{learner} {100 * values.mean(axis=0).max():.1f} %"
                 for learner, values in found.accuracy.items()

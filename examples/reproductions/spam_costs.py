@@ -24,9 +24,7 @@ from results import Cell, Results, Share, Table, timed
 from script import main
 from textodds.judge.decisions import Losses, Rule
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.study.report.legend import head
-from textodds.study.report.palette import style
-from textodds.study.report.picture import Picture, drawing
+from textodds.study.report.picture import STYLES, Picture, drawing, head
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # of the example that it builds on
 from mail_with_headers import columns_of
@@ -116,7 +114,7 @@ def picture(drawn: dict[str, list[float]], wanted: int) -> Picture:
         panel = figure.subplots()
         figure.subplots_adjust(left=0.1, right=0.97, top=0.88, bottom=0.13)
         for k, (name, caught) in enumerate(drawn.items()):
-            look = style(k)
+            look = STYLES[k]
             panel.plot(
                 range(len(caught)), caught, color=look.line, marker=look.marker, markersize=5, label=name
             )

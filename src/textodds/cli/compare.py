@@ -27,7 +27,7 @@ from textodds.data import files
 from textodds.errors import InputError
 from textodds.learn.registry import names_of
 from textodds.study.compare import compare as compared
-from textodds.study.report.comparison_page import duration
+from textodds.study.report.page import duration
 
 if TYPE_CHECKING:
     from textodds.study.compare import Comparison
@@ -139,9 +139,9 @@ def compare(
         raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
     if html is not None:
         _must_be_writable(Path(html), [*data, *([test] if test else [])])
-        from textodds.study.report.picture import require_matplotlib
+        from textodds.study.report.page import require_page
 
-        require_matplotlib()
+        require_page()
     names = ("models", "sizes", "repeats", "budget", "seed", "columns", "threads")
     how = {name: options[name] for name in names} | {"test": test, "keep": keep}
     if no_curves:

@@ -112,9 +112,9 @@ def _measured(
 
 def _checked_page(path: Path, model: str, data: Sequence[str]) -> Path:
     """The path of a report; fails now, rather than after the work, where none can be drawn or written."""
-    from textodds.study.report.picture import require_matplotlib
+    from textodds.study.report.page import require_page
 
-    require_matplotlib()
+    require_page()
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(
             f"the report must be an .html file, got `{path}`", hint="name it `*.html`, for a browser"

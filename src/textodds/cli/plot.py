@@ -19,8 +19,8 @@ from textodds.cli.progress import watched
 from textodds.data import Column, Schema, read_table
 from textodds.errors import InputError, NoData, suggestion
 from textodds.study.report import Picture, boundaries, densities
+from textodds.study.report.gaussian_fits import LabelledPoints
 from textodds.study.report.picture import picture_format, require_matplotlib
-from textodds.study.report.points import LabelledPoints
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
 

@@ -2,6 +2,8 @@
 
 from html.parser import HTMLParser
 
+from textodds.study.report.page import environment
+
 VOID = {"meta", "br", "link", "img"}
 
 
@@ -50,3 +52,12 @@ def harmless(html):
     policies = [a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"]
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
     return page
+
+
+def filled(main, *, title="t", **data):
+    """A page that holds what a piece of template makes of data."""
+    whole = (
+        '{% extends "page.html" %}{% import "parts.html" as ui with context %}'
+        "{% block main %}" + main + "{% endblock %}"
+    )
+    return environment().from_string(whole).render(data, title=title, contents=[], version="0")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textodds.learn.forms.quadratic import Diagonal, QuadraticModel
-from textodds.study.report.classifiers import MaximumLikelihood, crossings, margins
+from textodds.study.report.gaussian_fits import MaximumLikelihood, crossings, margins
 
 
 def of(means, deviations, priors):

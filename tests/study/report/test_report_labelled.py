@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from textodds.errors import InputError, LengthMismatch, NoData, TooFewRows
-from textodds.study.report.points import FEWEST, LabelledPoints
+from textodds.study.report.gaussian_fits import FEWEST, LabelledPoints
 
 NAN = float("nan")
 

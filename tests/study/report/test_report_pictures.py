@@ -7,7 +7,7 @@ import pytest
 
 from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.study.report import boundaries, densities
-from textodds.study.report.palette import COLOURS, MARKERS, style
+from textodds.study.report.picture import COLOURS, MARKERS, STYLES
 
 mpl = pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
@@ -154,8 +154,8 @@ def test_the_factor_of_large_numbers_stands_beside_the_name_of_the_axis(three):
 
 def test_eight_classes_have_eight_colours_and_markers():
     assert len(set(COLOURS)) == len(set(MARKERS)) == 8
-    assert style(7).line != style(7).colour  # yellow is darkened where it is a line
-    assert style(0).line == style(0).colour
+    assert STYLES[7].line != STYLES[7].colour  # yellow is darkened where it is a line
+    assert STYLES[0].line == STYLES[0].colour
 
 
 @pytest.mark.parametrize("name", ["p.pdf", "p.jpg", "p", "svg"])

@@ -3,9 +3,8 @@ import pytest
 
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.stats.moments import Moments
-from textodds.study.report.boundary_picture import _limits, _margin_grid
-from textodds.study.report.classifiers import MODELS, MaximumLikelihood, margins
-from textodds.study.report.points import LabelledPoints
+from textodds.study.report.gaussian_fits import MODELS, LabelledPoints, MaximumLikelihood, margins
+from textodds.study.report.gaussian_pictures import _limits, _margin_grid
 
 
 @pytest.fixture(params=MODELS)

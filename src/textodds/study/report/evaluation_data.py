@@ -13,7 +13,7 @@ from textodds.data import Batch
 from textodds.data.batch import taken
 from textodds.judge.evaluation import Evaluation, Scored, evaluate
 from textodds.learn.forms.linear import log_softmax
-from textodds.study.report.palette import MOST
+from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
 
 if TYPE_CHECKING:

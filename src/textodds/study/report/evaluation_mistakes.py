@@ -2,108 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textodds.errors import TextoddsError
-from textodds.judge.evaluation import Evaluation
 from textodds.learn.forms.linear import LinearModel
-from textodds.study.report.evaluation_data import EvaluationData, Mistake
-from textodds.study.report.highlight import clip, excerpt, strongest
-from textodds.study.report.html import Markup, beside, details, joined, name, paragraph, section, table
+from textodds.model.explain.markup import mark, shown
 
 if TYPE_CHECKING:
+    from textodds.model.explain import Explanation, Stretch
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
+    from textodds.study.report.evaluation_data import Mistake
 
 WORDS = 12  # words of each class
-OPEN = 20  # classes whose words are shown at once; those of more are unfolded when asked for
+CELLS = 1 << 20  # weights of words that are looked at together
 COLUMNS = 8  # columns of a row that are shown, those that said most
-LONGEST = 120  # letters of the value of a column
-CELLS = 1 << 22  # weights of words that are looked at together
+LONGEST_VALUE = 120  # letters of the value of a column
+LONGEST = 700  # characters of a text that is shown whole
+AROUND = 70  # characters either side of a word that matters, in a longer one
+SAID = 8  # words for an answer, and against it, that are named
+
+GAP = '<span class="note">[…]</span>'
 
 
-def words_section(model: TextModel | TableModel) -> Iterator[Markup]:
-    """The words that speak most for each class, if the model has such words."""
-    if model.is_table:
-        return
-    found = top_words(model, model.classes_, WORDS)  # type: ignore[arg-type]
-    if not found:
-        return
-    listed = table(
-        ["class", "words, with their log-odds"],
-        [[name(label), _words(words)] for label, words in found.items()],
-        numeric=False,
-    )
-    yield section(
-        "The words of each class",
-        "What one occurrence of a word adds to the log-odds of a class against the mean of the others: 0.7 "
-        "doubles the odds, 2.3 makes them ten times as high.",
-        listed if len(found) <= OPEN else details(f"The words of all {len(found)} classes", listed),
-    )
+def top_words(model: TextModel | TableModel, n: int = WORDS) -> dict[str, list[tuple[str, float]]]:
+    """What `TextModel.top_words` says of each class, with the weights read once for all of them.
+
+    Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
+    """
+    K = len(model.classes_)
+    if model.is_table or K < 2 or not len(model.vocabulary) or not isinstance(model.form, LinearModel):
+        return {}
+    best, words = np.zeros((0, K)), np.zeros((0, K), dtype=np.intp)  # (n, K)
+    step, V = max(1, CELLS // K), len(model.vocabulary)
+    for start in range(0, V, step):
+        numbers = np.arange(start, min(start + step, V))
+        rows = model.linear.weights.rows(numbers)
+        odds = np.concatenate([best, rows - (rows.sum(axis=1, keepdims=True) - rows) / (K - 1)])
+        words = np.concatenate([words, np.repeat(numbers[:, None], K, axis=1)])
+        order = np.argsort(-odds, axis=0, kind="stable")[:n]  # of equals the first
+        best, words = np.take_along_axis(odds, order, 0), np.take_along_axis(words, order, 0)
+    return {
+        label: list(zip(model.vocabulary.words(words[:, k]), best[:, k].tolist(), strict=True))
+        for k, label in enumerate(model.classes_)
+    }
 
 
-def mistakes_section(
-    model: TextModel | TableModel, evaluation: Evaluation, gathered: EvaluationData
-) -> Markup:
-    """The wrong answers that the model was surest of, each with what led to it."""
-    heading = "The surest mistakes"
-    distinct: dict[tuple[str, str, str], list[Mistake]] = {}
-    for mistake in gathered.mistakes:
-        distinct.setdefault((mistake.label, mistake.answer, repr(mistake.given)), []).append(mistake)
-    if not distinct:
-        return section(heading, "There is none: every row was answered rightly.")
-    wrong = evaluation.n - sum(
-        rows for (label, answer), rows in evaluation.confusion.items() if label == answer
-    )
-    shown_ = [_mistake(model, at, same) for at, same in enumerate(distinct.values(), start=1)]
-    what = ("rows", "columns") if model.is_table else ("texts", "words")
-    which = f"The {len(gathered.mistakes)} wrong answers, of {wrong:,}, that the model was surest of."
-    if wrong == len(gathered.mistakes):
-        which = "Every wrong answer, the surest first."
-    return section(
-        heading,
-        f"{which} Look here for labels that are wrong themselves, for {what[0]} that belong to two classes, "
-        f"and for {what[1]} that mislead."
-        + ("" if model.is_table else " Solid green speaks for the answer, dashed orange for the true label."),
-        beside(*shown_) if model.is_table else Markup("".join(shown_)),
-    )
+def mistakes(model: TextModel | TableModel, wrong: Iterable[Mistake]) -> list[dict[str, object]]:
+    """Wrong answers, those alike together, each with what led to it."""
+    alike: dict[tuple[str, str, str], list[Mistake]] = {}
+    for mistake in wrong:
+        alike.setdefault((mistake.label, mistake.answer, repr(mistake.given)), []).append(mistake)
+    evidence = _columns if model.is_table else _text
+    return [
+        {
+            "label": same[0].label,
+            "answer": same[0].answer,
+            "probability": same[0].probability,
+            "rows": [mistake.row for mistake in same],
+            **evidence(model, same[0]),
+        }
+        for same in alike.values()
+    ]
 
 
-def _mistake(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Markup:
-    first = same[0]
-    rows = ", ".join(f"{mistake.row:,}" for mistake in same)
-    head = joined(
-        f"{at}. called ",
-        Markup(f"<b>{name(first.answer)}</b>"),
-        f" ({first.probability:.4f}), is ",
-        Markup(f"<b>{name(first.label)}</b>"),
-        Markup(f' <span class="note">row{"s" * (len(same) > 1)} {rows}</span>'),
-    )
-    body = _columns(model, first) if model.is_table else _text(model, first)
-    return Markup(f'<div class="mistake">{paragraph(head)}{body}</div>')
-
-
-def _text(model: Any, mistake: Mistake) -> Markup:
-    why = _explanation(model, mistake)
-    return clip(mistake.given) if why is None else Markup(excerpt(why) + strongest(why))
-
-
-def _columns(model: Any, mistake: Mistake) -> Markup:
+def _text(model: TextModel, mistake: Mistake) -> dict[str, object]:
+    """The text with its words highlighted, and the words that said most for the answer and for its rival."""
     why = _explanation(model, mistake)
     if why is None:
-        rows = [[column, _value(value)] for column, value in mistake.given.items()]
-        return table(["column", "value"], rows[:COLUMNS], numeric=False)
-    told = [[column, _value(value), f"{odds:+.2f}"] for column, value, odds in why.columns[:COLUMNS]]
+        return {"excerpt": clip(mistake.given), "sides": [], "start": None}
+    odds = [(word, odds) for word, _, odds in why.words]
+    sides = [
+        _side(why.label, [each for each in odds if each[1] > 0]),
+        _side(why.rival, [each for each in odds if each[1] < 0]),
+    ]
+    said = [side for side in sides if side["words"]]
+    return {"excerpt": excerpt(why), "sides": said, "start": why.start, "log_odds": why.log_odds}
+
+
+def _side(label: str, words: Sequence[tuple[str, float]]) -> dict[str, object]:
+    rest = words[SAID:]
+    others = sum(odds for _, odds in rest)
+    return {"label": label, "words": words[:SAID], "n_others": len(rest), "others": others}
+
+
+def _columns(model: TableModel, mistake: Mistake) -> dict[str, object]:
+    """The columns that said most, with what they said."""
+    why = _explanation(model, mistake)
+    if why is None:
+        given = [(column, _value(value)) for column, value in mistake.given.items()]
+        return {"columns": given[:COLUMNS], "rival": None}
+    told = [(column, _value(value), f"{odds:+.2f}") for column, value, odds in why.columns[:COLUMNS]]
     if rest := why.columns[COLUMNS:]:
-        told.append([f"{len(rest)} others", "", f"{sum(odds for _, _, odds in rest):+.2f}"])
-    told += [["before reading", "", f"{why.prior:+.2f}"], ["together", "", f"{why.log_odds:+.2f}"]]
-    return table(["column", "value", f"log-odds against {why.rival}"], told)
+        told.append((f"{len(rest)} others", "", f"{sum(odds for _, _, odds in rest):+.2f}"))
+    told += [("before reading", "", f"{why.prior:+.2f}"), ("together", "", f"{why.log_odds:+.2f}")]
+    return {"columns": told, "rival": why.rival}
 
 
-def _explanation(model: Any, mistake: Mistake) -> Any:
+def _explanation(model, mistake: Mistake):
     """Why the answer rather than the true label, or than the runner-up; None if there is no saying."""
     rival = mistake.label if mistake.label in model.classes_ else None
     try:
@@ -112,41 +111,65 @@ def _explanation(model: Any, mistake: Mistake) -> Any:
         return None
 
 
-def _words(words: list[tuple[str, float]]) -> Markup:
-    return Markup(" · ".join(f"{name(word)} <small>{odds:+.2f}</small>" for word, odds in words))
-
-
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     told = "missing" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    return told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
+    return told if len(told) <= LONGEST_VALUE else told[: LONGEST_VALUE - 1] + "…"
 
 
-def top_words(model: TextModel, labels: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
-    """What `TextModel.top_words` says of each label, with the weights read once for all of them.
-
-    Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
-    """
-    K, V = len(model.classes_), len(model.vocabulary)
-    if K < 2 or not V or not isinstance(model.form, LinearModel):
-        return {}
-    wanted = [model.classes_.index(label) for label in labels]
-    best: list[list[tuple[float, int]]] = [[] for _ in labels]
-    step = max(1, CELLS // K)
-    for start in range(0, V, step):
-        rows = model.linear.weights.rows(np.arange(start, min(start + step, V)))
-        total = rows.sum(axis=1)
-        for at, k in enumerate(wanted):
-            odds = rows[:, k] - (total - rows[:, k]) / (K - 1)
-            near = np.argsort(-odds, kind="stable")[:n] if len(odds) <= n else _highest(odds, n)
-            best[at] = sorted(best[at] + [(-float(odds[i]), start + int(i)) for i in near])[:n]
-    words = [model.vocabulary.words(np.array([number for _, number in own])) for own in best]
-    return {
-        label: [(word, -odds) for word, (odds, _) in zip(named, own, strict=True)]
-        for label, named, own in zip(labels, words, best, strict=True)
-    }
+def clip(text: str) -> str:
+    """A text as HTML without marks, its beginning if it is long."""
+    return shown(text[:LONGEST]) + (f" {GAP}" if len(text) > LONGEST else "")
 
 
-def _highest(odds: np.ndarray[tuple[int], np.dtype[np.float64]], n: int) -> list[int]:
-    """The places of the n highest, and of all that are as high as the last of them, in order of place."""
-    least = np.partition(odds, len(odds) - n)[len(odds) - n]
-    return np.flatnonzero(odds >= least).tolist()
+def excerpt(why: Explanation) -> str:
+    """The text as HTML, words for and against the answer marked; a long one where the strongest are."""
+    assert why.reading is not None
+    text, spans = why.reading.text, _spans(why.reading.text, why.stretches)
+    parts = ["".join(_marks(why, text, *span)) for span in spans]
+    before = f"{GAP} " if spans[0][0] > 0 else ""
+    after = f" {GAP}" if spans[-1][1] < len(text) else ""
+    return before + f" {GAP} ".join(parts) + after
+
+
+def _spans(text: str, stretches: Sequence[Stretch]) -> list[tuple[int, int]]:
+    """The parts of a text to show: all of it, or what is around the strongest words, up to a length."""
+    if len(text) <= LONGEST:
+        return [(0, len(text))]
+    chosen: list[tuple[int, int]] = []
+    room = LONGEST
+    for each in sorted(stretches, key=lambda stretch: (-abs(stretch.log_odds), stretch.start)):
+        start, end = _at_spaces(text, each.start - AROUND, each.end + AROUND)
+        room -= end - start
+        if not each.log_odds or room < 0:
+            break
+        chosen.append((start, end))
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(chosen):
+        if merged and start <= merged[-1][1] + 1:
+            start, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((start, end))
+    return merged or [(0, LONGEST)]
+
+
+def _at_spaces(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch moved to where words begin and end, if they do so nearby."""
+    start, end = max(start, 0), min(end, len(text))
+    if start > 0 and (found := text.find(" ", start, start + 20)) >= 0:
+        start = found + 1
+    if end < len(text) and (found := text.rfind(" ", end - 20, end)) >= 0:
+        end = found
+    within = text[start:end]
+    start += len(within) - len(within.lstrip())
+    return start, start + len(within.strip())
+
+
+def _marks(why: Explanation, text: str, start: int, end: int) -> Iterator[str]:
+    """A part of the text, its stretches marked."""
+    most = max((abs(stretch.log_odds) for stretch in why.stretches), default=0.0)
+    for each in why.stretches:
+        if each.start < end and each.end > start:
+            first, last = max(each.start, start), min(each.end, end)
+            yield shown(text[start:first])
+            yield mark(why, each, shown(text[first:last]), most)
+            start = last
+    yield shown(text[start:end])

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from importlib.metadata import version
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from textodds.judge.evaluation import Evaluation, Interval
-from textodds.model.explain.markup import shown
-from textodds.study.report import card, html
-from textodds.study.report.evaluation_classes import classes_section, confusion_section
-from textodds.study.report.evaluation_mistakes import mistakes_section, words_section
-from textodds.study.report.evaluation_scores import calibration_interval, scores_sections
-from textodds.study.report.html import Markup
+import numpy as np
+
+from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, Reliability, wilson
+from textodds.study.report import card, figures
+from textodds.study.report.evaluation_classes import DRAWN, class_measures, classes_figure, confusion
+from textodds.study.report.evaluation_mistakes import mistakes, top_words
+from textodds.study.report.page import render
+from textodds.study.report.picture import MOST
+from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
     from textodds.study.report.evaluation_data import EvaluationData
 
-LABELS = 20  # labels that the model does not have: those that are named
+SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
 
 
 def evaluation_page(
@@ -37,56 +38,101 @@ def evaluation_page(
 
     ``called`` and ``data`` name the model and what it was measured on; ``more`` is told in the model card.
     """
-    return html.document(
-        f"How good is {called}?",
-        *_headline(evaluation, model),
-        confusion_section(evaluation),
-        classes_section(evaluation),
-        *scores_sections(evaluation, gathered),
-        *words_section(model),
-        mistakes_section(model, evaluation, gathered),
-        _card(model, more),
-        html.paragraph(f"Made by textodds {version('textodds')}. All intervals are at 95 %.", note=True),
-        lead=html.joined("Measured on ", f"{evaluation.n:,} rows of ", html.name(data)),
+    classes = class_measures(evaluation)
+    recipe = model.recipe.as_dict()
+    return render(
+        "evaluation.html",
+        title=f"How good is {called}?",
+        data=data,
+        evaluation=evaluation,
+        is_table=model.is_table,
+        headline=_headline(evaluation),
+        unknown_labels=sorted(evaluation.unknown_labels.items(), key=lambda found: (-found[1], found[0])),
+        confusion=confusion(evaluation),
+        classes=classes,
+        classes_figure=classes_figure(classes),
+        n_drawn=DRAWN,
+        reliability=_reliability(evaluation),
+        coverage=_coverage(gathered.of_answers),
+        ranking=_ranking(gathered.of_class),
+        most_curves=MOST,
+        words=top_words(model),
+        mistakes=mistakes(model, gathered.mistakes),
+        n_mistakes=len(gathered.mistakes),
+        n_wrong=sum(rows for (label, answer), rows in evaluation.confusion.items() if label != answer),
+        facts=[*card.facts(model), *more],
+        choices=getattr(model.recipe, "choices", ()),
+        recipe=json.dumps(recipe, indent=1, ensure_ascii=False, default=str),
     )
 
 
-def _headline(evaluation: Evaluation, model: TextModel | TableModel) -> Iterator[Markup]:
-    interval = calibration_interval(evaluation.reliability)
-    yield html.measures(
-        [
-            ("accuracy", *_measure(evaluation.accuracy, evaluation.accuracy_interval)),
-            ("macro-F1", *_measure(evaluation.macro_f1, evaluation.macro_f1_interval)),
-            ("log-loss", *_measure(evaluation.log_loss, evaluation.log_loss_interval)),
-            ("calibration error", *_measure(evaluation.calibration_error, interval)),
-        ]
-    )
-    if evaluation.no_evidence:
-        rows = "1 row has" if evaluation.no_evidence == 1 else f"{evaluation.no_evidence:,} rows have"
-        what = "value in any column" if model.is_table else "word that the model knows"
-        yield html.paragraph(f"{rows} no {what}: the prior alone has answered.")
-    if evaluation.unknown_labels:
-        most = sorted(evaluation.unknown_labels.items(), key=lambda found: (-found[1], found[0]))
-        named = [html.joined(html.name(label), f" ({rows:,})") for label, rows in most[:LABELS]]
-        if len(most) > LABELS:
-            named.append(html.joined(f"{len(most) - LABELS:,} others"))
-        told = "Labels that the model does not have, whose rows are always wrong and have no log-loss: "
-        yield html.paragraph(html.joined(told, Markup(", ".join(named)), "."))
+def calibration_interval(reliability: Reliability) -> Interval:
+    """An interval of the calibration error: rows are drawn again, with replacement, within its bins.
+
+    Errors of drawn rows are too large by about as much as the error itself is, since chance adds to both;
+    so the quantiles are taken from twice the error (the basic bootstrap: Davison and Hinkley 1997, 5.2).
+    """
+    n = sum(rows for rows, _, _ in reliability)
+    if not n:
+        return math.nan, math.nan
+    rows, said, right = np.array(reliability).T
+    error = float(np.sum(rows * np.abs(said - right)) / n)
+    shares = np.clip(np.concatenate([rows * right, rows * (1 - right)]) / n, 0, 1)
+    drawn = np.random.default_rng(0).multinomial(n, shares / shares.sum(), size=RESAMPLES)
+    hits, misses = drawn[:, : len(rows)], drawn[:, len(rows) :]
+    errors = np.abs(said * (hits + misses) - hits).sum(axis=1) / n
+    low, high = np.quantile(errors, [0.025, 0.975])
+    return max(2 * error - float(high), 0.0), min(max(2 * error - float(low), 0.0), 1.0)
 
 
-def _measure(value: float, interval: Interval) -> tuple[str, str]:
-    if math.isnan(value):
-        return "–", "no row has a label that the model knows"
-    low, high = interval
-    return f"{value:.4f}", f"{low:.4f} to {high:.4f}"
+def _headline(evaluation: Evaluation) -> list[tuple[str, str, str]]:
+    """The measures at large, each with its interval."""
+    measures = [
+        ("accuracy", evaluation.accuracy, evaluation.accuracy_interval),
+        ("macro-F1", evaluation.macro_f1, evaluation.macro_f1_interval),
+        ("log-loss", evaluation.log_loss, evaluation.log_loss_interval),
+        ("calibration error", evaluation.calibration_error, calibration_interval(evaluation.reliability)),
+    ]
+    return [
+        (name, "–", "no row has a label that the model knows")
+        if math.isnan(value)
+        else (name, f"{value:.4f}", f"{low:.4f} to {high:.4f}")
+        for name, value, (low, high) in measures
+    ]
 
 
-def _card(model: TextModel | TableModel, more: Sequence[tuple[str, str]]) -> Markup:
-    rows = [*card.facts(model), *more]
-    parts = [html.table(["what", "is"], rows, numeric=False)]
-    if model.is_table:
-        choices = [(choice.column, choice.conditional, choice.why) for choice in model.recipe.choices]  # type: ignore[union-attr]
-        parts.append(html.table(["column", "taken for", "because"], choices, numeric=False))
-    recipe = json.dumps(model.recipe.as_dict(), indent=1, ensure_ascii=False, default=str)
-    parts.append(html.details("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
-    return html.section("The model", *parts)
+def _reliability(evaluation: Evaluation) -> dict[str, object]:
+    """Whether probabilities can be believed."""
+    bins = [
+        (rows, said, right, wilson(round(right * rows), rows)) for rows, said, right in evaluation.reliability
+    ]
+    said = sum(rows * said for rows, said, _, _ in bins) / evaluation.n
+    return {"bins": bins, "n_bins": BINS, "said": said, "figure": figures.reliability(evaluation.reliability)}
+
+
+def _coverage(answers: RankingCurve) -> dict[str, object]:
+    """How many answers are right if only the surest are given."""
+    n = answers.n_positives + answers.n_negatives
+    shares = []
+    for share in SHARES:
+        answered, right = round(share * n), answers.above(share)
+        interval = wilson(round(right * answered), max(answered, 1))
+        shares.append((share, answered, right, interval, 1 / (1 + math.exp(-answers.least(share)))))
+    return {"shares": shares, "figure": figures.coverage(*answers.coverage())}
+
+
+def _ranking(of_class: dict[str, RankingCurve]) -> dict[str, object]:
+    """ROC and precision-recall curves of each class that has rows, and others; nothing of too many classes."""
+    curves = {label: curve for label, curve in of_class.items() if curve.n_positives and curve.n_negatives}
+    if not curves:
+        return {"curves": curves} if of_class else {}
+    axes = ("share of the other rows called so", "share of the class called so")
+    pairs = {label: curve.precision_recall() for label, curve in curves.items()}
+    return {
+        "curves": curves,
+        "roc": figures.curves({label: curve.roc() for label, curve in curves.items()}, axes, diagonal=True),
+        "precision_recall": figures.curves(pairs, ("recall", "precision")),
+        "absent": [label for label in of_class if label not in curves],
+        "is_exact": all(curve.is_exact for curve in curves.values()),
+        "distinct": DISTINCT,
+    }

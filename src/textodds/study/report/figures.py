@@ -7,148 +7,172 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from textodds.judge.evaluation import Interval
-from textodds.study.report.legend import name_on_axis
-from textodds.study.report.palette import FAINT, INK, style
-from textodds.study.report.picture import drawing, empty_figure
+from textodds.judge.evaluation import BINS, Interval, Reliability, wilson
+from textodds.study.report.picture import DASHES, FAINT, INK, STYLES, Style, drawing, empty_figure, short_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
+Estimate = tuple[float, Interval]
 
 WIDTH = 4.6  # inches of a picture that fits a phone, and twice on a desk
-GRAIN = 400  # steps along an axis that a curve is drawn in: finer than a line is wide
-
-DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (9, 2)), (0, (3, 1)))
 
 RIGHT, WRONG = "#00639c", "#c45500"
 """Blue and orange of cells: so dark that white letters can be read on them, on a dark page as well."""
 
 SHADE, DEEP = 0.9, 0.6  # how dark the fullest cell is, of 1, and from where on its letters are white
 
-UNITS = ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T"))
-
-GUIDE = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1}  # a line to compare with
+GUIDE: Mapping[str, Any] = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1}
+"""A line to compare with."""
 
 
 @drawing()
 def curves(
     drawn: Mapping[str, tuple[Floats, Floats]], names: tuple[str, str], *, diagonal: bool = False
-) -> Any:
+) -> Figure:
     """Curves in the unit square, by their names; ``diagonal`` draws what chance would give."""
     figure = empty_figure(WIDTH, WIDTH - 0.4)
     axes = figure.subplots()
     if diagonal:
         axes.plot([0, 1], [0, 1], **GUIDE)
     for k, (label, (x, y)) in enumerate(drawn.items()):
-        _line(axes, x, y, k, name_on_axis(label))
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=names[0], ylabel=names[1])
-    axes.set_aspect("equal")
+        line: Mapping[str, Any] = {"color": STYLES[k].line, "linestyle": DASHES[k % len(DASHES)]}
+        axes.plot(x, y, linewidth=1.6, marker="o" if len(x) == 1 else "", label=short_name(label), **line)
+    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=names[0], ylabel=names[1], aspect="equal")
     if len(drawn) > 1:
         where = "lower right" if diagonal else "lower left"
-        axes.legend(loc=where, frameon=False, fontsize=8.5, handlelength=2.6, labelspacing=0.3)
+        axes.legend(loc=where, fontsize=8.5, handlelength=2.6, labelspacing=0.3)
     return figure
 
 
 @drawing()
-def coverage(share: Floats, right: Floats) -> Any:
+def coverage(share: Floats, right: Floats) -> Figure:
     """How many answers are right if only the surest share is answered."""
     figure = empty_figure(WIDTH, 3.2)
     axes = figure.subplots()
     many = share >= min(0.02, share[-1])  # of the first few rows one mistake would be most of the picture
     share, right = share[many], right[many]
-    _line(axes, share, right, 0, "")
+    axes.plot(share, right, color=STYLES[0].line, linewidth=1.6, marker="o" if len(share) == 1 else "")
     axes.axhline(right[-1], **GUIDE)
     low = float(right.min())
     axes.set(xlim=(0, 1.01), ylim=(low - 0.06 * (1.001 - low), 1 + 0.04 * (1.001 - low)))
     axes.set(xlabel="share answered, the surest first", ylabel="right among these")
-    place = {"xytext": (0, 3), "textcoords": "offset points"}
-    axes.annotate("all answered", (0.02, right[-1]), fontsize=8, color=FAINT, **place)
+    beside: Mapping[str, Any] = {"xytext": (0, 3), "textcoords": "offset points"}
+    axes.annotate("all answered", (0.02, right[-1]), fontsize=8, color=FAINT, **beside)
     return figure
 
 
 @drawing()
-def reliability(bins: Sequence[tuple[int, float, float]], intervals: Sequence[Interval], n_bins: int) -> Any:
+def reliability(bins: Reliability) -> Figure:
     """How often answers are right, by how probable they were said to be; below, how many said so."""
     figure = empty_figure(WIDTH, WIDTH + 0.5)
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-    rows, said, right = (np.array(part, dtype=np.float64) for part in zip(*bins, strict=True))
-    low, high = np.array(intervals).T
-    top.plot([0, 1], [0, 1], **GUIDE)
-    dots = {"marker": "o", "markersize": 5, "linestyle": "", "elinewidth": 1.2, "capsize": 2.5}
-    ends = [np.maximum(right - low, 0), np.maximum(high - right, 0)]
-    top.errorbar(said, right, ends, color=style(0).colour, **dots)
-    small = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
+    draw_reliability(top, bins, STYLES[0], 5)
+    small: Mapping[str, Any] = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
     top.annotate("too timid above the line", (0.04, 0.96), **small)
     top.annotate("too sure below it", (0.96, 0.04), ha="right", **small)
     top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel="share that is right")
-    place = np.minimum((said * n_bins).astype(np.intp), n_bins - 1)
-    below.bar((place + 0.5) / n_bins, rows, 0.86 / n_bins, color=style(0).colour, alpha=0.6)
+    rows, said, _ = np.array(bins).T
+    place = np.minimum((said * BINS).astype(np.intp), BINS - 1)
+    below.bar((place + 0.5) / BINS, rows, 0.86 / BINS, color=STYLES[0].colour, alpha=0.6)
     below.set(xlabel="probability of the answer", ylabel="rows")
     below.locator_params(axis="y", nbins=3)
     figure.align_ylabels([top, below])
     return figure
 
 
+def draw_reliability(axes: Axes, bins: Reliability, look: Style, size: float) -> None:
+    """The share that is right in each bin over its probability, and the line on which both are the same."""
+    axes.plot([0, 1], [0, 1], **GUIDE)
+    _, said, right = np.array(bins).T
+    intervals = [wilson(round(share * rows), rows) for rows, _, share in bins]
+    draw_estimates(axes, said, right, intervals, look, size)
+
+
+def draw_estimates(
+    axes: Axes,
+    x: ArrayLike,
+    y: ArrayLike,
+    intervals: Sequence[Interval],
+    look: Style,
+    size: float,
+    *,
+    across: bool = False,
+    name: str = "",
+) -> None:
+    """Markers at estimates, and a line along the interval of each: upwards, or ``across``."""
+    values = np.asarray(x if across else y, dtype=np.float64)
+    low, high = np.array(intervals).reshape(-1, 2).T
+    ends = {"xerr" if across else "yerr": np.maximum([values - low, high - values], 0)}
+    line: Any = {"color": look.line, "ecolor": (look.line, 0.6), "elinewidth": 0.22 * size}
+    axes.errorbar(x, y, fmt=look.marker, markersize=size, label=name, **line, **ends)
+
+
 @drawing()
-def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[tuple[float, Interval] | None]]) -> Any:
+def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[Estimate | None]]) -> Figure:
     """Measures of each class with their intervals, a line for each class, the first on top."""
     figure = empty_figure(5.2, 0.9 + 0.36 * len(labels))
     axes = figure.subplots()
     apart = np.linspace(-0.2, 0.2, len(measures))
     for k, (name, values) in enumerate(measures.items()):
-        look = style(k)
-        at = [i for i, value in enumerate(values) if value is not None]
-        known = [value for value in values if value is not None]
-        middle = np.array([value for value, _ in known])
-        low, high = np.array([interval for _, interval in known]).reshape(-1, 2).T
-        dots = {"marker": look.marker, "markersize": 5, "linestyle": "", "elinewidth": 1.2}
-        ends = [np.maximum(middle - low, 0), np.maximum(high - middle, 0)]
-        axes.errorbar(middle, np.array(at) + apart[k], xerr=ends, color=look.line, label=name, **dots)
-    axes.set_yticks(range(len(labels)), [name_on_axis(label) for label in labels])
-    axes.tick_params(axis="y", length=0, labelcolor=INK)
-    axes.set_ylim(len(labels) - 0.5, -0.5)
+        known = [(value[0], at + apart[k], value[1]) for at, value in enumerate(values) if value is not None]
+        x, y, intervals = zip(*known, strict=True) if known else ((), (), ())
+        draw_estimates(axes, x, y, intervals, STYLES[k], 5, across=True, name=name)
+    name_lines(axes, [short_name(label) for label in labels])
     axes.set_xlim(right=1.005)
-    axes.grid(axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
+    faint_grid(axes, "x")
     axes.spines[:].set_visible(False)
-    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    axes.legend(ncols=len(measures), frameon=False, **above)
+    axes.legend(ncols=len(measures), loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
     return figure
 
 
+def name_lines(axes: Axes, names: Sequence[str]) -> None:
+    """Names of lines across the picture, the first on top."""
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0, labelcolor=INK)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+def faint_grid(axes: Axes, axis: str) -> None:
+    """Lines under all that is drawn."""
+    axes.grid(axis=axis, color=FAINT, alpha=0.22, linewidth=0.6)  # type: ignore[arg-type]
+    axes.set_axisbelow(True)
+
+
 @drawing()
-def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArray[np.integer]) -> Any:
+def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArray[np.integer]) -> Figure:
     """Rows by true label (down) and answer (across), shaded by the share of the label's ``totals``."""
-    K = len(labels)
-    cell = 0.62 if K <= 6 else 0.46 if K <= 12 else 0.36
-    small = 9.5 if K <= 6 else 8.5 if K <= 12 else 7.5
-    names = [name_on_axis(label) for label in labels]
-    margin = 0.5 + 0.085 * max(map(len, names))
-    figure = empty_figure(cell * K + margin, cell * K + margin)
-    axes = figure.subplots()
     from matplotlib.patches import Rectangle
 
-    shares = counts / np.maximum(totals, 1)[:, None]
-    for i in range(K):
-        for j in range(K):
-            shade = SHADE * math.sqrt(shares[i, j])  # so that the few wrong ones are seen, too
-            place: Any = (j - 0.48, i - 0.48), 0.96, 0.96
-            if counts[i, j]:
-                colour = RIGHT if i == j else WRONG
-                axes.add_patch(Rectangle(*place, facecolor=colour, alpha=shade, linewidth=0))
-            if i == j:
-                axes.add_patch(Rectangle(*place, fill=False, edgecolor=FAINT, linewidth=0.7))
-            number = short_number(int(counts[i, j])) if counts[i, j] else "·"
-            ink = FAINT if not counts[i, j] else "white" if shade > DEEP else INK
-            axes.text(j, i, number, ha="center", va="center", fontsize=small, color=ink)
-    axes.set_xticks(range(K), names, rotation=0 if max(map(len, names)) * 0.09 < cell else 90)
-    axes.set_yticks(range(K), names)
+    K = len(labels)
+    cell, small = (0.62, 9.5) if K <= 6 else (0.46, 8.5) if K <= 12 else (0.36, 7.5)
+    names = [short_name(label) for label in labels]
+    longest = max(map(len, names))
+    figure = empty_figure(*[cell * K + 0.5 + 0.085 * longest] * 2)
+    axes = figure.subplots()
+    for i, j in np.ndindex(K, K):
+        count = int(counts[i, j])
+        shade = SHADE * math.sqrt(count / max(totals[i], 1))  # so that the few wrong ones are seen, too
+        place = (j - 0.48, i - 0.48)
+        if count:
+            colour = RIGHT if i == j else WRONG
+            axes.add_patch(Rectangle(place, 0.96, 0.96, facecolor=colour, alpha=shade, linewidth=0))
+        if i == j:
+            axes.add_patch(Rectangle(place, 0.96, 0.96, fill=False, edgecolor=FAINT, linewidth=0.7))
+        ink = FAINT if not count else "white" if shade > DEEP else INK
+        number = short_number(count) if count else "·"
+        axes.text(j, i, number, ha="center", va="center", fontsize=small, color=ink)
+    axes.set_xticks(range(K), names, rotation=0 if longest * 0.09 < cell else 90)
+    name_lines(axes, names)
     axes.tick_params(length=0, labelcolor=INK, labelsize=small if K > 12 else 9)
-    axes.set(xlim=(-0.5, K - 0.5), ylim=(K - 0.5, -0.5), xlabel="answered", ylabel="true label")
-    axes.set_aspect("equal")
+    axes.set(xlim=(-0.5, K - 0.5), xlabel="answered", ylabel="true label", aspect="equal")
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.spines[:].set_visible(False)
@@ -163,16 +187,7 @@ def short_number(n: int) -> str:
     """
     if n < 10_000:
         return str(n)
-    power, unit = next((power, unit) for power, unit in UNITS if n < 999.5 * power)
-    return f"{n / power:.1f}{unit}" if n < 9.95 * power else f"{n / power:.0f}{unit}"
-
-
-def _line(axes: Any, x: Floats, y: Floats, k: int, name: str) -> None:
-    """A curve of the k-th style, without corners that nobody could see."""
-    there = np.round(np.stack([x, y]) * GRAIN)
-    moved = np.abs(np.diff(there, axis=1)).max(axis=0) > 0 if len(x) > 1 else np.zeros(0, dtype=bool)
-    kept = np.concatenate([[True], moved])
-    kept[:-1] |= kept[1:]  # both ends of a step
-    kept[-1] = True
-    line = {"color": style(k).line, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6}
-    axes.plot(x[kept], y[kept], label=name, marker="o" if len(x) == 1 else None, **line)
+    value, units = n / 1000, "kMGT"
+    while value >= 999.5:
+        value, units = value / 1000, units[1:]
+    return f"{value:.1f}{units[0]}" if value < 9.95 else f"{value:.0f}{units[0]}"

@@ -6,12 +6,13 @@ import hashlib
 import io
 import re
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from textodds.study.report.html import Markup
-from textodds.study.report.palette import COLOURS, FAINT, INK
-from textodds.study.report.picture import drawing
+from textodds.study.report.picture import COLOURS, FAINT, INK, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FONT = "system-ui,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif"
 """Letters of the page; most are narrower than those that matplotlib has measured, so that they fit."""
@@ -21,23 +22,20 @@ WIDE = 500
 
 LEFT_OUT = {"metadata", "style", "title"}
 
-NAMED = {
-    colour.lower(): f"var(--{key},{colour.lower()})"
-    for key, colour in [
-        *((f"c{k}", colour) for k, colour in enumerate(COLOURS)),
-        ("ink", INK),
-        ("faint", FAINT),
-    ]
-}
+NAMES = {f"c{k}": colour for k, colour in enumerate(COLOURS)} | {"ink": INK, "faint": FAINT}
+VARIABLES = {colour.lower(): f"var(--{name},{colour.lower()})" for name, colour in NAMES.items()}
+
 FAMILY = re.compile(r"font-family: [^;]*;? ?")
-COLOUR = re.compile("|".join(NAMED))
+COLOUR = re.compile("|".join(VARIABLES))
+REFERENCE = re.compile(r"(^#|url\(#)([^)]+)")  # `#name`, or `url(#name)`
 
 
-def svg(figure: Any) -> Markup:
+def svg(figure: Figure, alt: str) -> str:
     """The figure as an ``<svg>`` element, its text as text: to be read, found, and set in any script.
 
-    The same figure gives the same text. Names within it differ from those of other figures. Colours of
-    the palette are those of the page, which may be dark; so the figure itself has no background.
+    ``alt`` says what it shows to those who cannot see it. The same figure gives the same text. Names
+    within it differ from those of other figures. Colours of the palette are those of the page, which may
+    be dark; so the figure itself has no background.
     """
     from matplotlib import rc_context
 
@@ -50,51 +48,35 @@ def svg(figure: Any) -> Markup:
     written = buffer.getvalue()
     root = ElementTree.fromstring(written)
     prefix = "f" + hashlib.sha256(written).hexdigest()[:10] + "-"
-    used = {name for each in root.iter() for value in each.attrib.values() for name in _references(value)}
-    _clean(root, prefix, used)
-    _, _, width, height = map(float, root.attrib["viewBox"].split())
-    wide = {"class": "wide"} if width * 96 / 72 > WIDE else {}
-    kept = wide | {
-        "viewBox": root.attrib["viewBox"],
-        "width": f"{width * 96 / 72:.0f}",
-        "height": f"{height * 96 / 72:.0f}",
-        "font-family": FONT,
-        "stroke-linejoin": "round",  # as its style has said, which would hold for the whole page
-    }
-    root.attrib.clear()
-    root.attrib.update(kept)
-    return Markup(ElementTree.tostring(root, encoding="unicode"))
+    values = [value for each in root.iter() for value in each.attrib.values()]
+    _clean(root, prefix, {found[2] for value in values for found in REFERENCE.finditer(value)})
+    box = root.attrib["viewBox"]
+    width, height = (float(inches) * 96 / 72 for inches in box.split()[2:])
+    root.attrib = {"role": "img", "aria-label": alt} | ({"class": "wide"} if width > WIDE else {})
+    root.attrib |= {"viewBox": box, "width": f"{width:.0f}", "height": f"{height:.0f}", "font-family": FONT}
+    root.attrib["stroke-linejoin"] = "round"  # as its style has said, which would hold for the whole page
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _clean(element: ElementTree.Element, prefix: str, used: set[str]) -> None:
     """Drop what a page does not need, and make names its own, here and in all that is within."""
-    element.tag = _local(element.tag)
-    element.tail = None
-    if element.tag != "text" and element.tag != "tspan":
+    element.tag, element.tail = _local(element.tag), None
+    if element.tag not in ("text", "tspan"):
         element.text = None
-    attributes = {_local(key): value for key, value in element.attrib.items()}
+    attributes = {
+        _local(key): REFERENCE.sub(rf"\1{prefix}\2", value) for key, value in element.attrib.items()
+    }
     if (own := attributes.pop("id", None)) in used:
-        attributes["id"] = prefix + str(own)
-    for key, value in attributes.items():
-        for name in _references(value):
-            value = value.replace(f"#{name}", f"#{prefix}{name}")
-        if key == "style":
-            value = COLOUR.sub(lambda found: NAMED[found[0]], FAMILY.sub("", value))
-        attributes[key] = value
-    element.attrib.clear()
-    element.attrib.update(attributes)
+        attributes["id"] = f"{prefix}{own}"
+    if "style" in attributes:
+        plain = FAMILY.sub("", attributes["style"])
+        attributes["style"] = COLOUR.sub(lambda found: VARIABLES[found[0]], plain)
+    element.attrib = attributes
     for child in list(element):
         if _local(child.tag) in LEFT_OUT:
             element.remove(child)
         else:
             _clean(child, prefix, used)
-
-
-def _references(value: str) -> list[str]:
-    """The names that an attribute refers to: as ``#name``, or as ``url(#name)``."""
-    if value.startswith("#"):
-        return [value[1:]]
-    return re.findall(r"url\(#([^)]+)\)", value)
 
 
 def _local(name: str) -> str:

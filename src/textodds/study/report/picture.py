@@ -1,22 +1,39 @@
-"""A finished picture: how it looks everywhere, and how it becomes a file."""
+"""How pictures look everywhere: colours, letters, names; and a finished picture, as a file."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textodds.errors import InputError, Unsupported
 from textodds.model.container import replacing
-from textodds.study.report.palette import FAINT, INK
+from textodds.model.explain.markup import CONTROL
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FORMATS = (".svg", ".png")
 
 DPI = {"png": 200, "svg": 144}  # dots an inch: of a PNG, and of the image of the points in an SVG
+
+# Okabe and Ito (2008), "Color Universal Design": blue and vermilion first, which differ most for everybody;
+# yellow, which white paper swallows, last, and darker as a line. Markers tell classes apart in grey print.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#F0E442")
+LINES = (*COLOURS[:7], "#a8a02e")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<")
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)), (0, (9, 2)), (0, (3, 1)))
+MOST = len(COLOURS)  # classes that can be told apart
+
+INK, FAINT = "#222222", "#666666"
+
+LONGEST = 24  # letters of the name of a class
 
 LOOK: dict[str, Any] = {
     "font.family": ["sans-serif"],
@@ -34,9 +51,21 @@ LOOK: dict[str, Any] = {
     "ytick.color": FAINT,
     "xtick.labelsize": 9,
     "ytick.labelsize": 9,
+    "legend.frameon": False,
     "svg.fonttype": "path",
     "svg.hashsalt": "textodds",  # names within the file are those of the last time
 }
+
+
+class Style(NamedTuple):
+    """How a class, a curve or a model is drawn."""
+
+    colour: str  # of areas and points
+    line: str
+    marker: str
+
+
+STYLES = tuple(map(Style, COLOURS, LINES, MARKERS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +76,7 @@ class Picture:
     out, as the foot of the picture does too; ``about`` are the numbers in the picture, as plain data.
     """
 
-    figure: Any
+    figure: Figure
     title: str
     notes: tuple[str, ...] = ()
     about: dict[str, Any] = field(default_factory=dict)
@@ -64,10 +93,10 @@ class Picture:
     def encoded(self, format_: str) -> bytes:
         """The bytes of a file, `png` or `svg`."""
         by = {"Creator": "textodds", "Date": None} if format_ == "svg" else {"Software": "textodds"}
-        how: dict[str, Any] = {"dpi": DPI[format_], "metadata": {"Title": self.title, **by}}
+        about = {"Title": self.title, **by}
         buffer = io.BytesIO()
         with drawing():
-            self.figure.savefig(buffer, format=format_, facecolor="white", **how)
+            self.figure.savefig(buffer, format=format_, facecolor="white", dpi=DPI[format_], metadata=about)
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:
@@ -100,7 +129,7 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def empty_figure(width: float, height: float) -> Any:
+def empty_figure(width: float, height: float) -> Figure:
     """A figure of so many inches apart from all that pyplot knows of, its parts kept clear of one another."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -110,12 +139,36 @@ def empty_figure(width: float, height: float) -> Any:
     return figure
 
 
+def head(axes: Axes, name: str, what: str, result: str) -> None:
+    """Name of the panel, what it is, and what came of it, on two lines over its left edge."""
+    above: Mapping[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(name, (0, 1), (0, 20), fontsize=12, fontweight="bold", color=INK, **above)
+    axes.annotate(what, (1, 1), (0, 20.5), fontsize=9, color=FAINT, ha="right", **above)
+    axes.annotate(result, (0, 1), (0, 6), fontsize=9, color=INK, in_layout=False, **above)
+
+
+def short_name(name: str, longest: int = LONGEST) -> str:
+    """A name on one line that leaves room for others, as matplotlib shows it.
+
+    >>> short_name("a" * 30)
+    'aaaaaaaaaaaaaaaaaaaaaaa…'
+    """
+    name = CONTROL.sub("\ufffd", " ".join(name.split()))
+    name = name if len(name) <= longest else name[: longest - 1] + "…"
+    return f"\u200b{name}" if name.startswith("_") else name  # which a legend would leave out
+
+
 def require_matplotlib() -> None:
     """Fail where there is no matplotlib, and say how to get it."""
+    require("matplotlib", "to draw pictures")
+
+
+def require(package: str, purpose: str) -> None:
+    """Fail where there is no such package, and say how to get it."""
     try:
-        import matplotlib  # noqa: F401
+        import_module(package)
     except ModuleNotFoundError as error:
         raise Unsupported(
-            "to draw pictures the package `matplotlib` is needed, which is not installed",
+            f"{purpose} the package `{package}` is needed, which is not installed",
             hint="pip install 'textodds[plot]'",
         ) from error
