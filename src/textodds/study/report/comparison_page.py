@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 def comparison_page(found: Comparison) -> str:
     """The page, self-contained."""
-    drawn = {"accuracy": None, "reliability": None, "curves": None, "times": None}
-    if found.rows:
-        drawn["accuracy"] = pictures.accuracy_dots(found)
-        drawn["reliability"] = pictures.reliability_panels(found)
-    if len(found.rows) > 1:
-        drawn["times"] = pictures.time_scatter(found)
-    if any(len(curve.points) > 1 for curve in found.curves):
-        drawn["curves"] = pictures.learning_curves(found)
+    has_curves = any(len(curve.points) > 1 for curve in found.curves)
     equals = [each.other for each in found.tests if each.measure == "accuracy" and not each.is_told]
     return render(
         "comparison.html",
@@ -29,7 +22,12 @@ def comparison_page(found: Comparison) -> str:
         found=found,
         best=_best(found) if found.rows else [],
         equals=" and ".join(filter(None, (", ".join(equals[:-1]), *equals[-1:]))),
-        figures=drawn,
+        figures={
+            "accuracy": pictures.accuracy_dots(found) if found.rows else None,
+            "curves": pictures.learning_curves(found) if has_curves else None,
+            "times": pictures.time_scatter(found) if len(found.rows) > 1 else None,
+            "reliability": pictures.reliability_panels(found) if found.rows else None,
+        },
     )
 
 

@@ -39,10 +39,8 @@ def accuracy_dots(found: Comparison) -> Figure:
     for k, row in enumerate(found.rows):
         look, quality = STYLES[k % MOST], row.evaluation
         draw_estimates(left, [quality.accuracy], [k], [quality.accuracy_interval], look, 7.5, across=True)
-        if math.isfinite(quality.log_loss):
-            draw_estimates(
-                right, [quality.log_loss], [k], [quality.log_loss_interval], look, 7.5, across=True
-            )
+        if math.isfinite(loss := quality.log_loss):
+            draw_estimates(right, [loss], [k], [quality.log_loss_interval], look, 7.5, across=True)
     for axes in (left, right):
         name_lines(axes, [short_name(row.name, NAMES) for row in found.rows])
         faint_grid(axes, "x")

@@ -9,12 +9,12 @@ import numpy as np
 
 from textodds.errors import TextoddsError
 from textodds.learn.forms.linear import LinearModel
+from textodds.model.explain import Explanation, Stretch
 from textodds.model.explain.markup import mark, shown
+from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
-    from textodds.model.explain import Explanation, Stretch
     from textodds.model.table_model import TableModel
-    from textodds.model.text_model import TextModel
     from textodds.study.report.evaluation_data import Mistake
 
 WORDS = 12  # words of each class
@@ -23,7 +23,6 @@ COLUMNS = 8  # columns of a row that are shown, those that said most
 LONGEST_VALUE = 120  # letters of the value of a column
 LONGEST = 700  # characters of a text that is shown whole
 AROUND = 70  # characters either side of a word that matters, in a longer one
-SAID = 8  # words for an answer, and against it, that are named
 
 GAP = '<span class="note">[…]</span>'
 
@@ -34,9 +33,9 @@ def top_words(model: TextModel | TableModel, n: int = WORDS) -> dict[str, list[t
     Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
     """
     K = len(model.classes_)
-    if model.is_table or K < 2 or not len(model.vocabulary) or not isinstance(model.form, LinearModel):
+    if not isinstance(model, TextModel) or not isinstance(model.form, LinearModel) or K < 2:
         return {}
-    best, words = np.zeros((0, K)), np.zeros((0, K), dtype=np.intp)  # (n, K)
+    best, words = np.zeros((0, K)), np.zeros((0, K), dtype=np.int64)  # (n, K)
     step, V = max(1, CELLS // K), len(model.vocabulary)
     for start in range(0, V, step):
         numbers = np.arange(start, min(start + step, V))
@@ -52,63 +51,37 @@ def top_words(model: TextModel | TableModel, n: int = WORDS) -> dict[str, list[t
 
 
 def mistakes(model: TextModel | TableModel, wrong: Iterable[Mistake]) -> list[dict[str, object]]:
-    """Wrong answers, those alike together, each with what led to it."""
+    """Wrong answers, those alike together with their rows, each with what led to it."""
     alike: dict[tuple[str, str, str], list[Mistake]] = {}
     for mistake in wrong:
         alike.setdefault((mistake.label, mistake.answer, repr(mistake.given)), []).append(mistake)
-    evidence = _columns if model.is_table else _text
     return [
-        {
-            "label": same[0].label,
-            "answer": same[0].answer,
-            "probability": same[0].probability,
-            "rows": [mistake.row for mistake in same],
-            **evidence(model, same[0]),
-        }
+        {"first": same[0], "rows": [mistake.row for mistake in same], **_evidence(model, same[0])}
         for same in alike.values()
     ]
 
 
-def _text(model: TextModel, mistake: Mistake) -> dict[str, object]:
-    """The text with its words highlighted, and the words that said most for the answer and for its rival."""
-    why = _explanation(model, mistake)
-    if why is None:
-        return {"excerpt": clip(mistake.given), "sides": [], "start": None}
-    odds = [(word, odds) for word, _, odds in why.words]
-    sides = [
-        _side(why.label, [each for each in odds if each[1] > 0]),
-        _side(why.rival, [each for each in odds if each[1] < 0]),
-    ]
-    said = [side for side in sides if side["words"]]
-    return {"excerpt": excerpt(why), "sides": said, "start": why.start, "log_odds": why.log_odds}
-
-
-def _side(label: str, words: Sequence[tuple[str, float]]) -> dict[str, object]:
-    rest = words[SAID:]
-    others = sum(odds for _, odds in rest)
-    return {"label": label, "words": words[:SAID], "n_others": len(rest), "others": others}
-
-
-def _columns(model: TableModel, mistake: Mistake) -> dict[str, object]:
-    """The columns that said most, with what they said."""
-    why = _explanation(model, mistake)
-    if why is None:
+def _evidence(model: TextModel | TableModel, mistake: Mistake) -> dict[str, object]:
+    """Why the answer rather than the true label, or than the runner-up: words of a text, or columns."""
+    try:
+        why = model.explain(
+            mistake.given, mistake.answer, mistake.label if mistake.label in model.classes_ else None
+        )
+    except TextoddsError:  # a single class, or a row that cannot be read again: the report goes on without
+        if isinstance(mistake.given, str):
+            return {"excerpt": clip(mistake.given), "why": None}
         given = [(column, _value(value)) for column, value in mistake.given.items()]
-        return {"columns": given[:COLUMNS], "rival": None}
+        return {"columns": given[:COLUMNS], "why": None}
+    if isinstance(why, Explanation):
+        odds = [(word, odds) for word, _, odds in why.words]
+        speaking_for = {why.label: [each for each in odds if each[1] > 0]}
+        speaking_for |= {why.rival: [each for each in odds if each[1] < 0]}
+        return {"excerpt": excerpt(why), "sides": speaking_for, "why": why}
     told = [(column, _value(value), f"{odds:+.2f}") for column, value, odds in why.columns[:COLUMNS]]
     if rest := why.columns[COLUMNS:]:
         told.append((f"{len(rest)} others", "", f"{sum(odds for _, _, odds in rest):+.2f}"))
     told += [("before reading", "", f"{why.prior:+.2f}"), ("together", "", f"{why.log_odds:+.2f}")]
-    return {"columns": told, "rival": why.rival}
-
-
-def _explanation(model, mistake: Mistake):
-    """Why the answer rather than the true label, or than the runner-up; None if there is no saying."""
-    rival = mistake.label if mistake.label in model.classes_ else None
-    try:
-        return model.explain(mistake.given, mistake.answer, rival)
-    except TextoddsError:  # a single class, or a row that cannot be read again: the report goes on without
-        return None
+    return {"columns": told, "why": why}
 
 
 def _value(value: object) -> str:

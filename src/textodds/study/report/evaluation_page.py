@@ -122,7 +122,7 @@ def _coverage(answers: RankingCurve) -> dict[str, object]:
 
 
 def _ranking(of_class: dict[str, RankingCurve]) -> dict[str, object]:
-    """ROC and precision-recall curves of each class that has rows, and others; nothing of too many classes."""
+    """ROC and precision-recall curves of each class that has rows; nothing of too many classes."""
     curves = {label: curve for label, curve in of_class.items() if curve.n_positives and curve.n_negatives}
     if not curves:
         return {"curves": curves} if of_class else {}

@@ -47,8 +47,8 @@ def curves(
         axes.plot(x, y, linewidth=1.6, marker="o" if len(x) == 1 else "", label=short_name(label), **line)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=names[0], ylabel=names[1], aspect="equal")
     if len(drawn) > 1:
-        where = "lower right" if diagonal else "lower left"
-        axes.legend(loc=where, fontsize=8.5, handlelength=2.6, labelspacing=0.3)
+        how: Mapping[str, Any] = {"loc": "lower right" if diagonal else "lower left"}
+        axes.legend(fontsize=8.5, handlelength=2.6, labelspacing=0.3, **how)
     return figure
 
 
@@ -110,9 +110,9 @@ def draw_estimates(
     """Markers at estimates, and a line along the interval of each: upwards, or ``across``."""
     values = np.asarray(x if across else y, dtype=np.float64)
     low, high = np.array(intervals).reshape(-1, 2).T
-    ends = {"xerr" if across else "yerr": np.maximum([values - low, high - values], 0)}
-    line: Any = {"color": look.line, "ecolor": (look.line, 0.6), "elinewidth": 0.22 * size}
-    axes.errorbar(x, y, fmt=look.marker, markersize=size, label=name, **line, **ends)
+    ends: dict[str, Any] = {"xerr" if across else "yerr": np.maximum([values - low, high - values], 0)}
+    line: Any = {"color": look.line, "ecolor": (look.line, 0.6), "elinewidth": 0.22 * size, "label": name}
+    axes.errorbar(x, y, fmt=look.marker, markersize=size, **line, **ends)
 
 
 @drawing()
@@ -159,7 +159,7 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
     axes = figure.subplots()
     for i, j in np.ndindex(K, K):
         count = int(counts[i, j])
-        shade = SHADE * math.sqrt(count / max(totals[i], 1))  # so that the few wrong ones are seen, too
+        shade = SHADE * math.sqrt(count / max(int(totals[i]), 1))  # so that the few wrong ones are seen, too
         place = (j - 0.48, i - 0.48)
         if count:
             colour = RIGHT if i == j else WRONG

@@ -90,7 +90,7 @@ class LabelledPoints:
 
     def of_class(self, k: int) -> Floats:
         """The rows of one class."""
-        return self.rows[self.codes == k]
+        return np.asarray(self.rows[self.codes == k])
 
     def sizes(self) -> Integers:
         """Rows of each class, (K,)."""
@@ -116,9 +116,9 @@ class LabelledPoints:
             )
         if not len(self.rows):
             raise NoData(f"no row has a number in column `{self.names[0]}`", hint="choose another column")
-        if (flat := self._flat(self.rows)) is not None:
+        if flat := _flat(self.rows):
             raise InputError(
-                f"column `{self.names[flat]}` does not vary: it is {self.rows[0, flat]:g} in every row",
+                f"column `{self.names[flat[0]]}` does not vary: it is {self.rows[0, flat[0]]:g} in every row",
                 hint="choose another column",
             )
         for k, name in enumerate(self.classes):
@@ -129,16 +129,16 @@ class LabelledPoints:
                     f"{'a single' if len(own) else 'no'} row {where} has a number in {columns}",
                     hint="leave that class out, or give more rows of it",
                 )
-            if (flat := self._flat(own)) is not None:
+            if flat := _flat(own):
                 raise InputError(
-                    f"column `{self.names[flat]}` does not vary {where}",
+                    f"column `{self.names[flat[0]]}` does not vary {where}",
                     hint="choose another column, or leave that class out",
                 )
 
-    @staticmethod
-    def _flat(rows: Floats) -> int | None:
-        """The first column whose numbers are all the same."""
-        return next(iter(np.flatnonzero(np.ptp(rows, axis=0) == 0)), None)
+
+def _flat(rows: Floats) -> list[int]:
+    """The columns whose numbers are all the same."""
+    return np.flatnonzero(np.ptp(rows, axis=0) == 0).tolist()
 
 
 def count_rows(n: int) -> str:
@@ -178,8 +178,11 @@ class MaximumLikelihood:
                 hint="leave that class out, give more rows of it, or choose other columns",
             ) from error
         K, V = moments.mean.shape
-        diagonal = isinstance(gaussians, Diagonal)
-        own = gaussians.variance[:, :, None] * np.eye(V) if diagonal else gaussians.covariance()
+        own = (
+            gaussians.variance[:, :, None] * np.eye(V)
+            if isinstance(gaussians, Diagonal)
+            else gaussians.covariance()
+        )
         prior = log_prior("data", data.classes, moments.class_rows)
         model = QuadraticModel(data.classes, prior, gaussians)
         return cls(name, model, moments.mean, np.broadcast_to(own, (K, V, V)))

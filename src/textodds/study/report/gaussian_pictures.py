@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +156,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     notes = (*data.notes, *(note for column in columns for note in column.notes))
     across = min(ACROSS, len(names))
     shape = -(-len(names) // across), across
-    about: dict[str, Any] = {}
+    told: dict[str, object] = {}
     with drawing():
         from matplotlib.patches import Patch
 
@@ -164,23 +165,16 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
             axes.remove()
         for v, (name, fitted, column) in enumerate(zip(names, fits, columns, strict=True)):
             found, right = crossings(fitted), fitted.accuracy(column)
-            about[name] = {"accuracy": right, "decisions": [vars(point) for point in found]}
+            told[name] = {"accuracy": right, "decisions": [vars(point) for point in found]}
             _draw_densities(panels[v], fitted, column, found)
-            head(
-                panels[v],
-                short_name(name, 60 // across),
-                "",
-                f"{right:.1%} right on these rows, by this alone",
-            )
+            result = f"{right:.1%} right on these rows, by this alone"
+            head(panels[v], short_name(name, 60 // across), "", result)
             if v % across == 0:
                 panels[v].set_ylabel("density in the class, p(x | k)")
-        _keys(
-            figure, data, lambda look: Patch(facecolor=(look.colour, BAR), edgecolor=look.line, linewidth=1.6)
-        )
-    title = f"Densities of {', '.join(names)} in each class"
-    return Picture(
-        figure, title, notes, {"rows": len(data.rows), "classes": list(data.classes), "columns": about}
-    )
+        bar = partial(Patch, linewidth=1.6)
+        _keys(figure, data, lambda look: bar(facecolor=(look.colour, BAR), edgecolor=look.line))
+    about = {"rows": len(data.rows), "classes": list(data.classes), "columns": told}
+    return Picture(figure, f"Densities of {', '.join(names)} in each class", notes, about)
 
 
 def _sheet(
@@ -189,8 +183,11 @@ def _sheet(
     """A figure ``width`` inches wide with notes at its foot, and its panels, each ``tall`` inches high."""
     lines = textwrap.wrap("; ".join(notes), int((width - 0.8) / 0.066))
     figure = empty_figure(width, shape[0] * tall + KEY_LINE + len(lines) * FOOT_LINE)
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
-    axes = figure.subplots(*shape, squeeze=False, **panels).ravel().tolist()
+    figure.set_layout_engine("constrained", w_pad=0.08, h_pad=0.08)
+    axes: list[Axes] = figure.subplots(*shape, squeeze=False, **panels).ravel().tolist()
+    for each in axes:
+        each.locator_params(nbins=5)
+        each.tick_params(length=3)
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=8, color=FAINT, linespacing=1.4)
     return figure, axes
 
@@ -207,14 +204,12 @@ def _keys(figure: Figure, data: LabelledPoints, key: Callable[[Style], Artist]) 
 
 
 def _name_axis(axis: Axis, name: str) -> None:
-    """Name an axis, a few ticks on it, with a factor or offset of its numbers beside the name.
+    """Name an axis, with a factor or offset of its numbers beside the name.
 
     Limits must be set before. Matplotlib would put the factor over the panel, where its head is.
     """
-    axis.axes.locator_params(axis=axis.axis_name, nbins=5)
-    axis.axes.tick_params(length=3)
     numbers = axis.get_major_formatter()
-    numbers.set_locs(axis.get_majorticklocs())
+    numbers.set_locs(axis.get_majorticklocs().tolist())
     factor = numbers.get_offset()
     axis.get_offset_text().set_visible(False)
     times = factor if factor.startswith(("+", "-", "−")) else f"×{factor}"
@@ -251,7 +246,7 @@ def _draw_regions(
             axes.plot(*ring, color="white", linewidth=2.6, alpha=0.7, zorder=5)
             axes.plot(*ring, color=look.line, linewidth=1.5, zorder=6)
         mean: Any = {"marker": look.marker, "color": look.colour, "edgecolors": "white", "linewidths": 1.2}
-        axes.scatter(*fitted.mean[k], s=72, zorder=7, **mean)
+        axes.scatter(fitted.mean[k, :1], fitted.mean[k, 1:], s=72, zorder=7, **mean)
     axes.set(xlim=limits[:, 0], ylim=limits[:, 1], box_aspect=1)
 
 
@@ -267,9 +262,9 @@ def _scatter(axes: Axes, data: LabelledPoints, shown: list[Integers]) -> None:
     size, alpha = (16, 0.6) if few else (9, 0.38)
     for layer in range(LAYERS):
         for look, rows in zip(STYLES, shown, strict=False):
-            points = data.rows[rows[layer::LAYERS]].T
+            x, y = data.rows[rows[layer::LAYERS]].T
             point: Any = {"s": size, "marker": look.marker, "color": look.colour, "alpha": alpha}
-            axes.scatter(*points, linewidths=0, rasterized=not few, zorder=2, **point)
+            axes.scatter(x, y, linewidths=0, rasterized=not few, zorder=2, **point)
 
 
 def _left_out(data: LabelledPoints, limits: Floats, shown: int) -> list[str]:
@@ -286,7 +281,7 @@ def _left_out(data: LabelledPoints, limits: Floats, shown: int) -> list[str]:
 def _refuse_alike(data: LabelledPoints) -> None:
     """Refuse columns that are a line in a class: an ellipse has two axes."""
     for k, name in enumerate(data.classes):
-        if abs(np.corrcoef(data.of_class(k).T)[0, 1]) > ALIKE:
+        if abs(np.asarray(np.corrcoef(data.of_class(k).T))[0, 1]) > ALIKE:
             raise InputError(
                 f"columns `{data.names[0]}` and `{data.names[1]}` lie on a line in class `{name}`",
                 hint="choose columns that do not follow from one another",
@@ -328,7 +323,7 @@ def _write_numbers(axes: Axes, places: list[float], height: float) -> None:
     """Numbers at their places; those that would run into one another are left out."""
     numbers = axes.xaxis.get_major_formatter()
     left, right = axes.get_xlim()
-    inches = axes.get_position().width * axes.figure.get_figwidth() / (right - left)
+    inches = axes.bbox.width / axes.figure.dpi / (right - left)
     taken = -np.inf
     for at in places:
         text = numbers.format_data_short(at).strip()

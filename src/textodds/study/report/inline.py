@@ -9,6 +9,7 @@ import warnings
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from textodds.model.explain.markup import CONTROL
 from textodds.study.report.picture import COLOURS, FAINT, INK, drawing
 
 if TYPE_CHECKING:
@@ -52,9 +53,11 @@ def svg(figure: Figure, alt: str) -> str:
     _clean(root, prefix, {found[2] for value in values for found in REFERENCE.finditer(value)})
     box = root.attrib["viewBox"]
     width, height = (float(inches) * 96 / 72 for inches in box.split()[2:])
-    root.attrib = {"role": "img", "aria-label": alt} | ({"class": "wide"} if width > WIDE else {})
-    root.attrib |= {"viewBox": box, "width": f"{width:.0f}", "height": f"{height:.0f}", "font-family": FONT}
+    root.attrib = {"role": "img", "aria-label": CONTROL.sub("\ufffd", alt), "viewBox": box}
+    root.attrib |= {"width": f"{width:.0f}", "height": f"{height:.0f}", "font-family": FONT}
     root.attrib["stroke-linejoin"] = "round"  # as its style has said, which would hold for the whole page
+    if width > WIDE:
+        root.attrib["class"] = "wide"
     return ElementTree.tostring(root, encoding="unicode")
 
 

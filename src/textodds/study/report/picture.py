@@ -35,26 +35,7 @@ INK, FAINT = "#222222", "#666666"
 
 LONGEST = 24  # letters of the name of a class
 
-LOOK: dict[str, Any] = {
-    "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same letters everywhere
-    "font.size": 10,
-    "text.parse_math": False,  # a `$` in a name is a dollar
-    "text.color": INK,
-    "axes.edgecolor": FAINT,
-    "axes.labelcolor": INK,
-    "axes.linewidth": 0.8,
-    "axes.formatter.limits": (-3, 5),  # longer numbers would push the name of the axis off the page
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "xtick.labelsize": 9,
-    "ytick.labelsize": 9,
-    "legend.frameon": False,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "textodds",  # names within the file are those of the last time
-}
+LOOK = Path(__file__).parent / "templates" / "picture.mplstyle"
 
 
 class Style(NamedTuple):

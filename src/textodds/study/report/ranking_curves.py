@@ -53,10 +53,7 @@ class RankingCurve:
 
     def roc(self) -> tuple[Floats, Floats]:
         """Share of the negative rows, and of the positive ones, that score as much, from (0, 0) to (1, 1)."""
-        return (
-            np.concatenate([[0.0], self.negatives / self.n_negatives]),
-            np.concatenate([[0.0], self.positives / self.n_positives]),
-        )
+        return _from_zero(self.negatives / self.n_negatives), _from_zero(self.positives / self.n_positives)
 
     def precision_recall(self) -> tuple[Floats, Floats]:
         """Recall and precision if all of a score or above are called positive."""
@@ -72,9 +69,9 @@ class RankingCurve:
 
         Where it ends among rows of one score, any of them may be those that are taken.
         """
-        rows = np.concatenate([[0.0], self.positives + self.negatives])
+        rows = _from_zero(self.positives + self.negatives)
         wanted = share * rows[-1]
-        found = np.interp(wanted, rows, np.concatenate([[0.0], self.positives]))
+        found = np.interp(wanted, rows, _from_zero(self.positives))
         return float(found / wanted) if wanted else math.nan
 
     def least(self, share: float) -> float:
@@ -126,14 +123,11 @@ class RankingCounts:
     def _count(self) -> None:
         if not self._waiting:
             return
-        scores = np.concatenate([each for each, _ in self._waiting])
-        positive = np.concatenate([each for _, each in self._waiting])
+        scores, positive = (np.concatenate(each) for each in zip(*self._waiting, strict=True))
         self._waiting, self._n_waiting = [], 0
-        before, positives, negatives = self._counted
-        scores = np.concatenate([before, scores if self._bits is None else rounded(scores, self._bits)])
-        self._counted = _by_score(
-            scores, np.concatenate([positives, positive]), np.concatenate([negatives, 1.0 - positive])
-        )
+        scores = scores if self._bits is None else rounded(scores, self._bits)
+        added = (scores, positive, 1.0 - positive)
+        self._counted = _by_score(*map(np.concatenate, zip(self._counted, added, strict=True)))
         for bits in BITS:
             if len(self._counted[0]) <= self._distinct:
                 break
@@ -155,7 +149,10 @@ def rounded(scores: Floats, bits: int) -> Floats:
 def _by_score(scores: Floats, positives: Floats, negatives: Floats) -> tuple[Floats, Floats, Floats]:
     """Distinct scores, the lowest first, with their counts."""
     distinct, place = np.unique(scores, return_inverse=True)
-    place = place.reshape(-1)
-    S = len(distinct)
-    counts = [np.asarray(np.bincount(place, each, S), dtype=np.float64) for each in (positives, negatives)]
-    return distinct, counts[0], counts[1]
+    place, S = place.reshape(-1), len(distinct)
+    return distinct, np.bincount(place, positives, S) + 0.0, np.bincount(place, negatives, S) + 0.0
+
+
+def _from_zero(counts: Floats) -> Floats:
+    """The counts, and before them that of no row."""
+    return np.concatenate([[0.0], counts])
