@@ -150,7 +150,8 @@ def _by_score(scores: Floats, positives: Floats, negatives: Floats) -> tuple[Flo
     """Distinct scores, the lowest first, with their counts."""
     distinct, place = np.unique(scores, return_inverse=True)
     place, S = place.reshape(-1), len(distinct)
-    return distinct, np.bincount(place, positives, S) + 0.0, np.bincount(place, negatives, S) + 0.0
+    of_kind = [np.asarray(np.bincount(place, rows, S), dtype=np.float64) for rows in (positives, negatives)]
+    return distinct, of_kind[0], of_kind[1]
 
 
 def _from_zero(counts: Floats) -> Floats:
