@@ -330,7 +330,7 @@ def test_the_page_needs_nothing_but_itself(whole, tmp_path):
 def test_a_page_of_one_model_has_no_tests_or_curves(mail):
     page = Page(without_curves(mail, models="lda").html())
     assert "One model" in page.text
-    assert "Who is better" not in page.text
+    assert "Paired tests" not in page.text
     assert page.names.count("svg") == 2
 
 

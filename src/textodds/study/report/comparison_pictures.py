@@ -21,7 +21,12 @@ WIDE = 10.0  # inches of a picture as wide as the page
 NAMES = 34  # letters of the name of a model
 ACROSS = 4  # panels beside one another in a picture of many
 
-NOTE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 7.5, "color": FAINT}
+NOTE: Mapping[str, Any] = {
+    "textcoords": "offset points",
+    "fontsize": 7.5,
+    "color": FAINT,
+    "in_layout": False,  # one that is beyond its panel would take the room of the panel
+}
 """How small words within a panel are written, beside their place."""
 
 SHORT, CROWDED = 4.0, 700.0
@@ -38,9 +43,9 @@ def accuracy_dots(found: Comparison) -> Figure:
     left, right = figure.subplots(1, 2, sharey=True)
     for k, row in enumerate(found.rows):
         look, quality = STYLES[k % MOST], row.evaluation
-        draw_estimates(left, [quality.accuracy], [k], [quality.accuracy_interval], look, 7.5, across=True)
+        draw_estimates(left, look, 7.5, ([quality.accuracy], [k]), [quality.accuracy_interval], across=True)
         if math.isfinite(loss := quality.log_loss):
-            draw_estimates(right, [loss], [k], [quality.log_loss_interval], look, 7.5, across=True)
+            draw_estimates(right, look, 7.5, ([loss], [k]), [quality.log_loss_interval], across=True)
     for axes in (left, right):
         name_lines(axes, [short_name(row.name, NAMES) for row in found.rows])
         faint_grid(axes, "x")
@@ -60,9 +65,8 @@ def time_scatter(found: Comparison) -> Figure:
     panels = figure.subplots(1, 2, sharey=True)
     for k, row in enumerate(found.rows):
         for axes, taken in zip(panels, (row.training, row.predicting_thousand), strict=True):
-            quality, seconds = row.evaluation, [max(taken.cpu, 1e-6)]
-            interval = [quality.accuracy_interval]
-            draw_estimates(axes, seconds, [quality.accuracy], interval, STYLES[k % MOST], 8.5)
+            at = [max(taken.cpu, 1e-6)], [row.evaluation.accuracy]
+            draw_estimates(axes, STYLES[k % MOST], 8.5, at, [row.evaluation.accuracy_interval])
     panels[0].yaxis.set_major_formatter(_percent)
     panels[0].set(ylabel="accuracy", xlabel="processor time to train")
     panels[1].set_xlabel(f"processor time to predict 1,000 {found.setting.noun}s")

@@ -17,9 +17,11 @@ from textodds.study.report.picture import DASHES, FAINT, INK, STYLES, Style, dra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
+Points = tuple[ArrayLike, ArrayLike]
 Estimate = tuple[float, Interval]
 
 WIDTH = 4.6  # inches of a picture that fits a phone, and twice on a desk
@@ -93,26 +95,19 @@ def draw_reliability(axes: Axes, bins: Reliability, look: Style, size: float) ->
     axes.plot([0, 1], [0, 1], **GUIDE)
     _, said, right = np.array(bins).T
     intervals = [wilson(round(share * rows), rows) for rows, _, share in bins]
-    draw_estimates(axes, said, right, intervals, look, size)
+    draw_estimates(axes, look, size, (said, right), intervals)
 
 
 def draw_estimates(
-    axes: Axes,
-    x: ArrayLike,
-    y: ArrayLike,
-    intervals: Sequence[Interval],
-    look: Style,
-    size: float,
-    *,
-    across: bool = False,
-    name: str = "",
-) -> None:
-    """Markers at estimates, and a line along the interval of each: upwards, or ``across``."""
+    axes: Axes, look: Style, size: float, at: Points, intervals: Sequence[Interval], *, across: bool = False
+) -> ErrorbarContainer:
+    """Markers at estimates, (x, y), and a line along the interval of each: upwards, or ``across``."""
+    x, y = at
     values = np.asarray(x if across else y, dtype=np.float64)
     low, high = np.array(intervals).reshape(-1, 2).T
     ends: dict[str, Any] = {"xerr" if across else "yerr": np.maximum([values - low, high - values], 0)}
-    line: Any = {"color": look.line, "ecolor": (look.line, 0.6), "elinewidth": 0.22 * size, "label": name}
-    axes.errorbar(x, y, fmt=look.marker, markersize=size, **line, **ends)
+    line: Any = {"color": look.line, "ecolor": (look.line, 0.6), "elinewidth": 0.22 * size}
+    return axes.errorbar(x, y, fmt=look.marker, markersize=size, **line, **ends)
 
 
 @drawing()
@@ -124,7 +119,7 @@ def by_class(labels: Sequence[str], measures: Mapping[str, Sequence[Estimate | N
     for k, (name, values) in enumerate(measures.items()):
         known = [(value[0], at + apart[k], value[1]) for at, value in enumerate(values) if value is not None]
         x, y, intervals = zip(*known, strict=True) if known else ((), (), ())
-        draw_estimates(axes, x, y, intervals, STYLES[k], 5, across=True, name=name)
+        draw_estimates(axes, STYLES[k], 5, (x, y), intervals, across=True).set_label(name)
     name_lines(axes, [short_name(label) for label in labels])
     axes.set_xlim(right=1.005)
     faint_grid(axes, "x")
