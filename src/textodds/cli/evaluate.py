@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.decision import loss_options, rule_of
 from textodds.cli.options import (
-    Value,
+    SHARE,
+    Reading,
     model_argument,
     portions,
     reading_options,
     running_options,
-    share,
     source_for,
 )
 from textodds.cli.output import faint, say, show, size, strong
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
     from textodds.study.report.evaluation_data import EvaluationData
 
-SHARE = Value(share, "a number from 0 to 1")
 FAIL_UNDER = "Exit with status 1 if the accuracy is below this."
 PAGE = "Write a page with pictures: confusions, classes, calibration, words and the surest mistakes."
 
@@ -62,7 +61,7 @@ def evaluate(
     threads: int | None,
     as_json_: bool,
     quiet: bool,
-    **options: Any,
+    **options: Unpack[Reading],
 ) -> int:
     """Measure a model on labelled texts or tables.
 
@@ -79,9 +78,9 @@ def evaluate(
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)
-    with watched(source, "measuring", quiet=quiet) as watch:
-        batches = portions(watch.batches(), len(measured.classes_))
-        evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
+    with watched(source, "measuring", quiet=quiet) as batches:
+        cut = portions(batches, len(measured.classes_))
+        evaluation, gathered = _measured(measured, cut, costs, for_page=page is not None)
     if page is not None and gathered is not None:
         _write_page(page, measured, evaluation, gathered, Path(model), source.description)
     cost = None if costs is None else costs.mean_loss()

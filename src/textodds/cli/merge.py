@@ -8,7 +8,7 @@ from typing import Any
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import running_options
-from textodds.cli.output import as_json, echo, say, size
+from textodds.cli.output import say, show, size
 from textodds.errors import InputError
 from textodds.model.file import load
 
@@ -26,13 +26,7 @@ SUBTRACT = "Take this model's data away; may be repeated."
     "models_", "Model files, trained with the same options.", nargs=-1, required=True, metavar="MODEL..."
 )
 @option("Output", "-o", "--output", required=True, metavar="OUT", help="The model file to write.")
-@option(
-    "Models",
-    "--subtract",
-    multiple=True,
-    metavar="MODEL",
-    help="Take this model's data away; may be repeated.",
-)
+@option("Models", "--subtract", multiple=True, metavar="MODEL", help=SUBTRACT)
 @running_options(json="Print what the model rests on as JSON on stdout.")
 def merge(
     models_: tuple[str, ...],
@@ -58,7 +52,7 @@ def merge(
         merged = _combined(merged, name, sign, threads)
     written = model_files.write(merged, path)
     if as_json_:
-        echo(as_json(model_files.plain(merged, path, written)))
+        show(model_files.plain(merged, path, written), (), json=True)
         return
     say(f"wrote {path}: {summaries.extent(merged)}, {size(written)}", quiet=quiet)
 

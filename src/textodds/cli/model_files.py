@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.cli.output import without_nan
 from textodds.data import files, formats
@@ -45,12 +45,16 @@ def must_be_writable(path: Path, data: Iterable[str] = ()) -> None:
         raise ModelFileError(f"cannot write `{path}`: there is no folder `{path.parent}`", hint=ELSEWHERE)
     if not os.access(path.parent, os.W_OK):
         raise ModelFileError(f"cannot write `{path}`: permission denied in `{path.parent}`", hint=ELSEWHERE)
-    if path.exists():
-        for given in data:
-            if given != files.STDIN and any(path.samefile(found) for found in files.found(given)):
-                raise InputError(
-                    f"the model would replace `{path}`, which is data", hint="name another file with `-o`"
-                )
+    if is_among(path, data):
+        raise InputError(
+            f"the model would replace `{path}`, which is data", hint="name another file with `-o`"
+        )
+
+
+def is_among(path: Path, data: Iterable[str]) -> bool:
+    """Whether a file is one of those that are read."""
+    given = [each for each in data if each != files.STDIN] if path.exists() else []
+    return any(path.samefile(found) for each in given for found in files.found(each))
 
 
 def write(model: Model, path: Path, *, counts: bool = True) -> int:
@@ -69,7 +73,7 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
     return path.stat().st_size
 
 
-def plain(model: Model, path: Path, written: int) -> dict[str, Any]:
+def plain(model: Model, path: Path, written: int) -> dict[str, object]:
     """What a model file rests on, for JSON."""
     return {
         "model": str(path),
@@ -80,15 +84,8 @@ def plain(model: Model, path: Path, written: int) -> dict[str, Any]:
     }
 
 
-def quality_of(evaluation: Evaluation, source: str) -> dict[str, Any]:
+def quality_of(evaluation: Evaluation, source: str) -> dict[str, object]:
     """What a model keeps of how well it did."""
-    kept = (
-        "n",
-        "accuracy",
-        "accuracy_interval",
-        "macro_f1",
-        "macro_f1_interval",
-        "log_loss",
-        "log_loss_interval",
-    )
-    return {"source": source, **{name: without_nan(getattr(evaluation, name)) for name in kept}}
+    measures = ("accuracy", "macro_f1", "log_loss")
+    names = ["n", *(name for measure in measures for name in (measure, f"{measure}_interval"))]
+    return {"source": source, **{name: without_nan(getattr(evaluation, name)) for name in names}}

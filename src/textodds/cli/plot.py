@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from textodds.cli import model_files
 from textodds.cli.commands import Command, CommandGroup, F, argument, option, together
-from textodds.cli.options import OneOf, paths_of
+from textodds.cli.options import OneOf, paths_of, running_options
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, read_table
@@ -67,8 +67,7 @@ def _picture_options(picture: str, *columns: Callable[[F], F]) -> Callable[[F], 
         option("Data", "--format", type=OneOf(FORMATS), metavar="FORMAT", help=format_),
         option("Data", "--bad-rows", type=OneOf(["stop", "skip"]), default="stop", help=bad_rows),
         *columns,
-        option("Running", "--json", "as_json_", is_flag=True, help="Print what was drawn as JSON on stdout."),
-        option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
+        running_options(json="Print what was drawn as JSON on stdout.", threads=False),
     )
 
 
@@ -235,8 +234,8 @@ def _table(
         )
     parts: list[NDArray[np.float64]] = []
     labels: list[str] = []
-    with watched(source, "reading", quiet=options["quiet"]) as watch:
-        for batch in watch.batches():
+    with watched(source, "reading", quiet=options["quiet"]) as batches:
+        for batch in batches:
             parts.append(np.column_stack([batch.columns[name] for name in names]))
             labels += batch.label_list()
     if not parts:
