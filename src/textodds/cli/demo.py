@@ -22,17 +22,13 @@ MESSAGES = (
     ("spam", "Claim your refund today: enter your card details at tax-refund.example"),
     ("spam", "We tried to deliver your parcel. Tell us when you are at home: parcel-desk.example/7"),
 )
+KEEP = "Keep the messages and the model in this folder, to go on with."
 REASONS = 5  # words that the explanation of an answer names
 COLOURS = {"ham": "green", "spam": "red"}
 
 
 @command("demo", examples=["textodds demo", "textodds demo --keep tour"])
-@option(
-    "Output",
-    "--keep",
-    metavar="FOLDER",
-    help="Keep the messages and the model in this folder, to go on with.",
-)
+@option("Output", "--keep", metavar="FOLDER", help=KEEP)
 def demo(keep: str | None) -> None:
     """See all of it work on a few hundred messages.
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
@@ -18,7 +19,7 @@ from textodds.data import READ_OPTIONS, Batch, Source, read
 from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.registry import AUTO, LEARNERS, names_of
-from textodds.learn.spelling import OF_WEIGHTING
+from textodds.learn.spelling import OF_WEIGHTING, prior
 from textodds.text import Selection, TextSettings, Weighting
 from textodds.text.features import FEATURES
 
@@ -117,26 +118,7 @@ def in_bytes(text: str) -> int:
     return size
 
 
-def prior(text: str) -> str | dict[str, float]:
-    """``data``, ``uniform``, or a probability for each class.
-
-    >>> prior("spam=0.02,ham=0.98")
-    {'spam': 0.02, 'ham': 0.98}
-    """
-    if text in ("data", "uniform"):
-        return text
-    if text.lstrip().startswith("{"):  # the way for labels with a comma in them
-        return {label: float(share) for label, share in json.loads(text).items()}
-    pairs = [part.rpartition("=") for part in text.split(",")]
-    given = {label.strip(): float(share) for label, _, share in pairs}
-    if len(given) < len(pairs):  # a class that is named twice
-        raise ValueError
-    return given
-
-
-PRIOR = Value(prior, "`data`, `uniform`, or every class once: `spam=0.02,ham=0.98`")
-
-
+PRIOR = Value(partial(prior, mark=","), "`data`, `uniform`, or every class once: `spam=0.02,ham=0.98`")
 COUNT = number(int, "a whole number above 0", lambda n: n > 0)
 SHARE = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 TIME = Value(in_seconds, "a time such as 60s, 2min or 0")
@@ -167,21 +149,35 @@ def switch_off(section: str, name: str, about: str) -> Callable[[F], F]:
 
 def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], F]:
     """The options for reading data."""
-    bad, formats = OneOf(["stop", "skip"]), OneOf(FORMATS)
-    label = option("Data", "--label", metavar="COLUMN", help="Column of the labels.  [default: by its name]")
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
     return together(
         option("Data", "--text", metavar="COLUMN", help="Column of the texts.  [default: by its name]"),
-        *([label] if labelled else []),
+        *([label_option()] if labelled else []),
         *([weight] if weighted else []),
-        option("Data", "--format", type=formats, metavar="FORMAT", help=f"{', '.join(FORMATS)}."),
+        format_option(FORMATS),
         option("Data", "--query", metavar="SQL", help="Read this query to the database DATA, or to DuckDB."),
         switch_off("Data", "quoting", 'In CSV and TSV, " is an ordinary character.'),
         switch_off("Data", "header", "CSV and TSV have no header; columns are 1, 2, …"),
-        option("Data", "--bad-rows", type=bad, default="stop", help="What to do at a bad row."),
+        bad_rows_option(),
         option("Data", "--rejects", "rejects_path", metavar="FILE", help=rejects),
     )
+
+
+def label_option() -> Callable[[F], F]:
+    """``--label``."""
+    return option("Data", "--label", metavar="COLUMN", help="Column of the labels.  [default: by its name]")
+
+
+def format_option(formats: Sequence[str]) -> Callable[[F], F]:
+    """``--format``, which is one of these."""
+    return option("Data", "--format", type=OneOf(formats), metavar="FORMAT", help=f"{', '.join(formats)}.")
+
+
+def bad_rows_option() -> Callable[[F], F]:
+    """``--bad-rows``."""
+    what = OneOf(["stop", "skip"])
+    return option("Data", "--bad-rows", type=what, default="stop", help="What to do at a bad row.")
 
 
 def reading_of(options: Reading) -> Reading:

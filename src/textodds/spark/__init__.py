@@ -7,7 +7,7 @@ and the model is made of their sum. Nothing here schedules anything: Spark does.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textodds.spark.archive import pack
@@ -41,7 +41,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first wanted: tasks need few of them, and every worker imports anew."""
     if name not in _HOME:
         raise AttributeError(f"module 'textodds.spark' has no attribute {name!r}")
