@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -123,7 +122,7 @@ def compare(
     if no_curves and (options["sizes"] is not None or options["budget"] is not None):
         raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
     if html is not None:
-        _must_be_writable(Path(html), [*data, *([test] if test else [])])
+        model_files.must_be_writable(Path(html), [*data, *([test] if test else [])], option="--html")
         require_matplotlib()
     if no_curves:
         options["sizes"] = ()
@@ -146,17 +145,6 @@ def compare(
     if found.is_stopped and keep is not None:
         say(f"the same command goes on from {strong(keep)}", quiet=quiet)
     return STOPPED if found.is_stopped else 0
-
-
-def _must_be_writable(path: Path, data: Sequence[str]) -> None:
-    """Fail now, rather than after the work, where the page cannot be written or would replace data."""
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(
-            f"cannot write the page `{path}`",
-            hint="name a file in a folder that exists and may be written to",
-        )
-    if model_files.is_among(path, data):
-        raise InputError(f"the page would replace `{path}`, which is data", hint="name another file")
 
 
 def _lines(found: Comparison) -> Iterator[str]:

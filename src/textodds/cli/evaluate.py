@@ -21,7 +21,7 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
-from textodds.errors import InputError, ModelFileError
+from textodds.errors import InputError
 from textodds.model.container import replacing
 from textodds.model.file import load
 
@@ -118,17 +118,12 @@ def _checked_page(path: Path, model: str, data: Sequence[str]) -> Path:
         raise InputError(
             f"the report must be an .html file, got `{path}`", hint="name it `*.html`, for a browser"
         )
-    try:
-        model_files.must_be_writable(path)
-    except ModelFileError as error:
-        elsewhere = "choose a folder that exists and may be written to, with `--report`"
-        raise ModelFileError(error.problem, hint=elsewhere) from error
-    for given in (model, *data):
-        if path.exists() and Path(given).exists() and path.samefile(given):
-            raise InputError(
-                f"the report would replace `{path}`, which it is made of",
-                hint="name another file with `--report`",
-            )
+    model_files.must_be_writable(path, option="--report")
+    if model_files.is_among(path, (model, *data)):
+        raise InputError(
+            f"the report would replace `{path}`, which it is made of",
+            hint="name another file with `--report`",
+        )
     return path
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
 
 SUFFIX = ".textodds"
-ELSEWHERE = "choose a folder that exists and may be written to, with `-o`"
+ELSEWHERE = "choose a folder that exists and may be written to, with `{}`"
 
 
 def default_path(data: Iterable[str]) -> Path:
@@ -35,19 +35,19 @@ def default_path(data: Iterable[str]) -> Path:
     return Path((name or "model") + SUFFIX)
 
 
-def must_be_writable(path: Path, data: Iterable[str] = ()) -> None:
-    """Fail now, rather than after the work, where a model cannot be written or would replace its data."""
+def must_be_writable(path: Path, data: Iterable[str] = (), *, option: str = "-o") -> None:
+    """Fail now, rather than after the work, where a file cannot be written or would replace data."""
+    cannot, elsewhere = f"cannot write `{path}`", ELSEWHERE.format(option)
     if path.is_dir():
-        raise ModelFileError(
-            f"cannot write `{path}`: it is a folder", hint=f"name a file in it: `-o {path / 'x'}{SUFFIX}`"
-        )
+        raise ModelFileError(f"{cannot}: it is a folder", hint=f"name a file in it with `{option}`")
     if not path.parent.is_dir():
-        raise ModelFileError(f"cannot write `{path}`: there is no folder `{path.parent}`", hint=ELSEWHERE)
+        raise ModelFileError(f"{cannot}: there is no folder `{path.parent}`", hint=elsewhere)
     if not os.access(path.parent, os.W_OK):
-        raise ModelFileError(f"cannot write `{path}`: permission denied in `{path.parent}`", hint=ELSEWHERE)
+        raise ModelFileError(f"{cannot}: permission denied in `{path.parent}`", hint=elsewhere)
     if is_among(path, data):
+        what = {"--html": "page", "--report": "report"}.get(option, "model")
         raise InputError(
-            f"the model would replace `{path}`, which is data", hint="name another file with `-o`"
+            f"the {what} would replace `{path}`, which is data", hint=f"name another file with `{option}`"
         )
 
 
@@ -68,7 +68,7 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
             model.save(path, counts=counts)  # type: ignore[call-arg]
     except SafetensorError as error:  # a full disk, in its own words
         raise ModelFileError(
-            f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE}"
+            f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE.format('-o')}"
         ) from error
     return path.stat().st_size
 
