@@ -14,7 +14,6 @@ from textodds.cli.options import (
     SHARE,
     Reading,
     model_argument,
-    portions,
     reading_options,
     running_options,
     source_for,
@@ -78,9 +77,8 @@ def evaluate(
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)
-    with watched(source, "measuring", quiet=quiet) as batches:
-        cut = portions(batches, len(measured.classes_))
-        evaluation, gathered = _measured(measured, cut, costs, for_page=page is not None)
+    with watched(source, "measuring", quiet=quiet, classes=len(measured.classes_)) as batches:
+        evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
     if page is not None and gathered is not None:
         _write_page(page, measured, evaluation, gathered, Path(model), source.description)
     cost = None if costs is None else costs.mean_loss()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from textodds.cli.options import portions
 from textodds.cli.output import counted, one_line, say
 from textodds.data import Observer
 
@@ -149,7 +150,13 @@ def progress(*, quiet: bool, bar: bool = True) -> Iterator[Progress]:
 
 
 @contextlib.contextmanager
-def watched(source: Stream[B], doing: str, *, quiet: bool, bar: bool = True) -> Iterator[Iterator[B]]:
-    """The batches of one source, read ahead, the pass drawn as `progress` does."""
+def watched(
+    source: Stream[B], doing: str, *, quiet: bool, bar: bool = True, classes: int | None = None
+) -> Iterator[Iterator[B]]:
+    """The batches of one source, read ahead, the pass drawn as `progress` does.
+
+    They are small enough to be scored for so many ``classes``, if these are given.
+    """
     with progress(quiet=quiet, bar=bar) as observer:
-        yield observer.watched(source, source.ahead(), doing)
+        batches = observer.watched(source, source.ahead(), doing)
+        yield batches if classes is None else portions(batches, classes)

@@ -20,7 +20,6 @@ from textodds.cli.options import (
     learner_option,
     learners_and_settings,
     paths_of,
-    portions,
     reading_of,
     reading_options,
     running_options,
@@ -131,8 +130,8 @@ def train(
     if test is not None:
         reading = reading_of(options) | {"weight": None, "query": None, "rejects_path": None}
         tested = source_for(model, [test], reading, labelled=True)
-        with watched(tested, "measuring", quiet=quiet) as batches:
-            evaluation = model.evaluate_batches(portions(batches, len(model.classes_)))
+        with watched(tested, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
+            evaluation = model.evaluate_batches(batches)
         model.info["quality"] = model_files.quality_of(evaluation, tested.description)
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation)

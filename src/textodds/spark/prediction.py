@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from textodds.model.text_model import TextModel
-    from textodds.spark.wire import Columns
 
     Function: TypeAlias = Callable[..., Column]
 
 A = TypeVar("A")
 P = ParamSpec("P")
+Columns = Iterator[pa.Array]
 
 PREDICTION = "struct<label: string, probability: double, evidence: int>"
 PROBABILITIES = (
@@ -123,7 +123,7 @@ def explanation(spark: SparkSession, model: ModelOrFile) -> Function:
 def _udf(
     kind: str, task: Callable[Concatenate[Iterator[A], P], Columns], *how: P.args, **more: P.kwargs
 ) -> Function:
-    """A function of Spark that is given Arrow arrays; of several columns, if the task is."""
+    """A function of Spark that is given Arrow arrays, of one column or several, as the task's types say."""
     from pyspark.sql.pandas.functions import arrow_udf  # where its types are known
 
     told = telling(task, *how, **more)
@@ -131,11 +131,8 @@ def _udf(
     def asked(batches: Iterator[A]) -> Columns:
         yield from told(batches)
 
-    several = task is _leave_out
-    asked.__annotations__ = {
-        "batches": Iterator[tuple[pa.Array, ...]] if several else Iterator[pa.Array],
-        "return": Iterator[pa.Array],
-    }
+    given, *_ = (hints := get_type_hints(task)).values()
+    asked.__annotations__ = {"batches": given, "return": hints["return"]}
     return arrow_udf(asked, kind)  # type: ignore[call-overload, no-any-return]
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     Batches: TypeAlias = Iterator[pa.RecordBatch]
-    Columns: TypeAlias = Iterator[pa.Array]
     Task: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 A = TypeVar("A")
