@@ -30,7 +30,7 @@ Answers = Callable[[Floats], Iterator[Answer]]
 """The answers to documents of log-posteriors (N, K), in order."""
 
 
-class DecisionOptions(Reading):
+class AnswerOptions(Reading):
     """What decides in the place of the most probable class."""
 
     loss: tuple[str, ...]
@@ -101,7 +101,7 @@ def rule_of(model: Model, loss: Sequence[str], abstain: float | None, *, quiet: 
 
 
 def answers_of(
-    model: Model, prior: str | dict[str, float] | None, options: DecisionOptions, *, quiet: bool
+    model: Model, prior: str | dict[str, float] | None, options: AnswerOptions, *, quiet: bool
 ) -> Answers | None:
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
     loss, abstain, by_class = options["loss"], options["abstain"], options["by_class"]

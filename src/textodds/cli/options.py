@@ -21,7 +21,6 @@ from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.registry import AUTO, LEARNERS, names_of
 from textodds.learn.spelling import OF_WEIGHTING, prior
 from textodds.text import Selection, TextSettings, Weighting
-from textodds.text.features import FEATURES
 
 if TYPE_CHECKING:
     from textodds.data import TableSource
@@ -264,16 +263,6 @@ def learner_option(default: str) -> Callable[[F], F]:
     """``--learner``, as `textodds.learn.spelling` reads it."""
     about = f"Such as softmax or softmax:C=10:ngrams=1-2; see below.  [default: {default}]"
     return option("Learner", "--learner", metavar="NAME", help=about)
-
-
-def choice_options() -> Callable[[F], F]:
-    """``--features`` and ``--budget``."""
-    features = f"{', '.join(FEATURES)}; or several."
-    budget = "Time that choosing and learning may take.  [default: 60s]"
-    return together(
-        option("Learner", "--features", type=SomeOf([AUTO, *FEATURES]), metavar="NAME", help=features),
-        option("Learner", "--budget", type=TIME, metavar="TIME", help=budget),
-    )
 
 
 def learners_and_settings() -> Iterator[tuple[str, str]]:

@@ -13,8 +13,8 @@ import numpy as np
 from textodds.cli.commands import argument, command, option
 from textodds.cli.decision import (
     Answer,
+    AnswerOptions,
     Answers,
-    DecisionOptions,
     answers_of,
     guarantee_options,
     loss_options,
@@ -51,7 +51,7 @@ JSON = (
 )
 
 
-class PredictOptions(DecisionOptions):
+class PredictOptions(AnswerOptions):
     """What to answer, and how data is read."""
 
     proba: bool

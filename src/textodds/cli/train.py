@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import (
+    TIME,
     Reading,
+    SomeOf,
     Value,
-    choice_options,
     column_options,
     in_bytes,
     learner_option,
@@ -33,12 +34,15 @@ from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
+from textodds.text.features import FEATURES
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
 
 LARGEST = 10  # classes that the summary names
 SIZE = Value(in_bytes, "a size such as 2GB or 500MB")
+FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
+BUDGET = "Time that choosing and learning may take.  [default: 60s]"
 MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
 
@@ -93,7 +97,8 @@ class TrainOptions(Reading):
 @option("Data", "--unlabelled", metavar="DATA", help="Learn from these texts too, by EM; for naive Bayes.")
 @column_options()
 @learner_option("auto, or mixed for tables")
-@choice_options()
+@option("Learner", "--features", type=SomeOf([AUTO, *FEATURES]), metavar="NAME", help=FEATURES_HELP)
+@option("Learner", "--budget", type=TIME, metavar="TIME", help=BUDGET)
 @option("Learner", "--stream", is_flag=True, help="Learn softmax in one pass, in bounded memory.")
 @option("Running", "--memory", type=SIZE, metavar="SIZE", help=MEMORY)
 @option("Spark", "--spark", metavar="MASTER", help="local[2], spark://HOST:7077, yarn or sc://HOST.")
