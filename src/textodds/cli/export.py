@@ -7,7 +7,7 @@ from pathlib import Path
 from textodds.cli import model_files
 from textodds.cli.commands import command, option
 from textodds.cli.options import model_argument, running_options
-from textodds.cli.output import counted, say, show, size
+from textodds.cli.output import as_json, counted, echo, say, size
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx
 from textodds.model.file import load
@@ -40,7 +40,7 @@ def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     written, words = path.stat().st_size, len(opened.vocabulary)
     if as_json_:
         file = {"model": model, "output": str(path), "format": "onnx", "bytes": written}
-        show({**file, "classes": opened.classes_, "words": words}, (), json=True)
+        echo(as_json({**file, "classes": opened.classes_, "words": words}))
         return
     classes = counted(len(opened.classes_), "class")
     span = f"from counts of {counted(words, 'word')} to probabilities of {classes}"

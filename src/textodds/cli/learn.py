@@ -18,7 +18,7 @@ from textodds.cli.options import (
     say_option,
     source_for,
 )
-from textodds.cli.output import counted, say, show
+from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
 from textodds.errors import BadRow, InputError, MissingColumn, Unsupported
 from textodds.model.file import load
@@ -113,7 +113,7 @@ def _change(sign: int, options: ChangeOptions) -> None:
     written = model_files.write(changed, path)
     if options["as_json_"]:
         about = {**model_files.plain(changed, path, written), "rows": id_filter.rows}
-        show(about | ({"left_out": id_filter.left_out} if id_filter.has_ids else {}), (), json=True)
+        echo(as_json(about | ({"left_out": id_filter.left_out} if id_filter.has_ids else {})))
         return
     if id_filter.left_out:
         why = "was learned before" if sign > 0 else "is not there"

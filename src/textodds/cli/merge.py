@@ -8,7 +8,7 @@ from typing import Any
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import running_options
-from textodds.cli.output import say, show, size
+from textodds.cli.output import as_json, echo, say, size
 from textodds.errors import InputError
 from textodds.model.file import load
 
@@ -52,7 +52,7 @@ def merge(
         merged = _combined(merged, name, sign, threads)
     written = model_files.write(merged, path)
     if as_json_:
-        show(model_files.plain(merged, path, written), (), json=True)
+        echo(as_json(model_files.plain(merged, path, written)))
         return
     say(f"wrote {path}: {summaries.extent(merged)}, {size(written)}", quiet=quiet)
 

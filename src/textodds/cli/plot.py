@@ -22,7 +22,7 @@ from textodds.cli.options import (
     reading_of,
     running_options,
 )
-from textodds.cli.output import counted, faint, one_line, say, show, size, strong, table
+from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, read_table
 from textodds.errors import InputError, NoData, suggestion
@@ -285,7 +285,7 @@ def _finish(
     written = path.stat().st_size
     if options["as_json_"]:
         about = {"picture": str(path), "bytes": written, **picture.about, "notes": list(picture.notes)}
-        show(about, (), json=True)
+        echo(as_json(about))
         return
     drawn = f"{counted(picture.about['rows'], 'row')} of {where}"
     lines = [

@@ -27,7 +27,19 @@ from textodds.cli.options import (
     source_for,
     switch_off,
 )
-from textodds.cli.output import counted, duration, faint, one_line, say, show, size, strong, warn, weight
+from textodds.cli.output import (
+    as_json,
+    counted,
+    duration,
+    echo,
+    faint,
+    one_line,
+    say,
+    size,
+    strong,
+    warn,
+    weight,
+)
 from textodds.cli.progress import Progress, progress, watched
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
@@ -141,7 +153,7 @@ def train(
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation)
     if as_json_:
-        show(_plain(summary), (), json=True)
+        echo(as_json(_plain(summary)))
         return
     for line in _lines(summary):
         say(line, quiet=quiet)
