@@ -22,7 +22,7 @@ from textodds import TextSettings
 from textodds.learn.recipe import recipe_of
 from textodds.spark.count import bits_of
 from textodds.spark.dataframes import rows_of
-from textodds.spark.tasks import PART_SPARK, Count, packed_tally, tally_of
+from textodds.spark.tasks import PART_SPARK, count_rows, packed_tally, tally_of
 from textodds.spark.wire import telling
 from textodds.stats.hash_sample import SAMPLE
 from textodds.stats.tally import MEMORY, Sum, Tally
@@ -101,8 +101,8 @@ def _trained(
 
 def _sizes(spark: Any, rows: Any) -> dict[str, Any]:
     """What tasks hand on, in bytes: tallies, and samples of texts."""
-    counting = Count(TextSettings().as_dict(), BITS, MEMORY, SAMPLE, "stop")
-    parts = rows_of(rows, "text", "label", labelled=True).mapInArrow(telling(counting), PART_SPARK)
+    counting = telling(count_rows, TextSettings().as_dict(), BITS, MEMORY, SAMPLE, "stop")
+    parts = rows_of(rows, "text", "label", labelled=True).mapInArrow(counting, PART_SPARK)
     found = parts.selectExpr("part", "octet_length(payload) bytes").collect()
     return {
         "tasks": rows.rdd.getNumPartitions(),

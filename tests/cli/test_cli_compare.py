@@ -116,7 +116,10 @@ def test_columns_of_a_table_may_be_named(capsys):
         (["messages.csv", "--no-curves", "--budget", "5s"], "`--no-curves` leaves out"),
         (["messages.csv", "--budget", "soon"], "`--budget` cannot be `soon`"),
         (["messages.csv", "--sizes", "10,x"], "`--sizes` cannot be `10,x`"),
-        (["messages.csv", "--html", "no/such/page.html"], "cannot write the page `no/such/page.html`"),
+        (
+            ["messages.csv", "--html", "no/such/page.html"],
+            "cannot write `no/such/page.html`: there is no folder `no/such`",
+        ),
         (["messages.csv", "--html", "messages.csv"], "the page would replace `messages.csv`, which is data"),
         (["messages.csv", "--keep", "messages.csv"], "`messages.csv` is not a file of kept measurements"),
         (["messages.csv", "--keep", "no/kept"], "cannot keep measurements in `no/kept`"),

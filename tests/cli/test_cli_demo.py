@@ -3,7 +3,7 @@ import shlex
 from pathlib import Path
 
 import textodds
-from textodds.cli import demo_data, main
+from textodds.cli import demo, main
 
 
 def test_the_numbers_of_the_demo_are_those_of_the_library(capsys):
@@ -11,8 +11,8 @@ def test_the_numbers_of_the_demo_are_those_of_the_library(capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert list(Path().iterdir()) == []
-    model = textodds.train(demo_data.folder() / "messages.csv")
-    quality = model.evaluate(demo_data.folder() / "new_messages.csv")
+    model = textodds.train(demo.messages_folder() / "messages.csv")
+    quality = model.evaluate(demo.messages_folder() / "new_messages.csv")
     assert f"accuracy   {quality.accuracy:.4f}" in out
     said = re.findall(r"“(.*)”\n +(\w+) +(\d\.\d{4})", out)
     assert len(said) == 4
@@ -52,6 +52,6 @@ def test_a_folder_that_cannot_be_made_is_said(capsys):
 
 
 def test_examples_that_are_not_there_are_said(capsys, monkeypatch):
-    monkeypatch.setattr(demo_data, "LEARNED", "missing.csv")
+    monkeypatch.setattr(demo, "LEARNED", "missing.csv")
     assert main(["demo"]) == 2
     assert "error: the example messages are not installed" in capsys.readouterr().err

@@ -17,9 +17,8 @@ import numpy as np
 import textodds
 from textodds.model.text_model import TextModel
 from textodds.serve.journal import Journal
-from textodds.serve.live_model import Live
+from textodds.serve.live_model import Live, open_model
 from textodds.serve.messages import Document, ForgetRequest, Forgotten, LearnRequest
-from textodds.serve.model_file import open_model
 from textodds.serve.settings import Settings
 from textodds.serve.writer import Writer
 from textodds.stats.tally import Tally

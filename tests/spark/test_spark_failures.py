@@ -11,7 +11,7 @@ from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsE
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.solvers import Descent
-from textodds.spark.tasks import Count, parts_of
+from textodds.spark.tasks import count_rows, parts_of
 from textodds.text import TextSettings
 
 SKETCHY = [
@@ -104,8 +104,8 @@ def test_tasks_name_values_that_cannot_be_used(column, reason):
     bad = pa.RecordBatch.from_pydict({"text": ["b", "c"], "label": ["x", "y"], "weight": [1.0, 2.0]} | column)
     row = r"row 2" if column.get("weight") == ["2", "2"] else r"row 3"
     with pytest.raises(BadRow, match=f"of the DataFrame, {row}: {reason}"):
-        list(Count(TextSettings().as_dict(), 2, 1 << 20, 10, "stop")(iter([good, bad])))
-    skipped = [-1 - part for part, _ in parts_of(Count(None, 2, 1 << 20, 10, "skip")(iter([good, bad])))]
+        list(count_rows(iter([good, bad]), TextSettings().as_dict(), 2, 1 << 20, 10, "stop"))
+    skipped = [-1 - part for part, _ in parts_of(count_rows(iter([good, bad]), None, 2, 1 << 20, 10, "skip"))]
     assert skipped == [0]
 
 

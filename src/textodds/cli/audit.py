@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
-from textodds.cli.commands import argument, command, option
+from textodds.cli.commands import argument, command
 from textodds.cli.options import (
-    Value,
-    above_zero,
+    Reading,
     learner_option,
     learners_and_settings,
     paths_of,
-    reading_of,
     reading_options,
     running_options,
+    top_option,
 )
-from textodds.cli.output import aligned, as_json, counted, echo, faint, one_line, say
+from textodds.cli.output import as_json, counted, echo, one_line, say, shortened, table
 from textodds.cli.progress import progress
 from textodds.study.audit import audit as audited
 
-SHOWN = 60  # characters of a text
+
+class AuditOptions(Reading):
+    """How data is read, and what learns from it."""
+
+    learner: str | None
 
 
 @command(
@@ -28,14 +31,7 @@ SHOWN = 60  # characters of a text
     section=("Learners, and their settings", learners_and_settings),
 )
 @argument("data", "Labelled data: files, patterns, a folder, or a database.", nargs=-1)
-@option(
-    "What to show",
-    "--top",
-    type=Value(above_zero, "a whole number above 0"),
-    metavar="N",
-    default=20,
-    help="Rows to show, the most suspicious first.",
-)
+@top_option(20, "Rows to show, the most suspicious first.")
 @reading_options(labelled=True, weighted=True)
 @learner_option("multinomial:alpha=auto")
 @running_options(json="One JSON object a line for each suspect: row, label, suggested, p_label, text.")
@@ -45,7 +41,7 @@ def audit(
     threads: int | None = None,
     as_json_: bool = False,
     quiet: bool = False,
-    **options: Any,
+    **options: Unpack[AuditOptions],
 ) -> None:
     """Find labels that look wrong.
 
@@ -53,8 +49,8 @@ def audit(
     believe is suspicious. Rows are counted from 1, without the header and without skipped ones.
     """
     with progress(quiet=quiet) as observer:
-        how = {"learner": options["learner"], "most": top, "threads": threads, "observer": observer}
-        found = audited(paths_of(data, options["query"]), **how, **reading_of(options))
+        paths = paths_of(data, options["query"])
+        found = audited(paths, most=top, threads=threads, observer=observer, **options)
     if as_json_:
         for suspect in found.suspects:
             names = ("row", "label", "suggested", "p_label", "p_suggested", "text")
@@ -67,18 +63,9 @@ def audit(
         f"{found.disagreements:,} have not",
         quiet=quiet,
     )
-    rows = [[faint(name) for name in ("row", "label", "expected", "p(label)", "text")]]
+    rows = []
     for suspect in found.suspects:
-        shown = one_line(suspect.text)
-        shown = shown if len(shown) <= SHOWN else shown[: SHOWN - 1] + "…"
-        rows.append(
-            [
-                str(suspect.row),
-                one_line(suspect.label),
-                one_line(suspect.suggested),
-                f"{suspect.p_label:.2g}",
-                shown,
-            ]
-        )
-    for line in aligned(rows, left=5):
+        labels = [one_line(suspect.label), one_line(suspect.suggested)]
+        rows.append([str(suspect.row), *labels, f"{suspect.p_label:.2g}", shortened(suspect.text)])
+    for line in table(("row", "label", "expected", "p(label)", "text"), rows, left=5):
         echo(line)

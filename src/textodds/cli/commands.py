@@ -1,7 +1,12 @@
-"""The commands by name, imported when they are called; help shows examples first and options in groups."""
+"""Runs a command, of which only the one that is called is imported; help, exit status and errors of all."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import sys
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
@@ -9,9 +14,14 @@ from typing import Any, TypeVar
 import click
 
 import textodds
-from textodds.errors import InputError, suggestion
+from textodds.cli.output import echo, harmless, shown_warnings, styled
+from textodds.errors import InputError, TextoddsError, suggestion
 
-F = TypeVar("F", bound=Callable[..., Any])
+PROGRAM = "textodds"
+UNDONE, BUG, STOPPED, PIPE_CLOSED = 2, 3, 130, 141
+_COMPLETE = "_TEXTODDS_COMPLETE"  # what click's completion scripts set
+
+F = TypeVar("F", bound=Callable[..., int | None])
 Section = tuple[str, Callable[[], Iterable[tuple[str, str]]]]
 """A title, and what stands under it, made when the help is shown."""
 
@@ -70,17 +80,17 @@ class Command(click.Command):
 
 def command(
     name: str, *, examples: Sequence[str], section: Section | None = None
-) -> Callable[[Callable[..., Any]], click.Command]:
+) -> Callable[[F], click.Command]:
     """A decorator that makes a `Command` of a function, with the docstring as its description."""
     return click.command(name, cls=Command, examples=examples, section=section)
 
 
-def argument(name: str, about: str, **settings: Any) -> Callable[[F], F]:
+def argument(name: str, about: str, **settings: object) -> Callable[[F], F]:
     """A decorator that adds an `Argument`."""
     return click.argument(name, cls=Argument, about=about, **settings)
 
 
-def option(section: str, *names: str, **settings: Any) -> Callable[[F], F]:
+def option(section: str, *names: str, **settings: object) -> Callable[[F], F]:
     """A decorator that adds an `Option` to a section of the help."""
     return click.option(*names, cls=Option, section=section, **settings)
 
@@ -137,6 +147,8 @@ COMMANDS = {
     "plot": "Draw Gaussian classifiers of columns of numbers.",
     "demo": "See all of it work on a few hundred messages.",
 }
+ELSEWHERE = {"forget": "learn"}
+"""Commands that are not in a file of their own name."""
 
 
 class Commands(CommandGroup):
@@ -150,7 +162,8 @@ class Commands(CommandGroup):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"textodds.cli.{cmd_name}"), cmd_name)
+        module = import_module(f"textodds.cli.{ELSEWHERE.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -167,3 +180,127 @@ class Commands(CommandGroup):
 @click.version_option(textodds.__version__, message="textodds %(version)s")
 def commands() -> None:
     """Every word shifts the odds: learn by how much, decide, and show the working."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit status of a command: 0 done, 1 the answer is no, 2 could not be done, 3 a bug, 130 stopped."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a label in an alphabet that the terminal lacks is no failure
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except TextoddsError as error:
+        return _undone(error.problem, error.hint)
+    except click.UsageError as error:
+        return _misused(error)
+    except (KeyboardInterrupt, click.Abort):
+        echo("stopped", err=True)
+        return STOPPED
+    except BrokenPipeError:  # `textodds predict … | head` has seen enough
+        _abandon_stdout()
+        return PIPE_CLOSED
+    except MemoryError:
+        return _undone(
+            "there is not enough memory",
+            "for `train`: bound the words with `--memory 500MB` or hash them: `--learner auto:hash_bits=22`",
+        )
+    except OSError as error:
+        status = _undone(*_of_system(error))
+        _abandon_stdout()
+        return status
+    except Exception:
+        traceback.print_exc()
+        echo("", err=True)
+        _undone(
+            "this is a fault of textodds, not of yours",
+            "please report it, with the command and the lines above",
+        )
+        return BUG
+
+
+def _run(argv: list[str]) -> int:
+    if instruction := os.environ.get(_COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(commands, {}, PROGRAM, _COMPLETE, instruction)
+    try:
+        # Not `commands.main`: that has words and exit codes of its own for what goes wrong.
+        with shown_warnings(), commands.make_context(PROGRAM, list(argv)) as context:
+            status = commands.invoke(context)
+    except click.exceptions.Exit as done:  # after `--help` or `--version`
+        status = done.exit_code
+    sys.stdout.flush()  # a reader that has gone away is met here rather than while the interpreter ends
+    return int(status or 0)
+
+
+def _undone(problem: str, hint: str | None) -> int:
+    echo(f"{styled('error:', fg='red', bold=True)} {harmless(problem)}", err=True)
+    if hint is not None:
+        echo(f"\n{styled('hint:', fg='cyan', bold=True)} {harmless(hint)}", err=True)
+    return UNDONE
+
+
+def _misused(error: click.UsageError) -> int:
+    context = error.ctx
+    if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: `textodds` alone
+        echo(error.format_message(), err=True)
+        return UNDONE
+    hint = f"see `{'textodds COMMAND' if context is None else context.command_path} --help`"
+    if isinstance(error, click.NoSuchOption):
+        problem = f"there is no option `{error.option_name}`"
+        parameters = [] if context is None else context.command.get_params(context)
+        known = [name for parameter in parameters for name in parameter.opts]
+        if "--learner" in known and (learner := _with_setting(error.option_name)):
+            return _undone(problem, f"it is a setting: `--learner {learner}=…`")
+        return _undone(problem + suggestion(error.option_name, known), hint)
+    if isinstance(error, click.MissingParameter) and error.param is not None:
+        return _undone(f"{_named(error.param)} is missing", hint)
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        return _undone(f"{_named(error.param)}: {_as_clause(error.message)}", hint)
+    return _undone(_as_clause(error.format_message()), hint)
+
+
+def _with_setting(option: str) -> str | None:
+    """A learner with the setting of this name, if there is one."""
+    from textodds.learn.registry import AUTO, LEARNERS, names_of, settings_of
+    from textodds.learn.spelling import OF_TEXTS
+
+    name = option.lstrip("-").removeprefix("no-").replace("-", "_")
+    if name in OF_TEXTS:
+        return f"{AUTO}:{name}"
+    return next((f"{each}:{name}" for each in names_of() if name in settings_of(LEARNERS[each].load())), None)
+
+
+def _named(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Argument):
+        return parameter.human_readable_name.rstrip(".")
+    return f"`{max(parameter.opts, key=len)}`"
+
+
+def _as_clause(message: str) -> str:
+    """Click's sentence without its capital and its full stop."""
+    return message[:1].lower() + message[1:].rstrip(".")
+
+
+def _of_system(error: OSError) -> tuple[str, str | None]:
+    reason = (error.strerror or str(error)).lower()
+    problem = reason if error.filename is None else f"`{os.fsdecode(error.filename)}`: {reason}"
+    hints = {
+        errno.ENOSPC: "free some space, or write to another disk",
+        errno.EDQUOT: "free some of your quota, or write to another disk",
+        errno.EACCES: "check who may read and write there with `ls -l`",
+        errno.EPERM: "check who may read and write there with `ls -l`",
+        errno.EROFS: "write to another disk",
+    }
+    return problem, hints.get(error.errno or 0)
+
+
+def _abandon_stdout() -> None:
+    """Drop what cannot be written to stdout, or the interpreter would complain of it as it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError):  # a stdout that is no file has nothing to complain of
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)

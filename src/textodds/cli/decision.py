@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from textodds.cli.commands import F, option, together
-from textodds.cli.options import Value
+from textodds.cli.options import Reading, number
 from textodds.cli.output import counted, one_line, say
 from textodds.errors import InputError, Unsupported
+from textodds.learn.arrays import Floats
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import Losses, Rule
@@ -21,29 +23,25 @@ if TYPE_CHECKING:
 SECTION = "Decisions"
 NO_ANSWER = "?"
 
-Answer = tuple[str, float, dict[str, Any]]
+Answer = tuple[str, float, Mapping[str, object]]
 """The first column of a line, its probability, and fields of JSON."""
 
-Answers = Callable[[Any], Iterator[Answer]]
+Answers = Callable[[Floats], Iterator[Answer]]
 """The answers to documents of log-posteriors (N, K), in order."""
 
 
-def cost(text: str) -> float:
-    """A number of zero or more."""
-    if not (math.isfinite(x := float(text)) and x >= 0):
-        raise ValueError
-    return x
+class AnswerOptions(Reading):
+    """What decides in the place of the most probable class."""
+
+    loss: tuple[str, ...]
+    abstain: float | None
+    max_error: float | None
+    sets: float | None
+    by_class: bool
 
 
-def inside(text: str) -> float:
-    """A number above 0 and below 1."""
-    if not 0 < (x := float(text)) < 1:
-        raise ValueError
-    return x
-
-
-COST = Value(cost, "a cost of zero or more")
-INSIDE = Value(inside, "a number above 0 and below 1")
+COST = number(float, "a cost of zero or more", lambda x: math.isfinite(x) and x >= 0)
+INSIDE = number(float, "a number above 0 and below 1", lambda x: 0 < x < 1)
 
 
 def loss_options() -> Callable[[F], F]:
@@ -102,11 +100,12 @@ def rule_of(model: Model, loss: Sequence[str], abstain: float | None, *, quiet: 
     return rule
 
 
-def answers_of(model: Model, prior: Any, options: dict[str, Any], *, quiet: bool) -> Answers | None:
+def answers_of(
+    model: Model, prior: str | dict[str, float] | None, options: AnswerOptions, *, quiet: bool
+) -> Answers | None:
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
-    loss, abstain, max_error, sets, by_class = (
-        options[name] for name in ("loss", "abstain", "max_error", "sets", "by_class")
-    )
+    loss, abstain, by_class = options["loss"], options["abstain"], options["by_class"]
+    max_error, sets = options["max_error"], options["sets"]
     ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("sets", sets)) if on]
     if abstain is not None and not loss:
         ways.insert(0, "abstain")
@@ -131,7 +130,7 @@ def answers_of(model: Model, prior: Any, options: dict[str, Any], *, quiet: bool
 def _least_loss(rule: Rule, classes: tuple[str, ...]) -> Answers:
     """Answers of the action of least expected loss."""
 
-    def answers(log_posterior: Any) -> Iterator[Answer]:
+    def answers(log_posterior: Floats) -> Iterator[Answer]:
         decisions = rule.decide(log_posterior)
         expected = ({"expected_loss": loss} for loss in decisions.expected_loss.tolist())
         return _actions(classes, log_posterior, decisions.action, expected)
@@ -152,7 +151,7 @@ def _few_errors(model: Model, max_error: float, *, quiet: bool) -> Answers:
         quiet=quiet,
     )
 
-    def answers(log_posterior: Any) -> Iterator[Answer]:
+    def answers(log_posterior: Floats) -> Iterator[Answer]:
         action = np.where(guarantee.answers(log_posterior), log_posterior.argmax(axis=1), -1)
         return _actions(model.classes_, log_posterior, action, [{}] * len(action))
 
@@ -170,7 +169,7 @@ def _label_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -
         say(f"in every set, having too few texts: {counted(len(always), 'class')}, {named}", quiet=quiet)
     names = [one_line(name).replace("|", "\\|") for name in classes]
 
-    def answers(log_posterior: Any) -> Iterator[Answer]:
+    def answers(log_posterior: Floats) -> Iterator[Answer]:
         for row, within in zip(np.exp(log_posterior), sets.of_posteriors(log_posterior), strict=True):
             held = [k for k in np.argsort(-row, kind="stable").tolist() if within[k]]
             probable = min(float(row[held].sum()), 1.0)
@@ -180,7 +179,10 @@ def _label_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -
 
 
 def _actions(
-    classes: tuple[str, ...], log_posterior: Any, action: Any, fields: Iterable[dict[str, Any]]
+    classes: tuple[str, ...],
+    log_posterior: Floats,
+    action: NDArray[np.int64],
+    fields: Iterable[Mapping[str, object]],
 ) -> Iterator[Answer]:
     """Answers of the classes ``action`` (N,), -1 for none, with more ``fields`` of JSON."""
     names: dict[int, str] = {-1: NO_ANSWER} | {k: one_line(name) for k, name in enumerate(classes)}

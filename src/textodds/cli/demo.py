@@ -8,12 +8,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from textodds.cli import demo_data, model_files, summaries
+from textodds.cli import model_files, summaries
 from textodds.cli.commands import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
+from textodds.errors import BadFile
 from textodds.model.explain import Explanation
 from textodds.model.text_model import Prediction, TextModel
 from textodds.training.train import train
+
+LEARNED, HELD_OUT = "messages.csv", "new_messages.csv"
 
 # What they are, and what they say. The last is spam that keeps its voice down.
 MESSAGES = (
@@ -22,27 +25,23 @@ MESSAGES = (
     ("spam", "Claim your refund today: enter your card details at tax-refund.example"),
     ("spam", "We tried to deliver your parcel. Tell us when you are at home: parcel-desk.example/7"),
 )
+KEEP = "Keep the messages and the model in this folder, to go on with."
 REASONS = 5  # words that the explanation of an answer names
 COLOURS = {"ham": "green", "spam": "red"}
 
 
 @command("demo", examples=["textodds demo", "textodds demo --keep tour"])
-@option(
-    "Output",
-    "--keep",
-    metavar="FOLDER",
-    help="Keep the messages and the model in this folder, to go on with.",
-)
+@option("Output", "--keep", metavar="FOLDER", help=KEEP)
 def demo(keep: str | None) -> None:
     """See all of it work on a few hundred messages.
 
     Trains a spam filter, measures it on messages it has not seen, explains four answers, and learns
     and forgets a message. Takes a second, and writes nothing unless told to.
     """
-    data = demo_data.folder()
+    data = messages_folder()
     kept = None if keep is None else _folder(Path(keep))
     started = time.perf_counter()
-    model = train(data / demo_data.LEARNED)
+    model = train(data / LEARNED)
     assert isinstance(model, TextModel)
     seconds = time.perf_counter() - started
     for lines in (_trained(model, seconds), _measured(model, data), _answered(model), _corrected(model)):
@@ -50,11 +49,21 @@ def demo(keep: str | None) -> None:
             echo(line)
         echo()
     if kept is not None:
-        for name in (demo_data.LEARNED, demo_data.HELD_OUT):
+        for name in (LEARNED, HELD_OUT):
             shutil.copyfile(data / name, kept / name)
         model_files.write(model, kept / "mail.textodds")
     for line in _next(kept):
         echo(line)
+
+
+def messages_folder() -> Path:
+    """The folder of the example messages."""
+    place = Path(__file__).resolve().parent / "demo_data"
+    if (place / LEARNED).is_file() and (place / HELD_OUT).is_file():
+        return place
+    raise BadFile(
+        "the example messages are not installed", hint="install textodds again, or run it from its repository"
+    )
 
 
 def _folder(path: Path) -> Path:
@@ -78,7 +87,7 @@ def _trained(model: TextModel, seconds: float) -> Iterator[str]:
 
 
 def _measured(model: TextModel, data: Path) -> Iterator[str]:
-    evaluation = model.evaluate(data / demo_data.HELD_OUT)
+    evaluation = model.evaluate(data / HELD_OUT)
     yield _heading(2, f"Measure on {evaluation.n} messages it has not seen")
     for line in summaries.evaluation_headline(evaluation):
         yield f" {line}"
@@ -136,7 +145,7 @@ def _next(kept: Path | None) -> Iterator[str]:
         yield "   textodds train YOUR.csv            a file with columns text and label makes a model"
         yield "   textodds --help                    all commands"
         return
-    model, held_out = shlex.quote(str(kept / "mail.textodds")), shlex.quote(str(kept / demo_data.HELD_OUT))
+    model, held_out = shlex.quote(str(kept / "mail.textodds")), shlex.quote(str(kept / HELD_OUT))
     yield f'   textodds predict {model} --say "a message of your own"'
     yield f"   textodds evaluate {model} {held_out}"
     yield f"   textodds inspect {model}"

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
-from textodds.cli.commands import argument, command, option
-from textodds.cli.options import COUNT, reading_of, reading_options, top_option
+from textodds.cli.commands import argument, command
+from textodds.cli.options import Reading, paths_of, reading_of, reading_options, running_options, top_option
 from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
+from textodds.cli.summaries import CLASSES, smaller_classes
 from textodds.model.file import load
 
 if TYPE_CHECKING:
     from textodds.study.diff import DecisionChanges, Difference
-
-CLASSES = 20  # that are listed
-THREADS = "Threads to use; every number gives the same answer."
 
 
 @command(
@@ -30,8 +27,7 @@ THREADS = "Threads to use; every number gives the same answer."
 @argument("data", "Data to decide on, with labels or without.", nargs=-1)
 @top_option(10, "Words, columns and examples that are named.")
 @reading_options(labelled=True)
-@option("Running", "--threads", type=COUNT, metavar="N", help=THREADS)
-@option("Running", "--json", "as_json_", is_flag=True, help="Print all of it as one JSON object on stdout.")
+@running_options(json="Print all of it as one JSON object on stdout.", quiet=False)
 def diff(
     first: str,
     second: str,
@@ -39,7 +35,7 @@ def diff(
     top: int,
     threads: int | None,
     as_json_: bool,
-    **options: Any,
+    **options: Unpack[Reading],
 ) -> None:
     """Show how two models differ.
 
@@ -49,15 +45,9 @@ def diff(
     from textodds.study.diff import diff as compare_models
 
     models = load(first, threads=threads), load(second, threads=threads)
-    given = None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
-    difference = compare_models(*models, given, top=top, **_reading(options))
+    given = paths_of(data, None) if data else None
+    difference = compare_models(*models, given, top=top, **reading_of(options))
     show(difference.as_dict(), _lines(difference, first, second), json=as_json_)
-
-
-def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    """The options for reading that were given, as `read` takes them."""
-    usual = reading_of({})
-    return {name: value for name, value in reading_of(options).items() if value != usual[name]}
 
 
 def _lines(difference: Difference, first: str, second: str) -> Iterator[str]:
@@ -108,8 +98,7 @@ def _class_lines(difference: Difference) -> Iterator[str]:
         documents = ["–" if n is None else "?" if n != n else weight(n) for n in each.documents]
         rows.append([one_line(name), *documents, *("–" if p is None else f"{p:.1%}" for p in each.prior)])
     yield from table(("class", "rows before", "after", "prior before", "after"), rows)
-    if len(order) > CLASSES:
-        yield faint(f"  and {counted(len(order) - CLASSES, 'smaller class')}")
+    yield from smaller_classes(len(order), CLASSES)
     for what, names in (("added", difference.added), ("removed", difference.removed)):
         if names:
             yield f"  {what}: {', '.join(one_line(name) for name in names[:CLASSES])}"
@@ -119,7 +108,7 @@ def _known(documents: tuple[float | None, float | None]) -> list[float]:
     return [n for n in documents if n is not None and n == n] or [0.0]
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return shortened("–" if value is None else value if isinstance(value, str) else as_json(value))
 
 

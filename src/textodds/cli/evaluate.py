@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.decision import loss_options, rule_of
 from textodds.cli.options import (
-    Value,
+    SHARE,
+    Reading,
     model_argument,
-    portions,
     reading_options,
     running_options,
-    share,
     source_for,
 )
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
-from textodds.errors import InputError, ModelFileError
+from textodds.errors import InputError
 from textodds.model.container import replacing
 from textodds.model.file import load
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
     from textodds.study.report.evaluation_data import EvaluationData
 
-SHARE = Value(share, "a number from 0 to 1")
 FAIL_UNDER = "Exit with status 1 if the accuracy is below this."
 PAGE = "Write a page with pictures: confusions, classes, calibration, words and the surest mistakes."
 
@@ -62,7 +60,7 @@ def evaluate(
     threads: int | None,
     as_json_: bool,
     quiet: bool,
-    **options: Any,
+    **options: Unpack[Reading],
 ) -> int:
     """Measure a model on labelled texts or tables.
 
@@ -79,8 +77,7 @@ def evaluate(
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)
-    with watched(source, "measuring", quiet=quiet) as watch:
-        batches = portions(watch.batches(), len(measured.classes_))
+    with watched(source, "measuring", quiet=quiet, classes=len(measured.classes_)) as batches:
         evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
     if page is not None and gathered is not None:
         _write_page(page, measured, evaluation, gathered, Path(model), source.description)
@@ -119,17 +116,12 @@ def _checked_page(path: Path, model: str, data: Sequence[str]) -> Path:
         raise InputError(
             f"the report must be an .html file, got `{path}`", hint="name it `*.html`, for a browser"
         )
-    try:
-        model_files.must_be_writable(path)
-    except ModelFileError as error:
-        elsewhere = "choose a folder that exists and may be written to, with `--report`"
-        raise ModelFileError(error.problem, hint=elsewhere) from error
-    for given in (model, *data):
-        if path.exists() and Path(given).exists() and path.samefile(given):
-            raise InputError(
-                f"the report would replace `{path}`, which it is made of",
-                hint="name another file with `--report`",
-            )
+    model_files.must_be_writable(path, option="--report")
+    if model_files.is_among(path, (model, *data)):
+        raise InputError(
+            f"the report would replace `{path}`, which it is made of",
+            hint="name another file with `--report`",
+        )
     return path
 
 

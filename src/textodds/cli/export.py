@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textodds.cli import model_files
 from textodds.cli.commands import command, option
-from textodds.cli.options import model_argument
+from textodds.cli.options import model_argument, running_options
 from textodds.cli.output import as_json, counted, echo, say, size
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx
@@ -20,8 +20,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 @command("export", examples=["textodds export mail.textodds -o mail.onnx"])
 @model_argument()
 @option("Output", "-o", "--output", required=True, metavar="FILE.onnx", help=OUTPUT)
-@option("Running", "--json", "as_json_", is_flag=True, help="Print what was written as one JSON object.")
-@option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+@running_options(json="Print what was written as one JSON object.", threads=False)
 def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     """Write a model for other programs.
 

@@ -59,27 +59,25 @@ def inspect(
     Its classes, recipe, file and measured quality, and the words that speak most for each class, by
     their log-odds against the other classes.
     """
-    path, opened = Path(model), load(model)
+    opened = load(model)
+    file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
+    file["format"] = opened.file_format
     if not isinstance(opened, TextModel):
         if labels or words or between:
             raise Unsupported(
                 "a model of tables has columns, not words", hint="leave out --class, --word, --between"
             )
-        about = _about_table(path, opened)
+        about = file | _about_table(opened)
         show(about, table_model_lines(about, column_lines(opened)), json=as_json_)
     elif between is not None:
         _show_between(opened, *between, top, json=as_json_)
     else:
-        about = _about_texts(path, opened) | _words(opened, top, labels, words)
+        about = file | _about_texts(opened) | _words(opened, top, labels, words)
         show(about, text_model_lines(about), json=as_json_)
 
 
-def _about_file(path: Path, model: TextModel | TableModel) -> dict[str, Any]:
-    return {"model": str(path), "bytes": path.stat().st_size, "format": model.file_format}
-
-
-def _about_table(path: Path, model: TableModel) -> dict[str, Any]:
-    return _about_file(path, model) | {
+def _about_table(model: TableModel) -> dict[str, Any]:
+    return {
         "documents": model.tally.n_documents,
         "columns": len(model.schema.used),
         "recipe": model.recipe.as_dict(),
@@ -90,7 +88,7 @@ def _about_table(path: Path, model: TableModel) -> dict[str, Any]:
     }
 
 
-def _about_texts(path: Path, model: TextModel) -> dict[str, Any]:
+def _about_texts(model: TextModel) -> dict[str, Any]:
     has_counts = model._tally is not None
 
     def known(name: str, kind: type | tuple[type, ...]) -> Any:
@@ -98,7 +96,7 @@ def _about_texts(path: Path, model: TextModel) -> dict[str, Any]:
         value = model.info.get(name)
         return value if isinstance(value, kind) else None
 
-    return _about_file(path, model) | {
+    return {
         "counts": has_counts,
         "documents": known("documents", (int, float)),
         "words": len(model.vocabulary),

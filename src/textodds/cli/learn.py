@@ -1,25 +1,174 @@
-"""``learn``: learn more labelled texts, exactly."""
+"""``learn`` and ``forget``: labelled texts are counted, and added to a model or taken away, exactly."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Unpack
 
-from textodds.cli.change import change, change_options
-from textodds.cli.commands import command
-
-
-@command(
-    "learn",
-    examples=[
-        "textodds learn mail.textodds more.csv",
-        'textodds learn mail.textodds --say "win a free phone" --label-is spam',
-    ],
+from textodds.cli import model_files, summaries
+from textodds.cli.commands import F, argument, command, option, together
+from textodds.cli.options import (
+    Reading,
+    literal_batches,
+    opened,
+    reading_of,
+    reading_options,
+    running_options,
+    say_option,
+    source_for,
 )
-@change_options("Learn")
-def learn(**options: Any) -> None:
+from textodds.cli.output import as_json, counted, echo, say
+from textodds.cli.progress import watched
+from textodds.errors import BadRow, InputError, MissingColumn, Unsupported
+from textodds.model.file import load
+from textodds.model.id_filter import IdFilter
+
+SAID = '--say "win a free phone" --label-is spam'
+
+
+class ChangeOptions(Reading):
+    """What ``learn`` and ``forget`` take."""
+
+    model: str
+    data: tuple[str, ...]
+    texts: tuple[str, ...]
+    label_is: str | None
+    document_ids: tuple[str, ...]
+    id_column: str | None
+    output: str | None
+    threads: int | None
+    as_json_: bool
+    quiet: bool
+
+
+def _options(verb: str) -> Callable[[F], F]:
+    """Arguments and options, with the ``verb`` in their help."""
+    said_id = "The id of the text given with `--say`; once for each. See `--id`."
+    id_column = (
+        "Column of ids: a text whose id was learned before is not learned again, and one whose id "
+        "is not there is not forgotten."
+    )
+    output = "Write the changed model here, and leave MODEL as it is."
+    return together(
+        argument("model", "A model file made by `train`, which is changed in place."),
+        argument("data", "Labelled data: files, patterns, a folder, a database, or - for stdin.", nargs=-1),
+        say_option(f"{verb} this text instead; may be repeated."),
+        option("Texts", "--label-is", metavar="LABEL", help="The label of the texts given with `--say`."),
+        option("Texts", "--document-id", "document_ids", multiple=True, metavar="ID", help=said_id),
+        option("Data", "--id", "id_column", metavar="COLUMN", help=id_column),
+        option("Output", "-o", "--output", metavar="OTHER", help=output),
+        reading_options(labelled=True, weighted=True),
+        running_options(json="Print what the model now rests on as JSON on stdout."),
+    )
+
+
+@command("learn", examples=["textodds learn mail.textodds more.csv", f"textodds learn mail.textodds {SAID}"])
+@_options("Learn")
+def learn(**options: Unpack[ChangeOptions]) -> None:
     """Learn more labelled texts, exactly.
 
     Afterwards the model is the one that training on these texts too would have given: new words and
     new classes included, to the last bit.
     """
-    change(1, **options)
+    _change(1, options)
+
+
+@command(
+    "forget",
+    examples=["textodds forget mail.textodds withdrawn.csv", f"textodds forget mail.textodds {SAID}"],
+)
+@_options("Forget")
+def forget(**options: Unpack[ChangeOptions]) -> None:
+    """Forget labelled texts, exactly.
+
+    Afterwards the model is the one that training without these texts would have given, to the last
+    bit. If they were never learned, nothing is changed and the exit status is 2.
+    """
+    _change(-1, options)
+
+
+def _change(sign: int, options: ChangeOptions) -> None:
+    """Add (``sign`` 1) or take away (-1) the texts, and write the model whole or not at all."""
+    data, quiet = options["data"], options["quiet"]
+    path = Path(options["model"] if options["output"] is None else options["output"])
+    changed: Any = load(options["model"], threads=options["threads"])
+    changed.must_be_counts()
+    _ = changed.tally  # a model without counts is told of before the data is read
+    id_filter = _id_filter(changed, sign, options)
+    if options["texts"] or options["label_is"] is not None:
+        tally = changed.count(id_filter.passing(_literal_batches(changed, options)))
+        model_files.must_be_writable(path)
+    else:
+        source = source_for(changed, data, options, labelled=True)
+        model_files.must_be_writable(path, data)
+        with watched(source, "learning" if sign > 0 else "forgetting", quiet=quiet) as batches:
+            tally = changed.count(id_filter.passing(batches))
+    is_changed = bool(id_filter.rows) or not id_filter.has_ids
+    had_quality = changed.info.get("quality") is not None
+    if is_changed:
+        changed.change(tally, sign)
+    if id_filter.has_ids:
+        changed.document_ids = id_filter.finish()
+    written = model_files.write(changed, path)
+    if options["as_json_"]:
+        about = {**model_files.plain(changed, path, written), "rows": id_filter.rows}
+        echo(as_json(about | ({"left_out": id_filter.left_out} if id_filter.has_ids else {})))
+        return
+    if id_filter.left_out:
+        why = "was learned before" if sign > 0 else "is not there"
+        say(f"left out {counted(id_filter.left_out, 'row')} whose id {why}", quiet=quiet)
+    verb = f"{'learned' if sign > 0 else 'forgot'} {counted(id_filter.rows, 'row')}"
+    say(f"{verb}: {path} now rests on {summaries.extent(changed)}", quiet=quiet)
+    if is_changed and had_quality:
+        say("its measured quality was that of the model before, and is no longer kept", quiet=quiet)
+
+
+def _literal_batches(model: Any, options: ChangeOptions) -> Iterable[Any]:
+    """The texts of ``--say`` with the label of ``--label-is``."""
+    data, texts, label = options["data"], options["texts"], options["label_is"]
+    if not data and not (texts and label):
+        missing, there = ("--say TEXT", "--label-is") if not texts else ("--label-is LABEL", "--say")
+        raise InputError(f"`{there}` needs `{missing}`", hint=f"write both: {SAID}")
+    return literal_batches(model, texts, data, label)
+
+
+def _id_filter(model: Any, sign: int, options: ChangeOptions) -> IdFilter:
+    """The filter by the ids that the options name."""
+    column, ids, texts = options["id_column"], list(options["document_ids"]), options["texts"]
+    if column is None and not ids:
+        return IdFilter(None, (), sign)
+    if model.is_table:
+        raise Unsupported("ids are kept of texts, not of rows of tables", hint="leave them out")
+    if (column is not None) is bool(texts) or len(ids) != len(texts):
+        raise InputError(
+            f"there are {len(texts)} texts and {len(ids)} ids on the command line"
+            if texts or ids
+            else "`--id` names a column of data, and there is no data",
+            hint="`--id COLUMN` goes with data; `--say TEXT --document-id ID`, as many of each, without",
+        )
+    if column is not None:
+        ids = _column(column, options)
+    return IdFilter(model.ledger_for(sign), ids, sign)
+
+
+def _column(column: str, options: ChangeOptions) -> list[str]:
+    """The ids in a column of data, which is read for them alone."""
+    if options["bad_rows"] == "skip":
+        raise InputError(
+            "`--id` pairs ids with texts row by row, and rows that are skipped would part them",
+            hint="leave out `--bad-rows skip`, and correct the rows",
+        )
+    # As labels, which may be numbers in the data and are text here, and of which none is empty.
+    source = opened(options["data"], reading_of(options) | {"label": column, "weight": None})
+    if not source.replayable:
+        raise InputError(
+            f"{source.description} can be read but once, and `--id` needs it twice", hint="put it in a file"
+        )
+    try:
+        return [name for batch in source for name in batch.label_list()]
+    except MissingColumn as error:
+        raise InputError(error.problem, hint="name the column of ids with `--id COLUMN`") from error
+    except BadRow as error:
+        problem = f"{error.where}, line {error.line}: {error.reason.replace('label', 'id')}"
+        raise InputError(problem, hint="every row needs a text, a label and an id") from error

@@ -26,13 +26,7 @@ SUBTRACT = "Take this model's data away; may be repeated."
     "models_", "Model files, trained with the same options.", nargs=-1, required=True, metavar="MODEL..."
 )
 @option("Output", "-o", "--output", required=True, metavar="OUT", help="The model file to write.")
-@option(
-    "Models",
-    "--subtract",
-    multiple=True,
-    metavar="MODEL",
-    help="Take this model's data away; may be repeated.",
-)
+@option("Models", "--subtract", multiple=True, metavar="MODEL", help=SUBTRACT)
 @running_options(json="Print what the model rests on as JSON on stdout.")
 def merge(
     models_: tuple[str, ...],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from textodds.cli.commands import argument, command
-from textodds.cli.options import model_argument, portions, reading_options, running_options, source_for
+from textodds.cli.options import Reading, model_argument, reading_options, running_options, source_for
 from textodds.cli.output import counted, one_line, say, show, strong, table
 from textodds.cli.progress import watched
 from textodds.model.file import load
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 @reading_options(labelled=False)
 @running_options(json="Print the mix as one JSON object.")
 def mix(
-    model: str, data: tuple[str, ...], threads: int | None, as_json_: bool, quiet: bool, **options: Any
+    model: str,
+    data: tuple[str, ...],
+    threads: int | None,
+    as_json_: bool,
+    quiet: bool,
+    **options: Unpack[Reading],
 ) -> None:
     """Estimate class proportions in unlabelled data.
 
@@ -36,8 +41,8 @@ def mix(
 
     opened = load(model, threads=threads)
     source = source_for(opened, data, options, labelled=False)
-    with watched(source, "reading", quiet=quiet) as watch:
-        log_posterior = log_posteriors(opened, portions(watch.batches(), len(opened.classes_)))
+    with watched(source, "reading", quiet=quiet, classes=len(opened.classes_)) as batches:
+        log_posterior = log_posteriors(opened, batches)
     estimate = model_mix(opened, log_posterior)
     if opened.held_out is None:
         say("the intervals take the probabilities of the model at their word", quiet=quiet)

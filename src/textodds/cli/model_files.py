@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.cli.output import without_nan
 from textodds.data import files, formats
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
 
 SUFFIX = ".textodds"
-ELSEWHERE = "choose a folder that exists and may be written to, with `-o`"
+ELSEWHERE = "choose a folder that exists and may be written to, with `{}`"
 
 
 def default_path(data: Iterable[str]) -> Path:
@@ -35,22 +35,26 @@ def default_path(data: Iterable[str]) -> Path:
     return Path((name or "model") + SUFFIX)
 
 
-def must_be_writable(path: Path, data: Iterable[str] = ()) -> None:
-    """Fail now, rather than after the work, where a model cannot be written or would replace its data."""
+def must_be_writable(path: Path, data: Iterable[str] = (), *, option: str = "-o") -> None:
+    """Fail now, rather than after the work, where a file cannot be written or would replace data."""
+    cannot, elsewhere = f"cannot write `{path}`", ELSEWHERE.format(option)
     if path.is_dir():
-        raise ModelFileError(
-            f"cannot write `{path}`: it is a folder", hint=f"name a file in it: `-o {path / 'x'}{SUFFIX}`"
-        )
+        raise ModelFileError(f"{cannot}: it is a folder", hint=f"name a file in it with `{option}`")
     if not path.parent.is_dir():
-        raise ModelFileError(f"cannot write `{path}`: there is no folder `{path.parent}`", hint=ELSEWHERE)
+        raise ModelFileError(f"{cannot}: there is no folder `{path.parent}`", hint=elsewhere)
     if not os.access(path.parent, os.W_OK):
-        raise ModelFileError(f"cannot write `{path}`: permission denied in `{path.parent}`", hint=ELSEWHERE)
-    if path.exists():
-        for given in data:
-            if given != files.STDIN and any(path.samefile(found) for found in files.found(given)):
-                raise InputError(
-                    f"the model would replace `{path}`, which is data", hint="name another file with `-o`"
-                )
+        raise ModelFileError(f"{cannot}: permission denied in `{path.parent}`", hint=elsewhere)
+    if is_among(path, data):
+        what = {"--html": "page", "--report": "report"}.get(option, "model")
+        raise InputError(
+            f"the {what} would replace `{path}`, which is data", hint=f"name another file with `{option}`"
+        )
+
+
+def is_among(path: Path, data: Iterable[str]) -> bool:
+    """Whether a file is one of those that are read."""
+    given = [each for each in data if each != files.STDIN] if path.exists() else []
+    return any(path.samefile(found) for each in given for found in files.found(each))
 
 
 def write(model: Model, path: Path, *, counts: bool = True) -> int:
@@ -64,12 +68,12 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
             model.save(path, counts=counts)  # type: ignore[call-arg]
     except SafetensorError as error:  # a full disk, in its own words
         raise ModelFileError(
-            f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE}"
+            f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE.format('-o')}"
         ) from error
     return path.stat().st_size
 
 
-def plain(model: Model, path: Path, written: int) -> dict[str, Any]:
+def plain(model: Model, path: Path, written: int) -> dict[str, object]:
     """What a model file rests on, for JSON."""
     return {
         "model": str(path),
@@ -80,15 +84,8 @@ def plain(model: Model, path: Path, written: int) -> dict[str, Any]:
     }
 
 
-def quality_of(evaluation: Evaluation, source: str) -> dict[str, Any]:
+def quality_of(evaluation: Evaluation, source: str) -> dict[str, object]:
     """What a model keeps of how well it did."""
-    kept = (
-        "n",
-        "accuracy",
-        "accuracy_interval",
-        "macro_f1",
-        "macro_f1_interval",
-        "log_loss",
-        "log_loss_interval",
-    )
-    return {"source": source, **{name: without_nan(getattr(evaluation, name)) for name in kept}}
+    measures = ("accuracy", "macro_f1", "log_loss")
+    names = ["n", *(name for measure in measures for name in (measure, f"{measure}_interval"))]
+    return {"source": source, **{name: without_nan(getattr(evaluation, name)) for name in names}}

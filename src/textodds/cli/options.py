@@ -6,25 +6,28 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from textodds.cli.commands import F, argument, option, together
 from textodds.cli.output import one_line
-from textodds.data import Batch, Source, read
+from textodds.data import READ_OPTIONS, Batch, Source, read
 from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.registry import AUTO, LEARNERS, names_of
-from textodds.learn.spelling import OF_WEIGHTING
+from textodds.learn.spelling import OF_WEIGHTING, prior
 from textodds.text import Selection, TextSettings, Weighting
-from textodds.text.features import FEATURES
 
 if TYPE_CHECKING:
     from textodds.data import TableSource
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
+
+N = TypeVar("N", int, float)
 
 
 class Value(click.ParamType):  # type: ignore[type-arg]  # generic only from click 8.4 on
@@ -32,10 +35,10 @@ class Value(click.ParamType):  # type: ignore[type-arg]  # generic only from cli
 
     name = "value"
 
-    def __init__(self, read: Callable[[str], Any], wanted: str) -> None:
+    def __init__(self, read: Callable[[str], object], wanted: str) -> None:
         self._read, self._wanted = read, wanted
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """The value."""
         if not isinstance(value, str):  # a default
             return value
@@ -48,7 +51,7 @@ class Value(click.ParamType):  # type: ignore[type-arg]  # generic only from cli
 class OneOf(click.Choice):  # type: ignore[type-arg]
     """One of some words; a near miss is named."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """The word, if it is one of them."""
         if value not in self.choices:
             raise InputError(
@@ -61,7 +64,7 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
 class SomeOf(OneOf):
     """One or several of some words, between commas: a string if it is one, otherwise a tuple."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """The word or words, if they are among them."""
         words = [super(SomeOf, self).convert(word.strip(), param, ctx) for word in value.split(",")]
         if len(words) > 1 and ("auto" in words or len(set(words)) < len(words)):
@@ -75,18 +78,15 @@ def _option(param: click.Parameter | None) -> str:
     return "it" if param is None else f"`{max(param.opts, key=len)}`"
 
 
-def above_zero(text: str) -> int:
-    """A whole number of at least 1."""
-    if (n := int(text)) < 1:
-        raise ValueError
-    return n
+def number(kind: Callable[[str], N], wanted: str, is_right: Callable[[N], bool]) -> Value:
+    """A number of a kind that ``is_right`` accepts."""
 
+    def read(text: str) -> N:
+        if not is_right(value := kind(text)):
+            raise ValueError
+        return value
 
-def share(text: str) -> float:
-    """A number from 0 to 1."""
-    if not 0 <= (x := float(text)) <= 1:
-        raise ValueError
-    return x
+    return Value(read, wanted)
 
 
 def in_seconds(text: str) -> float:
@@ -112,75 +112,79 @@ def in_bytes(text: str) -> int:
     if match is None:
         raise ValueError
     power = " kmgt".index(match[2] or " ")
-    return above_zero(str(int(float(match[1]) * (1024 if match[3] else 1000) ** power)))
-
-
-def prior(text: str) -> str | dict[str, float]:
-    """``data``, ``uniform``, or a probability for each class.
-
-    >>> prior("spam=0.02,ham=0.98")
-    {'spam': 0.02, 'ham': 0.98}
-    """
-    if text in ("data", "uniform"):
-        return text
-    if text.lstrip().startswith("{"):  # the way for labels with a comma in them
-        return {label: float(share) for label, share in json.loads(text).items()}
-    pairs = [part.rpartition("=") for part in text.split(",")]
-    given = {label.strip(): float(share) for label, _, share in pairs}
-    if len(given) < len(pairs):  # a class that is named twice
+    if (size := int(float(match[1]) * (1024 if match[3] else 1000) ** power)) < 1:
         raise ValueError
-    return given
+    return size
 
 
-PRIOR = Value(prior, "`data`, `uniform`, or every class once: `spam=0.02,ham=0.98`")
-
+PRIOR = Value(partial(prior, mark=","), "`data`, `uniform`, or every class once: `spam=0.02,ham=0.98`")
+COUNT = number(int, "a whole number above 0", lambda n: n > 0)
+SHARE = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
+TIME = Value(in_seconds, "a time such as 60s, 2min or 0")
 
 # Rows times classes scored at once: 32 MB of scores, whatever the number of classes.
 CELLS = 4 << 20
 
-DEFAULTS: dict[str, Any] = {
-    "text": None,
-    "label": None,
-    "weight": None,
-    "format": None,
-    "query": None,
-    "no_quoting": False,
-    "no_header": False,
-    "bad_rows": "stop",
-    "rejects": None,
-}
+
+class Reading(TypedDict, total=False):
+    """How data is read, as the library takes it: see `textodds.read`."""
+
+    text: str | None
+    label: str | None
+    weight: str | None
+    format: str | None
+    query: str | None
+    quoting: bool
+    header: bool
+    bad_rows: str
+    rejects_path: str | None
+
+
+def switch_off(section: str, name: str, about: str) -> Callable[[F], F]:
+    """An option ``--no-NAME``, with which ``name`` is False."""
+    off = {"is_flag": True, "flag_value": False, "default": True, "show_default": False}
+    return option(section, f"--no-{name}", name, help=about, **off)
 
 
 def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], F]:
     """The options for reading data."""
-    bad, formats = OneOf(["stop", "skip"]), OneOf(FORMATS)
-    label = option("Data", "--label", metavar="COLUMN", help="Column of the labels.  [default: by its name]")
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
+    rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
     return together(
         option("Data", "--text", metavar="COLUMN", help="Column of the texts.  [default: by its name]"),
-        *([label] if labelled else []),
+        *([label_option()] if labelled else []),
         *([weight] if weighted else []),
-        option("Data", "--format", type=formats, metavar="FORMAT", help=f"{', '.join(FORMATS)}."),
+        format_option(FORMATS),
         option("Data", "--query", metavar="SQL", help="Read this query to the database DATA, or to DuckDB."),
-        option("Data", "--no-quoting", is_flag=True, help='In CSV and TSV, " is an ordinary character.'),
-        option("Data", "--no-header", is_flag=True, help="CSV and TSV have no header; columns are 1, 2, …"),
-        option("Data", "--bad-rows", type=bad, default="stop", help="What to do at a bad row."),
-        option("Data", "--rejects", metavar="FILE", help="For skipped rows.  [default: DATA.rejected.jsonl]"),
+        switch_off("Data", "quoting", 'In CSV and TSV, " is an ordinary character.'),
+        switch_off("Data", "header", "CSV and TSV have no header; columns are 1, 2, …"),
+        bad_rows_option(),
+        option("Data", "--rejects", "rejects_path", metavar="FILE", help=rejects),
     )
 
 
-def reading_of(options: dict[str, Any]) -> dict[str, Any]:
-    """The options for reading data as the library takes them."""
-    chosen = {**DEFAULTS, **{name: value for name, value in options.items() if name in DEFAULTS}}
-    return {
-        **{name: chosen[name] for name in ("text", "label", "weight", "format", "query", "bad_rows")},
-        "quoting": not chosen["no_quoting"],
-        "header": not chosen["no_header"],
-        "rejects_path": chosen["rejects"],
-    }
+def label_option() -> Callable[[F], F]:
+    """``--label``."""
+    return option("Data", "--label", metavar="COLUMN", help="Column of the labels.  [default: by its name]")
 
 
-def paths_of(data: Sequence[str], query: str | None) -> Any:
+def format_option(formats: Sequence[str]) -> Callable[[F], F]:
+    """``--format``, which is one of these."""
+    return option("Data", "--format", type=OneOf(formats), metavar="FORMAT", help=f"{', '.join(formats)}.")
+
+
+def bad_rows_option() -> Callable[[F], F]:
+    """``--bad-rows``."""
+    what = OneOf(["stop", "skip"])
+    return option("Data", "--bad-rows", type=what, default="stop", help="What to do at a bad row.")
+
+
+def reading_of(options: Reading) -> Reading:
+    """Of the options of a command those for reading data."""
+    return {name: value for name, value in options.items() if name in READ_OPTIONS}  # type: ignore[return-value]
+
+
+def paths_of(data: Sequence[str], query: str | None) -> str | list[Path] | None:
     """The files in ``data``, as the library takes them."""
     if not data and query is None:
         raise InputError("there is no data", hint="name a file, a pattern, a folder, or `-` for stdin")
@@ -189,19 +193,19 @@ def paths_of(data: Sequence[str], query: str | None) -> Any:
     return None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
 
 
-def opened(data: Sequence[str], options: dict[str, Any], *, labelled: bool = True) -> Source:
+def opened(data: Sequence[str], options: Reading, *, labelled: bool = True) -> Source:
     """The source of the files in ``data``, read as the ``options`` say."""
     return read(paths_of(data, options.get("query")), labelled=labelled, **reading_of(options))
 
 
-def source_for(model: Model, data: Sequence[str], options: dict[str, Any], *, labelled: bool) -> Any:
+def source_for(model: Model, data: Sequence[str], options: Reading, *, labelled: bool) -> Any:
     """The source of what a model reads: texts, or rows of its table."""
     if model.is_table:
         return rows_for(model, data, options, labelled=labelled)  # type: ignore[arg-type]
     return opened_or_said(data, options, labelled=labelled)
 
 
-def opened_or_said(data: Sequence[str], options: dict[str, Any], *, labelled: bool = True) -> Source:
+def opened_or_said(data: Sequence[str], options: Reading, *, labelled: bool = True) -> Source:
     """The source, where a text may have been given by mistake for the name of a file."""
     try:
         return opened(data, options, labelled=labelled)
@@ -216,12 +220,14 @@ def opened_or_said(data: Sequence[str], options: dict[str, Any], *, labelled: bo
         raise
 
 
-def refuse_reading(options: dict[str, Any]) -> None:
+def refuse_reading() -> None:
     """Fail for an option that is about data where the texts stand on the command line."""
-    for name, usual in DEFAULTS.items():
-        if options.get(name, usual) != usual:
+    context = click.get_current_context()
+    for each in context.command.params:
+        given = each.name and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
+        if given and each.name in READ_OPTIONS:
             raise InputError(
-                f"`--{name.replace('_', '-')}` is about data, but the text is given with `--say`",
+                f"`{max(each.opts, key=len)}` is about data, but the text is given with `--say`",
                 hint="leave out one of the two",
             )
 
@@ -259,26 +265,6 @@ def learner_option(default: str) -> Callable[[F], F]:
     return option("Learner", "--learner", metavar="NAME", help=about)
 
 
-def choice_options() -> Callable[[F], F]:
-    """``--features`` and ``--budget``."""
-    return together(
-        option(
-            "Learner",
-            "--features",
-            type=SomeOf([AUTO, *FEATURES]),
-            metavar="NAME",
-            help=f"{', '.join(FEATURES)}; or several.",
-        ),
-        option(
-            "Learner",
-            "--budget",
-            type=Value(in_seconds, "a time such as 60s, 2min or 0"),
-            metavar="TIME",
-            help="Time that choosing and learning may take.  [default: 60s]",
-        ),
-    )
-
-
 def learners_and_settings() -> Iterator[tuple[str, str]]:
     """Each learner with its settings and their usual values, and those of texts."""
     yield AUTO, f"the best on held-out texts of {', '.join(names_of(choice=True))}"
@@ -305,15 +291,12 @@ def _usual(kind: type) -> Iterator[str]:
     """The settings that are fields of a class, with their usual values, as they are written."""
     for each in fields(kind):
         if each.name not in IN_PYTHON:
-            value: Any = each.default
+            value: object = each.default
             if isinstance(value, bool):
                 value = "yes" if value else "no"
             elif isinstance(value, tuple):
                 value = "-".join(map(str, value))
             yield f"{each.name}={'none' if value in (None, '') else value}"
-
-
-COUNT = Value(above_zero, "a whole number above 0")
 
 
 def model_argument() -> Callable[[F], F]:
@@ -332,12 +315,12 @@ def say_option(about: str) -> Callable[[F], F]:
 
 
 def literal_batches(
-    model: Model, texts: Sequence[str], data: Sequence[str], options: dict[str, Any], label: str | None = None
+    model: Model, texts: Sequence[str], data: Sequence[str], label: str | None = None
 ) -> Iterable[Any]:
     """Batches of the texts that ``--say`` gives (rows as JSON for a table), all of one label if any."""
     if data:
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
-    refuse_reading(options)
+    refuse_reading()
     labels = None if label is None else [label] * len(texts)
     if model.is_table:
         rows = [said_row(model, text) for text in texts]  # type: ignore[arg-type]
@@ -345,18 +328,14 @@ def literal_batches(
     return [Batch(list(texts), labels, None)]
 
 
-def running_options(*, json: str) -> Callable[[F], F]:
+def running_options(*, json: str, threads: bool = True, quiet: bool = True) -> Callable[[F], F]:
     """``--threads``, ``--json`` (which prints what ``json`` says) and ``--quiet``."""
+    several = "Threads to use.  [default: TEXTODDS_THREADS, or one per core]"
+    silent = option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
     return together(
-        option(
-            "Running",
-            "--threads",
-            type=Value(above_zero, "a whole number above 0"),
-            metavar="N",
-            help="Threads to use.  [default: TEXTODDS_THREADS, or one per core]",
-        ),
+        *([option("Running", "--threads", type=COUNT, metavar="N", help=several)] if threads else []),
         option("Running", "--json", "as_json_", is_flag=True, help=json),
-        option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
+        *([silent] if quiet else []),
     )
 
 
@@ -377,21 +356,14 @@ def columns(text: str) -> dict[str, str]:
 
 def column_options(*, like: bool = True) -> Callable[[F], F]:
     """``--columns`` and, where models are merged, ``--like``."""
-    kinds = "number, gaussian, bins, category, text, ignore"
-    named = option(
-        "Data",
-        "--columns",
-        type=Value(columns, "`age=number,city=category,id=ignore`"),
-        metavar="NAME=WHAT,…",
-        help=f"{kinds}.  [default: by type]",
-    )
+    kinds = "number, gaussian, bins, category, text, ignore.  [default: by type]"
+    value = Value(columns, "`age=number,city=category,id=ignore`")
+    named = option("Data", "--columns", type=value, metavar="NAME=WHAT,…", help=kinds)
     model = option("Data", "--like", metavar="MODEL", help="Take the columns of a table as this model did.")
     return together(named, *([model] if like else []))
 
 
-def rows_for(
-    model: TableModel, data: Sequence[str], options: dict[str, Any], *, labelled: bool
-) -> TableSource:
+def rows_for(model: TableModel, data: Sequence[str], options: Reading, *, labelled: bool) -> TableSource:
     """The source of rows for a model, its columns read as in training."""
     from textodds.data import read_table
 
@@ -399,7 +371,7 @@ def rows_for(
     return read_table(paths, schema=model.schema, labelled=labelled, **reading_of(options))
 
 
-def said_row(model: TableModel, text: str) -> dict[str, Any]:
+def said_row(model: TableModel, text: str) -> dict[str, object]:
     """A row that stands on the command line as a JSON object."""
     try:
         row = json.loads(text)

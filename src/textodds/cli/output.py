@@ -187,6 +187,6 @@ def aligned(rows: Sequence[Sequence[str]], *, left: int = 1, gap: int = 3, inden
     return lines
 
 
-def table(names: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> list[str]:
+def table(names: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1, gap: int = 3) -> list[str]:
     """Lines of a table below the names of its columns, which step back."""
-    return aligned([[faint(name) for name in names], *rows], left=left)
+    return aligned([[faint(name) for name in names], *rows], left=left, gap=gap)

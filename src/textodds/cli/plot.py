@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import click
 import numpy as np
@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 
 from textodds.cli import model_files
 from textodds.cli.commands import Command, CommandGroup, F, argument, option, together
-from textodds.cli.options import OneOf, paths_of
+from textodds.cli.options import (
+    Reading,
+    bad_rows_option,
+    format_option,
+    label_option,
+    paths_of,
+    reading_of,
+    running_options,
+)
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, read_table
@@ -23,8 +31,14 @@ from textodds.study.report.gaussian_fits import LabelledPoints
 from textodds.study.report.picture import picture_format, require_matplotlib
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "database")
-
 PANELS = 12  # columns that are drawn where none are named
+
+
+class PictureOptions(Reading):
+    """How data is read, and what is said."""
+
+    as_json_: bool
+    quiet: bool
 
 
 class Pictures(Command, CommandGroup):
@@ -57,23 +71,19 @@ def plot() -> None:
 def _picture_options(picture: str, *columns: Callable[[F], F]) -> Callable[[F], F]:
     """The options of a picture, among them those that name its columns."""
     output = f"*.svg or *.png; otherwise DATA-{picture}.svg in this folder."
-    label = "Column of the labels, found by its name if not given."
-    format_ = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; found by name or content if not given."
-    bad_rows = "Stop at the first row that cannot be read, or skip such rows and keep them in a file."
     return together(
         argument("data", "Files or patterns of tables, a database, or - for stdin.", nargs=-1),
         option("Output", "-o", "--output", metavar="FILE", help=output),
-        option("Data", "--label", metavar="COLUMN", help=label),
-        option("Data", "--format", type=OneOf(FORMATS), metavar="FORMAT", help=format_),
-        option("Data", "--bad-rows", type=OneOf(["stop", "skip"]), default="stop", help=bad_rows),
+        label_option(),
+        format_option(FORMATS),
+        bad_rows_option(),
         *columns,
-        option("Running", "--json", "as_json_", is_flag=True, help="Print what was drawn as JSON on stdout."),
-        option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
+        running_options(json="Print what was drawn as JSON on stdout.", threads=False),
     )
 
 
-def _column_option(*names: str, about: str, **settings: Any) -> Callable[[F], F]:
-    return option("Columns", *names, metavar="COLUMN", help=about, **settings)
+def _column_option(*names: str, about: str, multiple: bool = False) -> Callable[[F], F]:
+    return option("Columns", *names, metavar="COLUMN", help=about, multiple=multiple)
 
 
 @plot.command(
@@ -91,7 +101,11 @@ def _column_option(*names: str, about: str, **settings: Any) -> Callable[[F], F]
     _column_option("--y", about="Numbers upwards; otherwise the next column of numbers."),
 )
 def boundaries_command(
-    data: tuple[str, ...], output: str | None, x: str | None, y: str | None, **options: Any
+    data: tuple[str, ...],
+    output: str | None,
+    x: str | None,
+    y: str | None,
+    **options: Unpack[PictureOptions],
 ) -> None:
     """Draw the decision regions of QDA, LDA and Gaussian naive Bayes side by side.
 
@@ -124,7 +138,7 @@ def boundaries_command(
     ),
 )
 def densities_command(
-    data: tuple[str, ...], output: str | None, wanted: tuple[str, ...], **options: Any
+    data: tuple[str, ...], output: str | None, wanted: tuple[str, ...], **options: Unpack[PictureOptions]
 ) -> None:
     """Draw the numbers of each class, and the normal curves fitted to them.
 
@@ -217,17 +231,17 @@ class NumberTable(NamedTuple):
 
 
 def _table(
-    data: Sequence[str], options: dict[str, Any], choose: Callable[[str, Schema], list[str]]
+    data: Sequence[str], options: PictureOptions, choose: Callable[[str, Schema], list[str]]
 ) -> NumberTable:
     """The columns that ``choose`` takes of the data."""
-    files, reading = paths_of(data, None), {name: options[name] for name in ("format", "bad_rows")}
-    source = read_table(files, label=options["label"], **reading)
+    files, reading = paths_of(data, None), reading_of(options)
+    source = read_table(files, **reading)
     schema = source.schema
     names = choose(source.description, schema)
     if source.size is not None:  # files: read again, but only what is drawn
         source.rejects.close()
         drawn = Schema(tuple(Column(name, "number", "drawn") for name in names), schema.label)
-        source = read_table(files, label=schema.label, schema=drawn, **reading)
+        source = read_table(files, schema=drawn, **reading | {"label": schema.label})
     elif strange := [name for name in names if name not in schema.names("number")]:
         raise InputError(
             f"column `{strange[0]}` of {source.description} does not seem to be numbers",
@@ -235,8 +249,8 @@ def _table(
         )
     parts: list[NDArray[np.float64]] = []
     labels: list[str] = []
-    with watched(source, "reading", quiet=options["quiet"]) as watch:
-        for batch in watch.batches():
+    with watched(source, "reading", quiet=options["quiet"]) as batches:
+        for batch in batches:
             parts.append(np.column_stack([batch.columns[name] for name in names]))
             labels += batch.label_list()
     if not parts:
@@ -264,7 +278,7 @@ def _finish(
     where: str,
     names: Sequence[str],
     rows: list[list[str]],
-    options: dict[str, Any],
+    options: PictureOptions,
 ) -> None:
     """Write the picture, and say what is in it."""
     picture.save(path)

@@ -6,12 +6,19 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from textodds.cli.commands import argument, command, option
-from textodds.cli.decision import Answer, Answers, answers_of, guarantee_options, loss_options
+from textodds.cli.decision import (
+    Answer,
+    AnswerOptions,
+    Answers,
+    answers_of,
+    guarantee_options,
+    loss_options,
+)
 from textodds.cli.options import (
     PRIOR,
     literal_batches,
@@ -43,6 +50,15 @@ JSON = (
     "(null for no answer), expected_loss or set, where these decide."
 )
 
+
+class PredictOptions(AnswerOptions):
+    """What to answer, and how data is read."""
+
+    proba: bool
+    familiarity: bool
+    as_json_: bool
+
+
 PIECE = 4096  # lines written at once: fast where stdout is not buffered, and soon aware that nobody reads
 
 
@@ -73,7 +89,7 @@ def predict(
     prior: str | dict[str, float] | None,
     threads: int | None,
     quiet: bool,
-    **options: Any,
+    **options: Unpack[PredictOptions],
 ) -> None:
     """Label texts or rows of a table.
 
@@ -86,16 +102,16 @@ def predict(
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
     if texts:
-        _write(answering, literal_batches(answering, texts, data, options), decide, options)
+        _write(answering, literal_batches(answering, texts, data), decide, options)
         return
     if not data and options["query"] is None:
         data = (STDIN,)
     source = source_for(answering, data, options, labelled=False)
-    with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as watch:
-        _write(answering, watch.batches(), decide, options)
+    with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as batches:
+        _write(answering, batches, decide, options)
 
 
-def _write(model: Model, batches: Iterable[Any], decide: Answers | None, options: dict[str, Any]) -> None:
+def _write(model: Model, batches: Iterable[Any], decide: Answers | None, options: PredictOptions) -> None:
     """Write the answers, and see to it that they arrive before the next batch is waited for."""
     for batch in portions(batches, len(model.classes_)):
         lines = _lines(model, batch, decide, proba=options["proba"], is_json=options["as_json_"])

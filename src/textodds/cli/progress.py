@@ -5,11 +5,20 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from textodds.cli.options import portions
 from textodds.cli.output import counted, one_line, say
 from textodds.data import Observer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import ProgressColumn
+
+    from textodds.data.source import Stream
+
+B = TypeVar("B")
 
 # Sooner a bar is only a flicker, and loading what draws it costs a tenth of a second.
 DELAY = 0.5  # seconds
@@ -22,17 +31,17 @@ class Progress(Observer):
 
     def __init__(self, *, quiet: bool, shown: bool) -> None:
         self.rows_read = self.bytes_read = 0
-        self.sources: list[Any] = []
+        self.sources: list[Stream[Any]] = []
         self._quiet, self._shown, self._doing = quiet, shown, ""
-        self._display: Any = None
+        self._display: Bar | None = None
         self._began = 0.0
 
     @property
-    def source(self) -> Any:
+    def source(self) -> Stream[Any]:
         """The source of the last pass."""
         return self.sources[-1]
 
-    def begin(self, source: Any, doing: str) -> None:
+    def begin(self, source: Stream[B], doing: str) -> None:
         """A bar for the pass, which appears once it takes a while."""
         self.clear()
         if all(source is not other for other in self.sources):
@@ -42,7 +51,7 @@ class Progress(Observer):
         self.rows_read = self.bytes_read = 0
         self._doing, self._began = doing, time.monotonic()
 
-    def rows(self, source: Any, n: int) -> None:
+    def rows(self, source: Stream[B], n: int) -> None:
         """So many more rows have passed."""
         self.rows_read += n
         self.bytes_read = source.bytes_read
@@ -53,12 +62,11 @@ class Progress(Observer):
 
             left = [TimeRemainingColumn(), TextColumn("left")] if source.size else [TimeElapsedColumn()]
             rate = TextColumn("{task.fields[rows]:,} rows  {task.fields[rate]:,.0f} rows/s")
-            columns = (TextColumn("{task.description}"), BarColumn(), rate, *left)
-            self._draw(*columns, total=source.size or None, rows=0, rate=0.0)
+            self._draw(TextColumn("{task.description}"), BarColumn(), rate, *left, total=source.size or None)
         rate_now = self.rows_read / max(time.monotonic() - self._began, 1e-9)
-        self._display.update(0, completed=self.bytes_read, rows=self.rows_read, rate=rate_now)
+        self._update(completed=self.bytes_read, rows=self.rows_read, rate=rate_now)
 
-    def end(self, source: Any) -> None:
+    def end(self, source: Stream[B]) -> None:
         """The bar vanishes."""
         self.bytes_read, self._doing = source.bytes_read, ""
         self.clear()
@@ -85,7 +93,7 @@ class Progress(Observer):
             tasks = TextColumn("{task.completed:,} of {task.total:,}")
             self._draw(BarColumn(20), tasks, TimeElapsedColumn(), TextColumn("{task.description}"), total=of)
         what = ", ".join(part for part in (self._doing, name) if part)
-        self._display.update(0, completed=done, total=of, description=what, refresh=True)
+        self._update(completed=done, total=of, description=what, refresh=True)
 
     def _say(self, what: str) -> None:
         """One line, or the words beside the bar that there is."""
@@ -96,15 +104,19 @@ class Progress(Observer):
             from rich.progress import SpinnerColumn, TextColumn
 
             self._draw(SpinnerColumn(), TextColumn("{task.description}"), total=None)
-        self._display.update(0, description=what)
+        self._update(description=what)
 
-    def _draw(self, *columns: Any, total: int | None, **fields: Any) -> None:
+    def _draw(self, *columns: ProgressColumn, total: int | None) -> None:
         from rich.console import Console
         from rich.progress import Progress as Bar
 
         self._display = Bar(*columns, console=Console(stderr=True), transient=True)
         self._display.start()
-        self._display.add_task(self._doing, total=total, **fields)
+        self._display.add_task(self._doing, total=total, rows=0, rate=0.0)
+
+    def _update(self, **fields: Any) -> None:
+        if self._display is not None:
+            self._display.update(0, **fields)  # type: ignore[arg-type]
 
     def clear(self) -> None:
         """Take away what is drawn."""
@@ -131,40 +143,20 @@ def progress(*, quiet: bool, bar: bool = True) -> Iterator[Progress]:
         found.clear()
     for source in found.sources:
         rejects = source.rejects
-        if rejects.count:
-            for reason, rows in rejects.reasons.most_common(REASONS):
-                say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
+        for reason, rows in rejects.reasons.most_common(REASONS):
+            say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
         if rejects.count and rejects.path is not None:
             say(f"{counted(rejects.count, 'skipped row')} in {rejects.path}", quiet=quiet)
 
 
-class Watch:
-    """One pass over a source, its rows counted."""
-
-    def __init__(self, observer: Progress, source: Any, doing: str) -> None:
-        self._observer, self._source, self._doing = observer, source, doing
-
-    def batches(self) -> Iterator[Any]:
-        """The batches of the source, read ahead."""
-        return self(self._source.ahead())
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The same batches."""
-        return self._observer.watched(self._source, batches, self._doing)
-
-    @property
-    def rows(self) -> int:
-        """Rows that have passed."""
-        return self._observer.rows_read
-
-    @property
-    def bytes(self) -> int:
-        """Bytes that were read for them."""
-        return self._observer.bytes_read
-
-
 @contextlib.contextmanager
-def watched(source: Any, doing: str, *, quiet: bool, bar: bool = True) -> Iterator[Watch]:
-    """A pass over one source, drawn as `progress` does."""
+def watched(
+    source: Stream[B], doing: str, *, quiet: bool, bar: bool = True, classes: int | None = None
+) -> Iterator[Iterator[B]]:
+    """The batches of one source, read ahead, the pass drawn as `progress` does.
+
+    They are small enough to be scored for so many ``classes``, if these are given.
+    """
     with progress(quiet=quiet, bar=bar) as observer:
-        yield Watch(observer, source, doing)
+        batches = observer.watched(source, source.ahead(), doing)
+        yield batches if classes is None else portions(batches, classes)

@@ -6,19 +6,13 @@ import csv
 import sys
 
 from textodds.cli.commands import argument, command, option
-from textodds.cli.options import COUNT, Value
+from textodds.cli.options import COUNT, number
 from textodds.model.file import load
-
-
-def _whole(text: str) -> int:
-    if (n := int(text)) < 0:
-        raise ValueError
-    return n
-
 
 SECTION = "What to draw"
 MEAN = "Mean length of a text.  [default: that of the class in training]"
-LENGTH, SEED = Value(_whole, "a whole number of words"), Value(_whole, "a whole number")
+LENGTH = number(int, "a whole number of words", lambda n: n >= 0)
+SEED = number(int, "a whole number", lambda n: n >= 0)
 
 
 @command(

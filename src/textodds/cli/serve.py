@@ -7,10 +7,10 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.cli.commands import command, option
-from textodds.cli.options import COUNT, Value, model_argument
+from textodds.cli.options import COUNT, model_argument, number, running_options
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
 from textodds.errors import Unsupported
 
@@ -18,20 +18,8 @@ if TYPE_CHECKING:
     from textodds.serve.service import Service
 
 
-def _port(text: str) -> int:
-    if not 0 <= (port := int(text)) < 65_536:
-        raise ValueError
-    return port
-
-
-def _seconds(text: str) -> float:
-    if not 0 < (seconds := float(text)) < 1e6:
-        raise ValueError
-    return seconds
-
-
-PORT = Value(_port, "a number from 0 to 65535; 0 for any that is free")
-SECONDS = Value(_seconds, "a number of seconds above 0")
+PORT = number(int, "a number from 0 to 65535; 0 for any that is free", lambda n: 0 <= n < 65_536)
+SECONDS = number(float, "a number of seconds above 0", lambda x: 0 < x < 1e6)
 SNAPSHOT = "Save the model after so many corrections, and when stopped."
 TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
 
@@ -55,8 +43,7 @@ TIMEOUT = "Time that a request may take; measuring a file may take twelve times 
 @option("Limits", "--max-upload", type=COUNT, default=64 << 20, metavar="BYTES", help="Bytes of a file.")
 @option("Limits", "--max-requests", type=COUNT, default=128, metavar="N", help="Requests at the same time.")
 @option("Limits", "--timeout", type=SECONDS, default=10.0, metavar="SECONDS", help=TIMEOUT)
-@option("Running", "--json", "as_json_", is_flag=True, help="Print where it listens as JSON, once it does.")
-@option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+@running_options(json="Print where it listens as JSON, once it does.", threads=False)
 def serve(
     model: str,
     host: str,
@@ -66,7 +53,7 @@ def serve(
     timeout: float,
     as_json_: bool,
     quiet: bool,
-    **limits: Any,
+    **limits: int,
 ) -> None:
     """Answer and learn over HTTP, with a page to try it on.
 

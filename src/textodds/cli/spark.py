@@ -42,7 +42,7 @@ def trained(master: str, conf: Sequence[str], data: Sequence[str], how: dict[str
         with tasks_told(spark, how["observer"]):  # reading is a job, where there is a schema to be found
             df = run(lambda: read(spark, data, **files))
         model = train(df, **how)
-    model.info["source"] = _described(data)
+    model.info["source"] = data[0] if len(data) == 1 else f"{len(data)} files"
     return model
 
 
@@ -134,9 +134,8 @@ def read(
             hint=f"say it: `--format {FORMATS[-1]}`; one of {', '.join(FORMATS)}",
         )
     paths = list(data)
-    local = [path for path in paths if "://" not in path and not any(mark in path for mark in "*?[")]
-    for path in local:
-        if spark_is_here(spark) and not Path(path).exists():
+    for path in paths if spark_is_here(spark) else ():
+        if not ("://" in path or any(mark in path for mark in "*?[") or Path(path).exists()):
             raise BadFile(f"no file at `{path}`", hint="name files, patterns or folders that Spark can read")
     if kind == "parquet":
         return spark.read.parquet(*paths)
@@ -144,9 +143,8 @@ def read(
         return spark.read.json(paths)
     separator = "\t" if kind == "tsv" else ","
     quote = "\u0000" if not quoting else '"'
-    how: dict[str, Any] = {"sep": separator, "quote": quote, "escape": quote, "multiLine": True}
-    # A field without characters is an empty text, here as elsewhere; Spark has it as null.
-    df = spark.read.csv(paths, header=header, **how).na.fill("")
+    df = spark.read.csv(paths, header=header, sep=separator, quote=quote, escape=quote, multiLine=True)
+    df = df.na.fill("")  # a field without characters is an empty text, here as elsewhere; Spark has null
     return df.toDF(*(str(i + 1) for i in range(len(df.columns)))) if not header else df
 
 
@@ -156,7 +154,3 @@ def spark_is_here(spark: SparkSession) -> bool:
         return str(spark.sparkContext.master).startswith("local")
     except Exception:  # a session of Connect has no context
         return False
-
-
-def _described(data: Sequence[str]) -> str:
-    return data[0] if len(data) == 1 else f"{len(data)} files"

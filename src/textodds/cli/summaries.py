@@ -25,9 +25,9 @@ Z = 1.96  # a 95 % interval
 STRANGE = (LookupError, TypeError, ValueError)
 
 
-def largest(documents: Mapping[str, float | None]) -> list[str]:
+def largest(documents: Mapping[str, float] | Mapping[str, float | None], most: int = CLASSES) -> list[str]:
     """The classes that are listed: those of the most documents, the largest first."""
-    return sorted(documents, key=lambda label: -(documents[label] or 0))[:CLASSES]
+    return sorted(documents, key=lambda label: -(documents[label] or 0))[:most]
 
 
 def extent(model: Model) -> str:
@@ -42,11 +42,10 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
     yield from _fact_lines(about, _text_facts(about))
     documents = about["classes"]
     if about["counts"]:
-        yield from _class_lines(documents, "documents")
+        yield from class_lines(documents, "documents")
     else:
         yield from (f"  {one_line(label)}" for label in largest(documents))
-    if len(documents) > CLASSES:
-        yield faint(f"  and {counted(len(documents) - CLASSES, 'smaller class')}")
+        yield from smaller_classes(len(documents), CLASSES)
     if any(about["top_words"].values()):
         yield ""
         yield "words that speak most for a class, with their log-odds"
@@ -59,7 +58,7 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
 def table_model_lines(about: dict[str, Any], choices: list[str]) -> Iterator[str]:
     """Lines that show what `inspect` found of a model of tables, and what was chosen for its columns."""
     yield from _fact_lines(about, _table_facts(about))
-    yield from _class_lines(about["classes"], "rows")
+    yield from class_lines(about["classes"], "rows")
     yield ""
     yield from choices
 
@@ -70,13 +69,21 @@ def _fact_lines(about: dict[str, Any], facts: Iterable[tuple[str, str]]) -> Iter
     yield ""
 
 
-def _class_lines(documents: dict[str, float], noun: str) -> list[str]:
+def class_lines(documents: Mapping[str, float], noun: str, most: int = CLASSES) -> Iterator[str]:
+    """The largest classes with their documents, of which there are so many of what ``noun`` says."""
     total = sum(documents.values())
     rows = (
         [one_line(label), weight(documents[label]), f"{documents[label] / total:.1%}"]
-        for label in largest(documents)
+        for label in largest(documents, most)
     )
-    return table(("class", noun, "share"), rows)
+    yield from table(("class", noun, "share"), rows)
+    yield from smaller_classes(len(documents), most)
+
+
+def smaller_classes(n: int, shown: int, *more: str) -> Iterator[str]:
+    """How many of ``n`` classes are not shown, if some are not."""
+    if n > shown:
+        yield faint("".join([f"  and {counted(n - shown, 'smaller class')}", *more]))
 
 
 def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -312,8 +319,7 @@ def _by_class(evaluation: Evaluation) -> Iterator[str]:
         parts = [f"{measures[label][name]:.4f}" for name in ("precision", "recall", "f1")]
         rows.append([one_line(label), *parts, f"{measures[label]['rows']:,}"])
     yield from table(("class", "precision", "recall", "F1", "rows"), rows)
-    if len(measures) > len(rows):
-        yield faint(f"  and {counted(len(measures) - len(rows), 'smaller class')}, which `--json` lists")
+    yield from smaller_classes(len(measures), len(rows), ", which `--json` lists")
 
 
 def _matrix(evaluation: Evaluation) -> list[str]:
@@ -341,8 +347,7 @@ def _confusions(evaluation: Evaluation) -> list[str]:
 
 def column_lines(model: TableModel) -> list[str]:
     """A table of what was chosen for each column."""
-    rows = [[faint("column"), faint("taken for"), faint("because")]]
-    rows += [
+    rows = [
         [one_line(choice.column), choice.conditional, faint(choice.why)] for choice in model.recipe.choices
     ]
-    return aligned(rows, left=3)
+    return table(("column", "taken for", "because"), rows, left=3)

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import (
+    TIME,
+    Reading,
+    SomeOf,
     Value,
-    choice_options,
     column_options,
     in_bytes,
     learner_option,
     learners_and_settings,
     paths_of,
-    portions,
     reading_of,
     reading_options,
     running_options,
     source_for,
+    switch_off,
 )
 from textodds.cli.output import (
-    aligned,
     as_json,
     counted,
     duration,
@@ -44,11 +46,16 @@ from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
+from textodds.text.features import FEATURES
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
 
 LARGEST = 10  # classes that the summary names
+SIZE = Value(in_bytes, "a size such as 2GB or 500MB")
+FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
+BUDGET = "Time that choosing and learning may take.  [default: 60s]"
+MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,24 @@ class Summary:
     observed: Progress
     seconds: float
     evaluation: Evaluation | None
+
+
+class TrainOptions(Reading):
+    """What ``train`` takes beside data and what it writes, in the words of `textodds.train` mostly."""
+
+    learner: str | None
+    features: str | tuple[str, ...] | None
+    budget: float | None
+    typical: bool
+    calibrate: bool
+    unlabelled: str | None
+    stream: bool
+    columns: dict[str, str] | None
+    like: str | None
+    memory: int | None
+    threads: int | None
+    spark: str | None
+    conf: tuple[str, ...]
 
 
 @command(
@@ -78,21 +103,16 @@ class Summary:
 @option("Output", "-o", "--output", metavar="MODEL", help="The model file.  [default: DATA.textodds here]")
 @option("Output", "--no-counts", is_flag=True, help="Save a smaller model, which cannot learn or forget.")
 @option("Output", "--typical", is_flag=True, help="Keep typical surprise, for `predict --familiarity`.")
-@option("Output", "--no-calibrate", is_flag=True, help="Do not calibrate probabilities.")
+@switch_off("Output", "calibrate", "Do not calibrate probabilities.")
 @option("Output", "--test", metavar="DATA", help="Measure the model on this data too.")
 @reading_options(labelled=True, weighted=True)
 @option("Data", "--unlabelled", metavar="DATA", help="Learn from these texts too, by EM; for naive Bayes.")
 @column_options()
 @learner_option("auto, or mixed for tables")
-@choice_options()
+@option("Learner", "--features", type=SomeOf([AUTO, *FEATURES]), metavar="NAME", help=FEATURES_HELP)
+@option("Learner", "--budget", type=TIME, metavar="TIME", help=BUDGET)
 @option("Learner", "--stream", is_flag=True, help="Learn softmax in one pass, in bounded memory.")
-@option(
-    "Running",
-    "--memory",
-    type=Value(in_bytes, "a size such as 2GB or 500MB"),
-    metavar="SIZE",
-    help="Bytes of words before rare ones are dropped.  [default: 2GiB]",
-)
+@option("Running", "--memory", type=SIZE, metavar="SIZE", help=MEMORY)
 @option("Spark", "--spark", metavar="MASTER", help="local[2], spark://HOST:7077, yarn or sc://HOST.")
 @option("Spark", "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated.")
 @running_options(json="Print what was learned as JSON on stdout.")
@@ -103,7 +123,7 @@ def train(
     test: str | None,
     as_json_: bool = False,
     quiet: bool = False,
-    **options: Any,
+    **options: Unpack[TrainOptions],
 ) -> None:
     """Learn a classifier from labelled texts or tables.
 
@@ -125,52 +145,42 @@ def train(
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
     evaluation = None
     if test is not None:
-        reading = {**options, "weight": None, "query": None, "rejects": None}
+        reading = reading_of(options) | {"weight": None, "query": None, "rejects_path": None}
         tested = source_for(model, [test], reading, labelled=True)
-        with watched(tested, "measuring", quiet=quiet) as on_test:
-            evaluation = model.evaluate_batches(portions(on_test.batches(), len(model.classes_)))
+        with watched(tested, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
+            evaluation = model.evaluate_batches(batches)
         model.info["quality"] = model_files.quality_of(evaluation, tested.description)
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation)
     if as_json_:
         echo(as_json(_plain(summary)))
-    elif not quiet:
-        _tell(summary)
+        return
+    for line in _lines(summary):
+        say(line, quiet=quiet)
 
 
-def _trained(data: tuple[str, ...], options: dict[str, Any], observer: Progress) -> Model:
+def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> Model:
     """The model that the options ask for, by `textodds.train` or `textodds.spark.train`."""
+    elsewhere = ("learner", "like", "spark", "conf")
+    how: dict[str, Any] = {name: value for name, value in options.items() if name not in elsewhere}
+    how |= {"learner": options["learner"], "like": None, "observer": observer}
     if options["learner"] is None and not (options["typical"] or options["unlabelled"] or options["stream"]):
-        options = {**options, "learner": AUTO}
-    names = (
-        "learner",
-        "features",
-        "budget",
-        "typical",
-        "memory",
-        "columns",
-        "unlabelled",
-        "stream",
-        "threads",
-    )
-    how: dict[str, Any] = {name: options[name] for name in names}
-    how |= {"calibrate": not options["no_calibrate"], "observer": observer}
-    how["like"] = None if options["like"] is None else load(options["like"])
-    reading = reading_of(options)
-    if how["like"] is not None and not how["like"].is_table:
-        raise InputError(f"`{options['like']}` is a model of texts, not of tables")
-    if how["like"] is not None and options["learner"] == AUTO:
-        how["learner"] = None
+        how["learner"] = AUTO
+    if options["like"] is not None:
+        how["like"] = load(options["like"])
+        if not how["like"].is_table:
+            raise InputError(f"`{options['like']}` is a model of texts, not of tables")
+        how["learner"] = None if options["learner"] == AUTO else options["learner"]
     if options["spark"] is not None:
         from textodds.cli.spark import trained
 
-        return trained(options["spark"], options["conf"], data, {**how, **reading})
+        return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
-    return of_library(paths_of(data, options["query"]), **how, **reading)
+    return of_library(paths_of(data, options["query"]), **how)
 
 
-def _plain(summary: Summary) -> dict[str, Any]:
+def _plain(summary: Summary) -> dict[str, object]:
     rejects = summary.observed.source.rejects
     rows, bytes_read = summary.observed.rows_read, summary.observed.bytes_read
     return {
@@ -180,61 +190,46 @@ def _plain(summary: Summary) -> dict[str, Any]:
         "rows_per_second": rows / summary.seconds,
         "bytes_read": bytes_read,
         "megabytes_per_second": bytes_read / 1e6 / summary.seconds,
-        "fit": summary.model.info.get("fit"),
-        "chosen": summary.model.info.get("chosen"),
-        "left_out": summary.model.info.get("left_out"),
+        **{name: summary.model.info.get(name) for name in ("fit", "chosen", "left_out")},
         "rejected": rejects.count,
         "rejects": None if rejects.path is None else str(rejects.path),
         "quality": None if summary.evaluation is None else summary.evaluation.as_dict(),
     }
 
 
-def _tell(summary: Summary) -> None:
+def _lines(summary: Summary) -> Iterator[str]:
     model, seconds, n = summary.model, summary.seconds, summary.observed.rows_read
     speed = [f"{n / seconds:,.0f} rows/s"]
     if summary.observed.bytes_read:
         speed.append(f"{summary.observed.bytes_read / 1e6 / seconds:.3g} MB/s")
     learned = f"{counted(n, 'row')} of {model.info['source']}"
-    say(f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}")
-    say()
+    yield f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}"
+    yield ""
     documents = model.class_documents
-    total = sum(documents.values())
-    rows = [[faint("class"), faint("rows" if total == n else "weight"), faint("share")]]
-    largest = sorted(documents, key=lambda label: -documents[label])[:LARGEST]
-    rows += [
-        [one_line(label), weight(documents[label]), f"{documents[label] / total:.1%}"] for label in largest
-    ]
-    for line in aligned(rows):
-        say(line)
-    if len(documents) > LARGEST:
-        say(faint(f"  and {counted(len(documents) - LARGEST, 'smaller class')}"))
-    say()
+    noun = "rows" if sum(documents.values()) == n else "weight"
+    yield from summaries.class_lines(documents, noun, LARGEST)
+    yield ""
     if found := model.info.get("unlabelled"):
         settled = "settled after" if found["converged"] else "had not settled after"
         about = f"{weight(found['documents'])} unlabelled texts of {found['source']}"
-        say(f"  {about} count by the labels guessed for them: EM {settled} {found['iterations']} steps")
-        say()
+        yield f"  {about} count by the labels guessed for them: EM {settled} {found['iterations']} steps"
+        yield ""
     if isinstance(model, TextModel):
-        for line in summaries.selection_lines(model.info.get("chosen")):
-            say(line)
+        yield from summaries.selection_lines(model.info.get("chosen"))
         if "chosen" in model.info:
-            say()
-        for line in summaries.fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"]):
-            say(line)
-        for line in summaries.held_out_lines(model.info.get("left_out")):
-            say(line)
+            yield ""
+        yield from summaries.fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"])
+        yield from summaries.held_out_lines(model.info.get("left_out"))
     else:
-        for line in summaries.column_lines(model):
-            say(line)
-        say()
+        yield from summaries.column_lines(model)
+        yield ""
     if summary.evaluation is not None:
-        for line in summaries.evaluation_headline(summary.evaluation):
-            say(line)
+        yield from summaries.evaluation_headline(summary.evaluation)
         test_rows = counted(summary.evaluation.n, "row")
-        say(faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals"))
-        say()
-    say(f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}")
-    say()
-    name = shlex.quote(str(summary.path))
-    say(f"next:  textodds predict {name} " + ("NEW_DATA" if model.is_table else '--say "a text of your own"'))
-    say(f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}")
+        yield faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals")
+        yield ""
+    yield f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}"
+    yield ""
+    name, new = shlex.quote(str(summary.path)), "NEW_DATA" if model.is_table else '--say "a text of your own"'
+    yield f"next:  textodds predict {name} {new}"
+    yield f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}"

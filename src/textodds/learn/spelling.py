@@ -194,17 +194,17 @@ def _range(text: str) -> tuple[int, int]:
     return int(shortest), int(longest) if dash else int(shortest)
 
 
-def _prior(text: str) -> Any:
+def prior(text: str, mark: str = "/") -> str | dict[str, float]:
     """``data``, ``uniform``, or a probability for each class.
 
-    >>> _prior("spam=0.02/ham=0.98")
+    >>> prior("spam=0.02/ham=0.98")
     {'spam': 0.02, 'ham': 0.98}
     """
     if text in ("data", "uniform"):
         return text
-    if text.startswith("{"):  # for labels that hold one of the marks
+    if text.lstrip().startswith("{"):  # for labels that hold one of the marks
         return {str(label): float(share) for label, share in json.loads(text).items()}
-    pairs = [part.rpartition("=") for part in text.split("/")]
+    pairs = [part.rpartition("=") for part in text.split(mark)]
     given = {label.strip(): float(share) for label, _, share in pairs}
     if len(given) < len(pairs):  # a class that is named twice
         raise ValueError
@@ -229,7 +229,7 @@ _READ: dict[str, tuple[Callable[[str], Any], str]] = {
     **dict.fromkeys(("max_features", "hash_bits", "hash_seed"), (_number, "a whole number")),
     "ngrams": (_range, "`1-2` for single words and pairs, `2` for pairs only"),
     "characters": (_range, "`2-5` for runs of two to five characters"),
-    "prior": (_prior, "`data`, `uniform`, or every class once: `prior=spam=0.02/ham=0.98`"),
+    "prior": (prior, "`data`, `uniform`, or every class once: `prior=spam=0.02/ham=0.98`"),
     "unit": (str, ""),
     "stop_words": (str, ""),
     "vocabulary": (str, ""),

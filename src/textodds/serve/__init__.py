@@ -3,10 +3,10 @@
 One asks here what becomes of a request. It meets, in this order: `guard` (connections), `endpoint` (tokens,
 limits, types, one shape of errors: `problems`), `routes` (every endpoint, described by `openapi`), and then
 either `answers` (of the model that `live_model` holds) or `writer` (corrections, which are checked by
-`corrections` and put on disk by `journal` before they are acknowledged). `model_file` is the file that a
-service began with, `live_model` the model of both; files that are sent go through `uploads` to
-`evaluate_file`, a process of its own. `service` holds what requests share, `server` runs it, `messages` are
-the types of requests and answers.
+`corrections` and put on disk by `journal` before they are acknowledged). `live_model` is the file that a
+service began with, and the model of it and the journal; files that are sent go through `uploads` to
+`evaluate_file`, a process of its own. `service` holds what requests share, `server` runs it as an ASGI
+application, `messages` are the types of requests and answers.
 
 From outside: `server.run` and `settings.Settings`.
 """

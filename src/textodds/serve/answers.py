@@ -139,12 +139,7 @@ def _has_counts(model: TextModel) -> bool:
 
 
 def model_card(
-    serving: ServedModel,
-    name: str,
-    *,
-    cannot_learn: str | None,
-    corrections: int,
-    limits: messages.Limits,
+    serving: ServedModel, name: str, *, cannot_learn: str | None, corrections: int, limits: messages.Limits
 ) -> messages.Card:
     """What the model is, what it was made of, and how good it is known to be."""
     model = serving.model

@@ -23,21 +23,17 @@ from textodds.serve.problems import Problem, too_large
 from textodds.serve.settings import is_loopback
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
     from textodds.serve.service import Service
 
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
 logger = logging.getLogger("textodds.serve")
 
 JSON = b"application/json"
 DECISIVE = {b"host", b"origin", b"authorization", b"content-type", b"content-length"}
-SAFE: Headers = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-)
+SAFE: Headers = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
 class Body(NamedTuple):
@@ -63,13 +59,13 @@ class Endpoint:
 
     method: Literal["GET", "POST"]
     path: str
-    answer: Callable[[Service, Call], Awaitable[Any]]
+    answer: Callable[[Service, Call], Awaitable[object]]
     summary: str
     takes: type[msgspec.Struct] | Literal["file"] | None = None
     gives: type[msgspec.Struct] | str = ""  # a media type, if it is no JSON
     query: type[msgspec.Struct] | None = None
     needs: Literal["nothing", "read", "write"] = "read"
-    example: Any = None
+    example: object = None
 
 
 class Handler:
@@ -232,7 +228,7 @@ def _must_be_clear(headers: Iterable[tuple[bytes, bytes]]) -> None:
             raise Problem(HTTPStatus.BAD_REQUEST, "http", problem, hint="send it once")
 
 
-def _query(given: bytes, kind: type[msgspec.Struct]) -> Any:
+def _query(given: bytes, kind: type[msgspec.Struct]) -> msgspec.Struct:
     try:
         pairs = parse_qsl(given.decode("latin-1"), keep_blank_values=True, max_num_fields=20)
     except ValueError as error:

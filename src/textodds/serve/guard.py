@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -21,7 +20,7 @@ EVERY = 1.0  # seconds between looks at the clock
 class GuardProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with limits on what comes before a request is complete."""
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._head, self._in_body, self._head_at = 0, False, 0.0
@@ -88,7 +87,7 @@ class GuardProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-async def watch(connections: Iterable[Any], patience: float, answering: float) -> None:
+async def watch(connections: Iterable[object], patience: float, answering: float) -> None:
     """Look after connections, for ever."""
     while True:
         await asyncio.sleep(EVERY)

@@ -150,11 +150,13 @@ class Journal:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _select(self, query: str, *values: Any) -> list[Any]:
+    def _select(self, query: str, *values: int | str) -> list[Any]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
 
-    def _pages(self, query: str, *values: Any, after: int = 0, size: int = PORTION) -> Iterator[JournalEntry]:
+    def _pages(
+        self, query: str, *values: int | str, after: int = 0, size: int = PORTION
+    ) -> Iterator[JournalEntry]:
         """The entries of a query in order, so many at a time: others use the journal in between."""
         while rows := self._select(f"{query} AND seq > ? ORDER BY seq LIMIT ?", *values, after, size):
             yield from map(JournalEntry._make, rows)

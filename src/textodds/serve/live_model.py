@@ -9,23 +9,76 @@ come together cost as much as one.
 from __future__ import annotations
 
 import copy
+import hashlib
+import shutil
+import tempfile
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from glob import escape
 from itertools import islice
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-from textodds.errors import Conflict, InputError, TextoddsError
+from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
+from textodds.model.file import load
 from textodds.model.text_model import TextModel
 from textodds.serve.journal import Journal, JournalEntry
-from textodds.serve.model_file import Base, open_model
 from textodds.serve.settings import Settings
 from textodds.stats.document_ids import DocumentIds
 from textodds.stats.tally import Tally
 
 PORTION = 20_000  # entries that are folded at once when a journal is read
 DIGEST = 12  # hexadecimal digits of the hash of a file that versions begin with
+
+
+class Base(NamedTuple):
+    """The model in the file, as it was opened, and the SHA-256 of that file."""
+
+    model: TextModel
+    digest: str
+
+    @property
+    def cannot_learn(self) -> str | None:
+        """Why the model cannot learn; None if it can."""
+        try:
+            self.model.must_be_counts()
+            _ = self.model.tally
+        except TextoddsError as error:
+            return error.problem
+        return None
+
+    def has(self, name: str) -> bool:
+        """Whether a document of this id was learned in training."""
+        return self.model.document_ids is not None and name in self.model.document_ids
+
+
+def open_model(path: Path) -> Base:
+    """The model in a file, read from a private copy: overwriting the file cannot affect the service."""
+    try:
+        with path.open("rb") as file, tempfile.NamedTemporaryFile(suffix=".textodds") as private:
+            shutil.copyfileobj(file, private, 1 << 20)
+            private.flush()
+            private.seek(0)
+            digest = hashlib.file_digest(private, "sha256").hexdigest()
+            return Base(_of_texts(private.name, path), digest)
+    except FileNotFoundError as error:
+        raise ModelFileError(f"no model file at `{path}`", hint="make one: textodds train DATA") from error
+    except OSError as error:
+        raise ModelFileError(f"cannot open `{path}` as a model: {error.strerror or error}") from error
+
+
+def _of_texts(private: str, path: Path) -> TextModel:
+    try:
+        model = load(private, threads=1)  # requests run side by side, each on one
+    except ModelFileError as error:
+        raise ModelFileError(error.problem.replace(private, str(path)), hint=error.hint) from error
+    if not isinstance(model, TextModel):
+        raise Unsupported(
+            f"`{path}` is a model of tables, and the service reads texts",
+            hint="serve a model that was trained on texts",
+        )
+    return model
 
 
 class ServedModel(NamedTuple):
@@ -102,7 +155,7 @@ class Live:
             return None
         return ServedModel(model, self.base.digest, about["seq"])
 
-    def _about(self, seq: int) -> dict[str, Any]:
+    def _about(self, seq: int) -> dict[str, object]:
         """What tells whose snapshot one is."""
         journal = self._journal
         return {"base": self.base.digest, "journal": journal.key, "seq": seq, "entry": journal.mark(seq)}

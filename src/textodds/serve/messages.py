@@ -55,16 +55,13 @@ class DecisionOptions(Request, kw_only=True):
         ),
     ] = None
     costs: Annotated[
-        list[Cost],
-        Meta(description="What mistakes cost; those not named cost 1.", max_length=10_000),
+        list[Cost], Meta(description="What mistakes cost; those not named cost 1.", max_length=10_000)
     ] = []
     abstain: Annotated[
-        Price | None,
-        Meta(description="What it costs not to answer: there is no answer where one is dearer."),
+        Price | None, Meta(description="What it costs not to answer: there is no answer where one is dearer.")
     ] = None
     top: Annotated[
-        Many | None,
-        Meta(description="Probabilities of so many classes, the most probable first."),
+        Many | None, Meta(description="Probabilities of so many classes, the most probable first.")
     ] = None
 
 

@@ -28,19 +28,19 @@ REFUSALS = {
 }
 
 
-def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, Any]:
+def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, object]:
     """The description of a service."""
     described = [endpoint for endpoint in endpoints if not endpoint.path.startswith(("/page/", "/openapi"))]
-    kinds: list[Any] = [ProblemDetails]
+    kinds: list[type] = [ProblemDetails]
     for endpoint in described:
         kinds += [kind for kind in (endpoint.takes, endpoint.gives, endpoint.query) if isinstance(kind, type)]
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
-    paths: dict[str, Any] = {}
+    paths: dict[str, dict[str, object]] = {}
     for endpoint in described:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, settings, schemas)
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     refusals = {status: {"description": text, "content": problem} for status, text in REFUSALS.items()}
-    components: dict[str, Any] = {"schemas": schemas, "responses": refusals}
+    components: dict[str, object] = {"schemas": schemas, "responses": refusals}
     if settings.needs_token:
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return {
@@ -55,19 +55,17 @@ def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, 
     }
 
 
-def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) -> dict[str, object]:
     statuses = ["500", "503"]
     if endpoint.needs != "nothing":
         statuses += ["401", "403"]
     if endpoint.takes is not None:
         statuses += ["400", "413", "415", "422"]
-    if endpoint.query is not None:
-        statuses += ["422"]
     if endpoint.method == "POST" or endpoint.query is not None:
         statuses += ["409", "422"]
     if "{" in endpoint.path:
         statuses += ["404"]
-    operation: dict[str, Any] = {
+    operation: dict[str, object] = {
         "operationId": _name(endpoint),
         "summary": endpoint.summary,
         "responses": {"200": _answer(endpoint)}
@@ -96,7 +94,7 @@ def _name(endpoint: Endpoint) -> str:
     return parts if endpoint.method == "POST" else f"get_{parts}"
 
 
-def _answer(endpoint: Endpoint) -> dict[str, Any]:
+def _answer(endpoint: Endpoint) -> dict[str, object]:
     if isinstance(endpoint.gives, str):
         return {"description": endpoint.summary, "content": {endpoint.gives: {"schema": {"type": "string"}}}}
     schema = {"$ref": f"#/components/schemas/{endpoint.gives.__name__}"}
@@ -104,7 +102,7 @@ def _answer(endpoint: Endpoint) -> dict[str, Any]:
     return {"description": first_line, "content": {"application/json": {"schema": schema}}}
 
 
-def _content(endpoint: Endpoint) -> dict[str, Any]:
+def _content(endpoint: Endpoint) -> dict[str, object]:
     if endpoint.takes == "file":
         binary = {"schema": {"type": "string", "format": "binary"}}
         text = {"schema": {"type": "string", "examples": [endpoint.example]}, "example": endpoint.example}
@@ -114,7 +112,7 @@ def _content(endpoint: Endpoint) -> dict[str, Any]:
     return {"application/json": {"schema": schema, "example": endpoint.example}}
 
 
-def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, Any]]:
+def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[str, object]]:
     if endpoint.query is None:
         return []
     kind = schemas[endpoint.query.__name__]
@@ -123,13 +121,7 @@ def _query_parameters(endpoint: Endpoint, schemas: dict[str, Any]) -> list[dict[
         plain = {key: value for key, value in schema.items() if key != "default" or value is not None}
         if "anyOf" in plain:  # a query has no null: what is not given is left out
             (plain,) = (part for part in plain["anyOf"] if part.get("type") != "null")
-        parameter = {
-            "name": name,
-            "in": "query",
-            "required": name in kind.get("required", ()),
-            "schema": plain,
-        }
-        if "description" in schema:
-            parameter["description"] = schema["description"]
-        parameters.append(parameter)
+        parameter = {"name": name, "in": "query", "required": name in kind.get("required", ())}
+        about = {key: schema[key] for key in ("description",) if key in schema}
+        parameters.append({**parameter, "schema": plain, **about})
     return parameters

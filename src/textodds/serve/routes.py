@@ -9,13 +9,14 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from importlib.resources import files
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
 from textodds.serve import answers, messages, metrics
 from textodds.serve.endpoint import Body, Call, Endpoint
+from textodds.serve.live_model import ServedModel
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, shorten, unavailable
 from textodds.serve.service import BRIEF, Service
@@ -62,7 +63,9 @@ SPAM = "win a free phone now"
 TWO = [SPAM, "see you at noon"]
 FILE = "label,text\nspam,win a free phone now\nham,see you at noon\n"
 
-Responder = Callable[[Service, Call], Awaitable[Any]]
+A = TypeVar("A")
+R = TypeVar("R")
+Responder = Callable[[Service, Call], Awaitable[object]]
 ENDPOINTS: list[Endpoint] = []
 
 
@@ -84,12 +87,7 @@ def endpoint(
 async def classify(service: Service, call: Call) -> messages.ClassifyAnswer:
     """Classify one text."""
     request: messages.ClassifyRequest = call.body
-    length = service.must_be_short((request.text,))
-    service.metrics.texts += 1
-    serving = await service.serving()
-    if length > BRIEF:
-        return await service.at_length(answers.classify, serving, request)
-    return answers.classify(serving, request)
+    return await _classified(service, answers.classify, request, (request.text,))
 
 
 @endpoint("POST", "/v1/classify/batch", takes=messages.BatchRequest, example={"texts": TWO})
@@ -97,12 +95,18 @@ async def classify_batch(service: Service, call: Call) -> messages.BatchAnswer:
     """Classify several texts."""
     request: messages.BatchRequest = call.body
     service.must_be_few(len(request.texts))
-    length = service.must_be_short(request.texts)
-    service.metrics.texts += len(request.texts)
+    return await _classified(service, answers.classify_batch, request, request.texts)
+
+
+async def _classified(
+    service: Service, classify: Callable[[ServedModel, R], A], request: R, texts: Sequence[str]
+) -> A:
+    length = service.must_be_short(texts)
+    service.metrics.texts += len(texts)
     serving = await service.serving()
     if length > BRIEF:
-        return await service.at_length(answers.classify_batch, serving, request)
-    return answers.classify_batch(serving, request)
+        return await service.at_length(classify, serving, request)
+    return classify(serving, request)
 
 
 @endpoint("POST", "/v1/explain", takes=messages.ExplainRequest, example={"text": SPAM})

@@ -1,4 +1,4 @@
-"""Runs a service until it is told to stop: sockets, signals, and an orderly end."""
+"""Runs a service until it is told to stop: the application, sockets, signals, and an orderly end."""
 
 from __future__ import annotations
 
@@ -10,16 +10,53 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from http import HTTPStatus
 
 import uvicorn
+from starlette.exceptions import HTTPException
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
 
 from textodds.errors import InputError, TextoddsError
-from textodds.serve.app import App
+from textodds.serve.endpoint import Handler, refuse
 from textodds.serve.guard import GuardProtocol, watch
+from textodds.serve.problems import Problem
+from textodds.serve.routes import ENDPOINTS
 from textodds.serve.service import Service
 from textodds.serve.settings import Settings
 
 logger = logging.getLogger("textodds.serve")
+
+
+class App:
+    """Sends requests to their endpoints; those that are nobody's are refused here."""
+
+    def __init__(self, service: Service) -> None:
+        handlers = {(each.method, each.path): Handler(each, service) for each in ENDPOINTS}
+        self._plain = {place: handler for place, handler in handlers.items() if "{" not in place[1]}
+        routes = [Route(path, handler, methods=[method]) for (method, path), handler in handlers.items()]
+        self._router = Router(routes, redirect_slashes=False, default=_nowhere)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        plain = self._plain.get((scope["method"], scope["path"]))
+        if plain is not None:  # most requests need no patterns to find their way
+            await plain(scope, receive, send)
+            return
+        scope["app"] = self
+        try:
+            await self._router(scope, receive, send)
+        except HTTPException as error:  # the path is known, the method is not
+            headers = tuple((name.lower().encode(), v.encode()) for name, v in (error.headers or {}).items())
+            status = HTTPStatus(error.status_code)
+            problem = f"`{scope['path']}` does not take {scope['method']}"
+            await refuse(scope, send, Problem(status, "method", problem[:300], headers=headers))
+
+
+async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
+    nothing = f"there is nothing at `{scope['path'][:200]}`"
+    hint = "see /openapi.json for what there is"
+    await refuse(scope, send, Problem(HTTPStatus.NOT_FOUND, "not-found", nothing, hint=hint))
 
 
 def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
@@ -53,10 +90,7 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
 
 
 async def _serve(
-    server: uvicorn.Server,
-    service: Service,
-    listening: socket.socket,
-    ready: Callable[[Service, str], None],
+    server: uvicorn.Server, service: Service, listening: socket.socket, ready: Callable[[Service, str], None]
 ) -> None:
     settings, loop = service.settings, asyncio.get_running_loop()
     if hasattr(signal, "SIGHUP"):

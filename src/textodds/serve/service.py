@@ -7,13 +7,12 @@ import contextlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from textodds.serve import messages, problems
 from textodds.serve.journal import Journal
-from textodds.serve.live_model import Live, ServedModel
+from textodds.serve.live_model import Live, ServedModel, open_model
 from textodds.serve.metrics import Metrics
-from textodds.serve.model_file import open_model
 from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
 from textodds.serve.uploads import Uploads
@@ -39,8 +38,8 @@ class Service:
             self.journal.close()
             raise
         self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
-        self.under_way: dict[asyncio.Task[Any], float] = {}  # until when each may take
-        self._overdue: set[asyncio.Task[Any]] = set()
+        self.under_way: dict[asyncio.Task[object], float] = {}  # until when each may take
+        self._overdue: set[asyncio.Task[object]] = set()
         self._folding: asyncio.Future[ServedModel] | None = None
         self._pool = ThreadPoolExecutor(2, "textodds-reader")
         self._long = ThreadPoolExecutor(2, "textodds-long")  # for what may take seconds: others need not wait
@@ -79,7 +78,7 @@ class Service:
                     self._overdue.add(task)
                     task.cancel()
 
-    def admit(self, task: asyncio.Task[Any], until: float) -> None:
+    def admit(self, task: asyncio.Task[object], until: float) -> None:
         """Let a request in, unless there are too many."""
         if len(self.under_way) >= self.settings.requests:
             raise problems.unavailable(
@@ -87,12 +86,12 @@ class Service:
             )
         self.under_way[task] = until
 
-    def dismiss(self, task: asyncio.Task[Any]) -> None:
+    def dismiss(self, task: asyncio.Task[object]) -> None:
         """A request is answered."""
         self.under_way.pop(task, None)
         self._overdue.discard(task)
 
-    def is_overdue(self, task: asyncio.Task[Any]) -> bool:
+    def is_overdue(self, task: asyncio.Task[object]) -> bool:
         """Whether a request was ended because it took too long."""
         return task in self._overdue
 

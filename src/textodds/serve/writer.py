@@ -30,7 +30,7 @@ WINDOW = 1024  # entries that may wait to be folded into the model
 class Job(NamedTuple):
     """Something for the writer to do, and who waits for it."""
 
-    work: LearnRequest | ForgetRequest | Callable[[], Any] | None  # None: stop
+    work: LearnRequest | ForgetRequest | Callable[[], object] | None  # None: stop
     future: asyncio.Future[Any]
 
 
@@ -51,7 +51,7 @@ class Writer(threading.Thread):
         """Why nothing can be learned any more; None while all is well."""
         return self._broken
 
-    def submit(self, work: LearnRequest | ForgetRequest | Callable[[], Any] | None) -> asyncio.Future[Any]:
+    def submit(self, work: LearnRequest | ForgetRequest | Callable[[], object] | None) -> asyncio.Future[Any]:
         """What becomes of a request, or of a function that may not run beside one; None stops the thread."""
         future = asyncio.get_running_loop().create_future()
         self._jobs.put(Job(work, future))
@@ -111,13 +111,13 @@ class Writer(threading.Thread):
             results = [(job, error) for job in jobs]
         _settle(results)
 
-    def _put_on_disk(self, jobs: Sequence[Job]) -> list[tuple[Job, Any]]:
+    def _put_on_disk(self, jobs: Sequence[Job]) -> list[tuple[Job, object]]:
         """What becomes of each request, once all that they change is on disk."""
         if self._broken is not None:
             return [(job, unavailable("journal", self._broken, "restart the service")) for job in jobs]
         live, first = self._live, self._journal.last
         group = Group(live, self._journal, [job.work for job in jobs])  # type: ignore[misc]
-        results: list[tuple[Job, Any]] = []
+        results: list[tuple[Job, object]] = []
         for job in jobs:
             try:
                 documents, changes = group.check(job.work)  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ class Writer(threading.Thread):
                 live.set_rest(group.rest)
         return results
 
-    def _do(self, job: Job, work: Callable[[], Any]) -> None:
+    def _do(self, job: Job, work: Callable[[], object]) -> None:
         try:
             _settle([(job, work())])
         except sqlite3.Error as error:
@@ -181,7 +181,7 @@ class Writer(threading.Thread):
             self._may_erase = False
 
 
-def _settle(results: Sequence[tuple[Job, Any]]) -> None:
+def _settle(results: Sequence[tuple[Job, object]]) -> None:
     """Tell those who wait, all at once."""
     if results:
         loop = results[0][0].future.get_loop()
@@ -191,7 +191,7 @@ def _settle(results: Sequence[tuple[Job, Any]]) -> None:
             logger.warning("nobody waited for %d answers", len(results))
 
 
-def _tell(results: Sequence[tuple[Job, Any]]) -> None:
+def _tell(results: Sequence[tuple[Job, object]]) -> None:
     for job, result in results:
         if job.future.done():  # who waited has gone away
             continue

@@ -7,7 +7,7 @@ and the model is made of their sum. Nothing here schedules anything: Spark does.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textodds.spark.archive import pack
@@ -29,25 +29,20 @@ __all__ = [
 ]
 
 _HOME = {
-    "TextClassifier": "estimator",
-    "TextClassifierModel": "estimator",
-    "evaluate": "quality",
-    "explain": "prediction",
-    "leave_one_out": "prediction",
-    "pack": "archive",
-    "predict": "prediction",
-    "register": "prediction",
-    "train": "training",
+    "archive": ("pack",),
+    "estimator": ("TextClassifier", "TextClassifierModel"),
+    "prediction": ("explain", "leave_one_out", "predict", "register"),
+    "quality": ("evaluate",),
+    "training": ("train",),
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first wanted: tasks need few of them, and every worker imports anew."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'textodds.spark' has no attribute {name!r}")
-    value = getattr(import_module(f"textodds.spark.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOME.items():
+        if name in names:
+            return globals().setdefault(name, getattr(import_module(f"textodds.spark.{home}"), name))
+    raise AttributeError(f"module 'textodds.spark' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

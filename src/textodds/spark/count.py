@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textodds.spark.dataframes import run
-from textodds.spark.tasks import PART_SPARK, Add, Aside, Count, parts_of, tally_of
+from textodds.spark.dataframes import collected
+from textodds.spark.tasks import PART_SPARK, Aside, add_parts, count_rows, tally_of
 from textodds.spark.wire import telling
 from textodds.stats.hash_sample import HashSample
 from textodds.stats.tally import Sum, Tally, warn_pruned
@@ -52,10 +52,10 @@ def count(
     """
     plain = None if settings is None else settings.as_dict()
     bits = bits_of(rows.sparkSession.conf.get("spark.sql.shuffle.partitions"))
-    counted = rows.mapInArrow(telling(Count(plain, bits, memory, size, bad_rows)), PART_SPARK)
-    added = counted.repartition("part").mapInArrow(telling(Add(bits, memory, size)), PART_SPARK)
+    counted = rows.mapInArrow(telling(count_rows, plain, bits, memory, size, bad_rows), PART_SPARK)
+    added = counted.repartition("part").mapInArrow(telling(add_parts, bits, memory, size), PART_SPARK)
     adding, aside = Sum(memory), None
-    for part, payload in sorted(parts_of(iter(run(added.toArrow).to_batches())), key=lambda row: row[0]):
+    for part, payload in sorted(collected(added), key=lambda row: row[0]):
         if part >= 0:
             adding.add(tally_of(payload))
         elif aside is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textodds.data.columns import ColumnNames
 from textodds.errors import InputError
@@ -54,14 +54,21 @@ def text_of(df: DataFrame, text: str | None) -> Column:
     return columns_of(df, text, labelled=False)["text"]
 
 
-def must_be_frame(df: Any) -> Any:
+def must_be_frame(df: object) -> DataFrame:
     """Fail for what is no DataFrame of Spark."""
     if not hasattr(df, "mapInArrow"):
         raise InputError(
             f"a DataFrame of Spark is wanted, and this is {type(df).__module__}.{type(df).__name__}",
             hint="for data of other kinds use textodds.train",
         )
-    return df
+    return df  # type: ignore[return-value]
+
+
+def collected(parts: DataFrame) -> list[tuple[int, bytes]]:
+    """The rows of a DataFrame of `textodds.spark.tasks.PART`."""
+    from textodds.spark.tasks import parts_of
+
+    return list(parts_of(iter(run(parts.toArrow).to_batches())))
 
 
 def run(job: Callable[[], T]) -> T:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,17 @@ from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, 
 from textodds.learn.solvers import Parameters
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
 from textodds.model.text_model import TextModel
-from textodds.spark.dataframes import run
+from textodds.spark.dataframes import collected
 from textodds.spark.models import sent
-from textodds.spark.row_blocks import BLOCK_SPARK, BlockBuilder, How, Slope, Total
+from textodds.spark.row_blocks import BLOCK_SPARK, How, make_blocks, slope, total
 from textodds.spark.tasks import PART_SPARK, part_of, parts_of
-from textodds.spark.wire import packed, telling, unpacked
+from textodds.spark.wire import Arrays, packed, telling, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from textodds.stats.tally import Tally
+    from textodds.spark.wire import Batches, Task
+    from textodds.stats.tally import Counts, Tally
     from textodds.text import Vocabulary
 
 MARK = "~"
@@ -46,7 +47,8 @@ CUTS = 32
 
 def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observer: Observer) -> TextModel:
     """The softmax model of a DataFrame whose words were counted; the penalty is given."""
-    learner: Any = recipe.learner
+    learner = recipe.learner
+    assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
     assert recipe.weighting is not None
     counts, vocabulary = selected(tally, recipe.selection)
     if not len(vocabulary):
@@ -71,7 +73,7 @@ def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observe
     known = dict(zip(counts.classes, factors.tolist(), strict=True))
     numbers = {label: (code, known[label]) for code, label in enumerate(classes)}
     how = How(recipe.weighting.frequency, _second(recipe, vocabulary), len(scale))
-    blocks = rows.mapInArrow(telling(BlockBuilder(name, how, numbers, bad_rows)), BLOCK_SPARK).persist()
+    blocks = rows.mapInArrow(telling(make_blocks, name, how, numbers, bad_rows), BLOCK_SPARK).persist()
     try:
         rest = _Elsewhere(blocks, how, len(classes), scale)
         problem = SumSolver(rest.at, rest.totals(), 1.0 / C, centre, observer.step)
@@ -115,7 +117,7 @@ def _second(recipe: Recipe, vocabulary: Vocabulary) -> NDArray[np.uint8]:
 
 
 def _from_naive_bayes(
-    learner: Any, counts: Any, factors: Floats, classes: tuple[str, ...]
+    learner: SoftmaxLearner | NBSoftmaxLearner, counts: Counts, factors: Floats, classes: tuple[str, ...]
 ) -> tuple[Floats | None, Floats | None]:
     """Scales of the words (V,), and the mean of the prior (V, M); None for either that is not wanted."""
     if isinstance(learner, SoftmaxLearner):
@@ -140,22 +142,22 @@ class _Elsewhere:
 
     def totals(self) -> Totals:
         """The sums that need no point; the pass that makes the blocks."""
-        found = self._summed(lambda cuts: Total(self.how, self.classes, cuts))
+        found = self._summed(lambda cuts: telling(total, self.how, self.classes, cuts))
         return Totals(found["mass"], found["columns"] * self.scale[:, None], found["squares"] * self.scale**2)
 
     def at(self, point: Parameters) -> Sums:
         """The sums at a point."""
         weights, bias = point.weights * self.scale[:, None], np.ascontiguousarray(point.bias)
-        found = self._summed(lambda cuts: Slope(self.how, weights, bias, cuts))
+        found = self._summed(lambda cuts: telling(slope, self.how, weights, bias, cuts))
         loss, entropy = found["loss"].tolist()
         return Sums(loss, entropy, found["weights"] * self.scale[:, None], found["bias"])
 
-    def _summed(self, task: Any) -> dict[str, Floats]:
+    def _summed(self, task: Callable[[int], Task]) -> Arrays:
         many = self.tasks > FEW
-        parts = self.blocks.mapInArrow(telling(task(CUTS if many else 1)), PART_SPARK)
+        parts = self.blocks.mapInArrow(task(CUTS if many else 1), PART_SPARK)
         if many:
-            parts = parts.repartition("part").mapInArrow(telling(AddArrays()), PART_SPARK)
-        rows = list(parts_of(iter(run(parts.toArrow).to_batches())))
+            parts = parts.repartition("part").mapInArrow(telling(_add_arrays), PART_SPARK)
+        rows = collected(parts)
         if not self.tasks:
             self.tasks = len(rows)
         sums = added(rows)
@@ -166,13 +168,13 @@ class _Elsewhere:
         }
 
 
-def added(rows: list[tuple[int, bytes]]) -> dict[int, dict[str, Floats]]:
+def added(rows: Iterable[tuple[int, bytes]]) -> dict[int, Arrays]:
     """The sums of arrays part by part, taken in the order of tasks, so that they are the same every time."""
-    found: dict[int, list[tuple[int, dict[str, Floats]]]] = defaultdict(list)
+    found: dict[int, list[tuple[int, Arrays]]] = defaultdict(list)
     for part, payload in rows:
         header, arrays = unpacked(payload)
         found[part].append((header["task"], arrays))
-    sums: dict[int, dict[str, Floats]] = {}
+    sums: dict[int, Arrays] = {}
     for part, several in found.items():
         for _, arrays in sorted(several, key=lambda one: one[0]):
             if part not in sums:
@@ -183,11 +185,7 @@ def added(rows: list[tuple[int, bytes]]) -> dict[int, dict[str, Floats]]:
     return sums
 
 
-@dataclass(frozen=True)
-class AddArrays:
-    """Adds up arrays of the same part."""
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Every part once."""
-        for part, arrays in added(list(parts_of(batches))).items():
-            yield part_of(part, packed({"task": 0}, arrays))
+def _add_arrays(batches: Batches) -> Batches:
+    """Every part once, its arrays added up."""
+    for part, arrays in added(parts_of(batches)).items():
+        yield part_of(part, packed({"task": 0}, arrays))

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.errors import InputError
 from textodds.model.text_model import TextModel
@@ -32,7 +32,7 @@ def model_of(model: ModelOrFile) -> TextModel:
     """A model of texts that may be given by its file."""
     from textodds.model.file import load_texts
 
-    found: Any = model if hasattr(model, "classes_") else load_texts(model)
+    found: object = model if hasattr(model, "classes_") else load_texts(model)
     if not isinstance(found, TextModel):
         raise InputError(
             f"on Spark models of texts are asked, and this is {type(found).__name__}",

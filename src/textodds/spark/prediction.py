@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -12,17 +12,24 @@ from textodds.data import Batch
 from textodds.data.admission import admit
 from textodds.data.arrow import texts_of
 from textodds.data.rejects import Origin
+from textodds.learn.arrays import Integers, Mask
 from textodds.learn.forms.linear import log_softmax
 from textodds.spark.dataframes import columns_of, must_be_frame, text_of
 from textodds.spark.models import ModelOrFile, loaded, model_of, sent
 from textodds.spark.quality import learned, without_own
 from textodds.spark.tasks import RowErrors
-from textodds.spark.wire import Task, telling
+from textodds.spark.wire import telling
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from textodds.model.text_model import TextModel
+
+    Function: TypeAlias = Callable[..., Column]
+
+A = TypeVar("A")
+P = ParamSpec("P")
+Columns = Iterator[pa.Array]
 
 PREDICTION = "struct<label: string, probability: double, evidence: int>"
 PROBABILITIES = (
@@ -33,6 +40,7 @@ EXPLANATION = (
     "struct<label: string, rival: string, probability: double, log_odds: double, start: double, "
     "remainder: double, words: array<struct<word: string, count: int, log_odds: double>>>"
 )
+EXPLAINED = ("label", "rival", "probability", "log_odds", "start", "remainder")
 LEFT_OUT = "struct<label: string, probability: double, own: double>"
 
 
@@ -80,7 +88,7 @@ def leave_one_out(
     """
     columns = columns_of(df, text, label, weight, labelled=True)
     name = sent(df.sparkSession, learned(model), counts=True)
-    return df.withColumn(column, _udf(_left_out(name), LEFT_OUT, several=True)(*columns.values()))
+    return df.withColumn(column, _udf(LEFT_OUT, _leave_out, name)(*columns.values()))
 
 
 def register(spark: SparkSession, model: ModelOrFile, name: str = "textodds") -> None:
@@ -94,40 +102,41 @@ def register(spark: SparkSession, model: ModelOrFile, name: str = "textodds") ->
     spark.udf.register(f"{name}_explain", explanation(spark, model))
 
 
-def prediction(spark: SparkSession, model: ModelOrFile, *, probabilities: bool = False) -> Any:
+def prediction(spark: SparkSession, model: ModelOrFile, *, probabilities: bool = False) -> Function:
     """A function of a column of texts to one of predictions."""
-    name = sent(spark, model_of(model))
-    kind = PROBABILITIES if probabilities else PREDICTION
-    return _udf(_predicted(name, ("probability", "evidence", *(["probabilities"] * probabilities))), kind)
+    wanted = ("probability", "evidence", *(["probabilities"] * probabilities))
+    return _udf(
+        PROBABILITIES if probabilities else PREDICTION, _predict, sent(spark, model_of(model)), wanted
+    )
 
 
-def shares(spark: SparkSession, model: ModelOrFile) -> Any:
+def shares(spark: SparkSession, model: ModelOrFile) -> Function:
     """A function of a column of texts to one of labels and the probabilities of all classes, in order."""
-    return _udf(_predicted(sent(spark, model_of(model)), ("shares",)), SHARES)
+    return _udf(SHARES, _predict, sent(spark, model_of(model)), ("shares",))
 
 
-def explanation(spark: SparkSession, model: ModelOrFile) -> Any:
+def explanation(spark: SparkSession, model: ModelOrFile) -> Function:
     """A function of a column of texts to one of explanations."""
-    return _udf(_explained(sent(spark, model_of(model))), EXPLANATION)
+    return _udf(EXPLANATION, _explain, sent(spark, model_of(model)))
 
 
-def _udf(task: Task, kind: str, *, several: bool = False) -> Any:
-    """A function of Spark that is given Arrow arrays."""
+def _udf(
+    kind: str, task: Callable[Concatenate[Iterator[A], P], Columns], *how: P.args, **more: P.kwargs
+) -> Function:
+    """A function of Spark that is given Arrow arrays, of one column or several, as the task's types say."""
     from pyspark.sql.pandas.functions import arrow_udf  # where its types are known
 
-    told = telling(task)
+    told = telling(task, *how, **more)
 
-    def asked(batches: Any) -> Any:
+    def asked(batches: Iterator[A]) -> Columns:
         yield from told(batches)
 
-    asked.__annotations__ = {
-        "batches": Iterator[tuple[pa.Array, ...]] if several else Iterator[pa.Array],
-        "return": Iterator[pa.Array],
-    }
-    return arrow_udf(asked, kind)  # type: ignore[call-overload]
+    given, *_ = (hints := get_type_hints(task)).values()
+    asked.__annotations__ = {"batches": given, "return": hints["return"]}
+    return arrow_udf(asked, kind)  # type: ignore[call-overload, no-any-return]
 
 
-def _readable(array: Any) -> tuple[Any, Any]:
+def _readable(array: pa.Array) -> tuple[list[str] | pa.Array, Mask]:
     """The texts of an array, empty where there are none, and where that is (N,)."""
     texts, problems = texts_of(array)
     missing = np.zeros(len(array), dtype=bool)
@@ -137,86 +146,73 @@ def _readable(array: Any) -> tuple[Any, Any]:
     return texts, missing
 
 
-def _predicted(name: str, wanted: tuple[str, ...]) -> Task:
-    def predicted(batches: Iterator[Any]) -> Iterator[Any]:
-        model = loaded(name)
-        names, K = pa.array(model.classes_, pa.string()), len(model.classes_)
-        for array in batches:
-            texts, missing = _readable(array)
-            scores, evidence = model.score_batch(Batch(texts, None, None))
-            posterior = np.exp(log_softmax(scores))
-            best = scores.argmax(axis=1)
-            columns = {"label": names.take(pa.array(best))}
-            if "probability" in wanted:
-                columns["probability"] = pa.array(posterior[np.arange(len(best)), best])
-            if "evidence" in wanted:
-                columns["evidence"] = pa.array(evidence[:, 0].astype(np.int32))
-            ends = pa.array(np.arange(len(best) + 1, dtype=np.int32) * K)
-            values = pa.array(posterior.reshape(-1))
-            if "probabilities" in wanted:
-                keys = names.take(pa.array(np.tile(np.arange(K), len(best))))
-                columns["probabilities"] = pa.MapArray.from_arrays(ends, keys, values)
-            if "shares" in wanted:
-                columns["shares"] = pa.ListArray.from_arrays(ends, values)
-            yield _struct(columns, missing)
-
-    return predicted
+def _predict(arrays: Columns, name: str, wanted: tuple[str, ...]) -> Columns:
+    model = loaded(name)
+    names, K = pa.array(model.classes_, pa.string()), len(model.classes_)
+    for array in arrays:
+        texts, missing = _readable(array)
+        scores, evidence = model.score_batch(Batch(texts, None, None))
+        posterior = np.exp(log_softmax(scores))
+        best = scores.argmax(axis=1)
+        columns = {"label": names.take(pa.array(best))}
+        if "probability" in wanted:
+            columns["probability"] = pa.array(posterior[np.arange(len(best)), best])
+        if "evidence" in wanted:
+            columns["evidence"] = pa.array(evidence[:, 0].astype(np.int32))
+        ends = pa.array(np.arange(len(best) + 1, dtype=np.int32) * K)
+        values = pa.array(posterior.reshape(-1))
+        if "probabilities" in wanted:
+            keys = names.take(pa.array(np.tile(np.arange(K), len(best))))
+            columns["probabilities"] = pa.MapArray.from_arrays(ends, keys, values)
+        if "shares" in wanted:
+            columns["shares"] = pa.ListArray.from_arrays(ends, values)
+        yield _struct(columns, missing)
 
 
-def _explained(name: str) -> Task:
+def _explain(arrays: Columns, name: str) -> Columns:
     word = pa.struct([("word", pa.string()), ("count", pa.int32()), ("log_odds", pa.float64())])
-    kind = pa.struct(
-        [("label", pa.string()), ("rival", pa.string())]
-        + [(part, pa.float64()) for part in ("probability", "log_odds", "start", "remainder")]
-        + [("words", pa.list_(word))]
-    )
-
-    def explained(batches: Iterator[Any]) -> Iterator[Any]:
-        model = loaded(name)
-        for array in batches:
-            texts, missing = _readable(array)
-            rows = [None if bad else _why(model, str(text)) for text, bad in zip(texts, missing, strict=True)]
-            yield pa.array(rows, kind)
-
-    return explained
+    parts = [(part, pa.string() if part in ("label", "rival") else pa.float64()) for part in EXPLAINED]
+    kind = pa.struct([*parts, ("words", pa.list_(word))])
+    model = loaded(name)
+    for array in arrays:
+        given, missing = _readable(array)
+        rows = [None if bad else _why(model, str(text)) for text, bad in zip(given, missing, strict=True)]
+        yield pa.array(rows, kind)
 
 
-def _why(model: TextModel, text: str) -> dict[str, Any]:
+def _why(model: TextModel, text: str) -> dict[str, object]:
     why = model.explain(text)
-    parts = ("label", "rival", "probability", "log_odds", "start", "remainder")
-    found = {part: getattr(why, part) for part in parts}
+    found = {part: getattr(why, part) for part in EXPLAINED}
     return {**found, "words": [word._asdict() for word in why.words]}
 
 
-def _left_out(name: str) -> Task:
-    def left_out(batches: Iterator[Any]) -> Iterator[Any]:
-        model = loaded(name)
-        names = pa.array(model.classes_, pa.string())
-        for columns in batches:
-            batch, here = _learned(*columns)
-            n, answer = len(columns[0]), np.zeros(len(columns[0]), np.int64)
-            probability, own, missing = np.zeros(n), np.zeros(n), np.ones(n, dtype=bool)
-            if batch is not None:
-                found = without_own(name, batch)
-                rows = here[found.rows]
-                best = found.log_posterior.argmax(axis=1)
-                missing[rows], answer[rows], own[rows] = False, best, np.exp(found.own)
-                probability[rows] = np.exp(found.log_posterior.max(axis=1))
-            said = {"label": names.take(pa.array(answer))}
-            yield _struct(said | {"probability": pa.array(probability), "own": pa.array(own)}, missing)
-
-    return left_out
+def _leave_out(batches: Iterator[tuple[pa.Array, ...]], name: str) -> Columns:
+    names = pa.array(loaded(name).classes_, pa.string())
+    for columns in batches:
+        batch, here = _learned(*columns)
+        n, answer = len(columns[0]), np.zeros(len(columns[0]), np.int64)
+        probability, own, missing = np.zeros(n), np.zeros(n), np.ones(n, dtype=bool)
+        if batch is not None:
+            found = without_own(name, batch)
+            rows = here[found.rows]
+            best = found.log_posterior.argmax(axis=1)
+            missing[rows], answer[rows], own[rows] = False, best, np.exp(found.own)
+            probability[rows] = np.exp(found.log_posterior.max(axis=1))
+        said = {"label": names.take(pa.array(answer))}
+        yield _struct(said | {"probability": pa.array(probability), "own": pa.array(own)}, missing)
 
 
-def _learned(texts: Any, labels: Any, weights: Any = None) -> tuple[Batch | None, Any]:
+def _learned(
+    texts: pa.Array, labels: pa.Array, weights: pa.Array | None = None
+) -> tuple[Batch | None, Integers]:
     """The rows that can have been learned, and where they stand."""
     positions: list[int] = []
     rejects = RowErrors("skip")
-    rejects.add = lambda origin, at, reason, row: positions.append(at)  # type: ignore[method-assign]
+    rejects.add = lambda origin, at, reason, row: positions.append(int(at))  # type: ignore[method-assign]
     batch = admit(texts, labels, weights, rejects, Origin("the DataFrame", "row"), lambda at: at)
     return batch, np.delete(np.arange(len(texts)), positions)
 
 
-def _struct(columns: dict[str, Any], missing: Any) -> Any:
+def _struct(columns: dict[str, pa.Array], missing: Mask) -> pa.Array:
     fields = [pa.field(name, array.type) for name, array in columns.items()]
     return pa.StructArray.from_arrays(list(columns.values()), fields=fields, mask=pa.array(missing))

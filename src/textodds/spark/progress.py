@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from textodds.data import Observer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.connect.shell.progress import StageInfo
 
 POLL = 0.25  # seconds
 
@@ -30,17 +31,16 @@ def tasks_told(spark: SparkSession, observer: Observer) -> Iterator[None]:
 
     if hasattr(spark, "registerProgressHandler") and not hasattr(spark, "_jsparkSession"):
 
-        def handle(stages: Any, inflight_tasks: int, **_: Any) -> None:
+        def handle(stages: Iterable[StageInfo] | None, inflight_tasks: int, **_: object) -> None:
             stages = list(stages or ())
             done, total = sum(s.num_completed_tasks for s in stages), sum(s.num_tasks for s in stages)
             tell(done, inflight_tasks, total)
 
-        handler: Any = handle
-        spark.registerProgressHandler(handler)
+        spark.registerProgressHandler(handle)  # type: ignore[arg-type]
         try:
             yield
         finally:
-            spark.removeProgressHandler(handler)
+            spark.removeProgressHandler(handle)  # type: ignore[arg-type]
         return
     ended = threading.Event()
     tracker = spark.sparkContext.statusTracker()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.data import Batch
 from textodds.judge.evaluation import Evaluation, EvaluationSums
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.leave_one_out import LeaveOneOut, LeftOut, left_out
-from textodds.spark.dataframes import rows_of, run
+from textodds.spark.dataframes import collected, rows_of
 from textodds.spark.models import ModelOrFile, loaded, model_of, sent
 from textodds.spark.tasks import PART_SPARK, RowErrors, admitted, part_of, partition_number, parts_of
 from textodds.spark.wire import packed, telling, unpacked
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from textodds.model.text_model import TextModel
+    from textodds.spark.wire import Batches
 
 SIDES = 16
 """Tasks that measurements of partitions are merged on."""
@@ -43,12 +43,9 @@ def evaluate(
     rows = rows_of(df, text, label, weight if left_out else None, labelled=True)
     found = learned(model) if left_out else model_of(model)
     name = sent(rows.sparkSession, found, counts=left_out)
-    measured = rows.mapInArrow(telling(Measure(name, left_out, bad_rows)), PART_SPARK)
-    merged = measured.repartition("part").mapInArrow(telling(Merge()), PART_SPARK)
-    total = EvaluationSums(found.classes_)
-    for _, payload in sorted(parts_of(iter(run(merged.toArrow).to_batches()))):
-        total.merge(_measuring(payload))
-    return total.finish()
+    measured = rows.mapInArrow(telling(_measure, name, left_out, bad_rows), PART_SPARK)
+    merged = measured.repartition("part").mapInArrow(telling(_merge, found.classes_), PART_SPARK)
+    return _merged(sorted(collected(merged)), found.classes_).finish()
 
 
 def learned(model: ModelOrFile) -> TextModel:
@@ -58,45 +55,37 @@ def learned(model: ModelOrFile) -> TextModel:
     return found
 
 
-@dataclass(frozen=True)
-class Measure:
-    """Measures a partition."""
-
-    model: str
-    left_out: bool
-    bad_rows: str
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The sums of one partition."""
-        model = loaded(self.model)
-        measuring = EvaluationSums(model.classes_)
-        for batch in admitted(batches, RowErrors(self.bad_rows)):
-            scores, evidence = model.score_batch(batch)
-            labels = batch.label_list()
-            if self.left_out:
-                found = without_own(self.model, batch)
-                labels = [labels[row] for row in found.rows.tolist()]
-                measuring.add(labels, found.log_posterior, evidence[found.rows])
-            else:
-                measuring.add(labels, log_softmax(scores), evidence)
-        if measuring.n:
-            yield part_of(partition_number() % SIDES, _packed(measuring))
+def _measure(batches: Batches, name: str, left_out: bool, bad_rows: str) -> Batches:
+    """The sums of one partition, by the model that was sent under a name."""
+    model = loaded(name)
+    measuring = EvaluationSums(model.classes_)
+    for batch in admitted(batches, RowErrors(bad_rows)):
+        scores, evidence = model.score_batch(batch)
+        labels = batch.label_list()
+        if left_out:
+            found = without_own(name, batch)
+            labels = [labels[row] for row in found.rows.tolist()]
+            measuring.add(labels, found.log_posterior, evidence[found.rows])
+        else:
+            measuring.add(labels, log_softmax(scores), evidence)
+    if measuring.n:
+        yield part_of(partition_number() % SIDES, _packed(measuring))
 
 
-@dataclass(frozen=True)
-class Merge:
-    """Adds up the sums of partitions."""
+def _merge(batches: Batches, classes: Sequence[str]) -> Batches:
+    """One sum for all that came."""
+    total = _merged(parts_of(batches), classes)
+    if total.n:
+        yield part_of(partition_number(), _packed(total))
 
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One sum for all that came."""
-        total = None
-        for _, payload in parts_of(batches):
-            if total is None:
-                total = _measuring(payload)
-            else:
-                total.merge(_measuring(payload))
-        if total is not None:
-            yield part_of(partition_number(), _packed(total))
+
+def _merged(parts: Iterable[tuple[int, bytes]], classes: Sequence[str]) -> EvaluationSums:
+    total = EvaluationSums(classes)
+    for _, payload in parts:
+        header, arrays = unpacked(payload)
+        header["confusion"] = {(label, answer): rows for label, answer, rows in header["confusion"]}
+        total.merge(EvaluationSums(**header, bins=arrays["bins"]))
+    return total
 
 
 def without_own(name: str, batch: Batch) -> LeftOut:
@@ -114,9 +103,3 @@ def _packed(measuring: EvaluationSums) -> bytes:
     about = {name: getattr(measuring, name) for name in ("n", "no_evidence", "known", "loss", "squares")}
     confusion = [[*pair, rows] for pair, rows in measuring.confusion.items()]
     return packed({**about, "classes": measuring.classes, "confusion": confusion}, {"bins": measuring.bins})
-
-
-def _measuring(data: bytes) -> EvaluationSums:
-    header, arrays = unpacked(data)
-    header["confusion"] = {(label, answer): rows for label, answer, rows in header["confusion"]}
-    return EvaluationSums(**header, bins=arrays["bins"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,12 @@ from textodds import _kernels
 from textodds.learn.arrays import Floats
 from textodds.spark.models import loaded
 from textodds.spark.tasks import RowErrors, admitted, part_of, partition_number
-from textodds.spark.wire import packed
+from textodds.spark.wire import Arrays, packed
+
+if TYPE_CHECKING:
+    from textodds.spark.wire import Batches
+
+PackedRows = tuple[NDArray[np.uint16], NDArray[np.float32]]
 
 BLOCK = pa.schema([(name, pa.binary()) for name in ("stream", "factors", "costs")])
 BLOCK_SPARK = "stream binary, factors binary, costs binary"
@@ -41,7 +46,7 @@ class How:
         return self.frequency, self.second, self.features
 
 
-def blocks_of(batches: Iterator[Any]) -> Iterator[tuple[Any, Floats]]:
+def blocks_of(batches: Batches) -> Iterator[tuple[PackedRows, Floats]]:
     """The packed rows of blocks, and their weights, which are all 1 if there are none; not copied."""
     for batch in batches:
         for row in range(batch.num_rows):
@@ -50,39 +55,35 @@ def blocks_of(batches: Iterator[Any]) -> Iterator[tuple[Any, Floats]]:
             yield rows, np.frombuffer(costs, "<f8")
 
 
-@dataclass(frozen=True, eq=False)
-class BlockBuilder:
-    """Makes blocks of a partition: documents as words of a model, with their classes."""
+def make_blocks(
+    batches: Batches, name: str, how: How, classes: dict[str, tuple[int, float]], bad_rows: str
+) -> Batches:
+    """Blocks of a partition: documents as words of the model that was sent under a name.
 
-    model: str  # under which name executors find it
-    how: How
-    classes: dict[str, tuple[int, float]]  # number of each class, and the factor of its weights
-    bad_rows: str
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The blocks of one partition."""
-        model = loaded(self.model)
-        weighting, scale = model.recipe.weighting, model.scale
-        assert weighting is not None
-        assert scale is not None
-        kinds = model.recipe.settings.blocks
-        waiting: list[tuple[Any, Any, Floats]] = []
-        for batch in admitted(batches, RowErrors(self.bad_rows)):
-            # A class that is not there has no weight.
-            found = [self.classes.get(label, (0, 0.0)) for label in batch.label_list()]
-            codes = np.array([code for code, _ in found], np.int32)
-            costs = np.array([factor for _, factor in found])
-            costs *= 1.0 if batch.weights is None else batch.weights
-            how = (weighting.frequency, scale, weighting.unit, kinds, self.how.second)
-            waiting.append((*_kernels.pack_rows(model.counts_of(batch), codes, *how), costs))
-            if sum(stream.nbytes for stream, _, _ in waiting) >= SIZE:
-                yield _block(waiting)
-                waiting = []
-        if waiting:
+    ``classes`` has the number of each class, and the factor of its weights.
+    """
+    model = loaded(name)
+    weighting, scale = model.recipe.weighting, model.scale
+    assert weighting is not None
+    assert scale is not None
+    kinds = model.recipe.settings.blocks
+    waiting: list[tuple[NDArray[np.uint16], NDArray[np.float32], Floats]] = []
+    for batch in admitted(batches, RowErrors(bad_rows)):
+        # A class that is not there has no weight.
+        found = [classes.get(label, (0, 0.0)) for label in batch.label_list()]
+        codes = np.array([code for code, _ in found], np.int32)
+        costs = np.array([factor for _, factor in found])
+        costs *= 1.0 if batch.weights is None else batch.weights
+        worth = (weighting.frequency, scale, weighting.unit, kinds, how.second)
+        waiting.append((*_kernels.pack_rows(model.counts_of(batch), codes, *worth), costs))
+        if sum(stream.nbytes for stream, _, _ in waiting) >= SIZE:
             yield _block(waiting)
+            waiting = []
+    if waiting:
+        yield _block(waiting)
 
 
-def _block(parts: list[tuple[Any, Any, Floats]]) -> Any:
+def _block(parts: list[tuple[NDArray[np.uint16], NDArray[np.float32], Floats]]) -> pa.RecordBatch:
     """Packed rows as a row of `BLOCK`."""
     stream, factors, costs = (np.concatenate(several) for several in zip(*parts, strict=True))
     if (costs == 1.0).all():
@@ -91,49 +92,34 @@ def _block(parts: list[tuple[Any, Any, Floats]]) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=BLOCK)
 
 
-@dataclass(frozen=True, eq=False)
-class Total:
-    """Sums over the rows of a partition that need no point; see `solvers.lbfgs_sums.Totals`."""
-
-    how: How
-    classes: int
-    cuts: int
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One sum for each cut."""
-        V, K = self.how.features, self.classes
-        mass, columns, squares = np.zeros(K), np.zeros(V * K), np.zeros(V)
-        for block, costs in blocks_of(batches):
-            codes, starts, features, values = _kernels.unpack_rows(block, self.how.raw)
-            each = costs if len(costs) else np.ones(len(codes))
-            mass += np.bincount(codes, each, K)
-            lengths = np.diff(starts)
-            weighed = values * np.repeat(each, lengths)
-            columns += np.bincount(features.astype(np.int64) * K + np.repeat(codes, lengths), weighed, V * K)
-            squares += np.bincount(features, weighed * values, V)
-        yield from _cut({"mass": mass}, {"columns": columns.reshape(V, K), "squares": squares}, self.cuts)
+def total(batches: Batches, how: How, classes: int, cuts: int) -> Batches:
+    """Sums over the rows of a partition that need no point, in cuts; see `solvers.lbfgs_sums.Totals`."""
+    V, K = how.features, classes
+    mass, columns, squares = np.zeros(K), np.zeros(V * K), np.zeros(V)
+    for block, costs in blocks_of(batches):
+        codes, starts, features, values = _kernels.unpack_rows(block, how.raw)
+        each = costs if len(costs) else np.ones(len(codes))
+        mass += np.bincount(codes, each, K)
+        lengths = np.diff(starts)
+        weighed = values * np.repeat(each, lengths)
+        columns += np.bincount(features.astype(np.int64) * K + np.repeat(codes, lengths), weighed, V * K)
+        squares += np.bincount(features, weighed * values, V)
+    yield from _cut({"mass": mass}, {"columns": columns.reshape(V, K), "squares": squares}, cuts)
 
 
-@dataclass(frozen=True, eq=False)
-class Slope:
-    """Sums over the rows of a partition at a point: see `textodds.learn.solvers.lbfgs_sums.Sums`."""
+def slope(batches: Batches, how: How, weights: Floats, bias: Floats, cuts: int) -> Batches:
+    """Sums over the rows of a partition at a point, in cuts: see `textodds.learn.solvers.lbfgs_sums.Sums`.
 
-    how: How
-    weights: Floats  # (V, M)
-    bias: Floats  # (M,)
-    cuts: int
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One sum for each cut."""
-        gradient, bias = np.zeros_like(self.weights), np.zeros_like(self.bias)
-        loss = np.zeros(2)  # and entropy
-        for block, costs in blocks_of(batches):
-            at = (self.weights, self.bias, gradient, bias)
-            loss += _kernels.softmax_slope(block, self.how.raw, costs, *at)
-        yield from _cut({"loss": loss, "bias": bias}, {"weights": gradient}, self.cuts)
+    ``weights`` are (V, M), ``bias`` is (M,).
+    """
+    gradient, bias_gradient = np.zeros_like(weights), np.zeros_like(bias)
+    loss = np.zeros(2)  # and entropy
+    for block, costs in blocks_of(batches):
+        loss += _kernels.softmax_slope(block, how.raw, costs, weights, bias, gradient, bias_gradient)
+    yield from _cut({"loss": loss, "bias": bias_gradient}, {"weights": gradient}, cuts)
 
 
-def _cut(small: dict[str, NDArray[Any]], large: dict[str, NDArray[Any]], cuts: int) -> Iterator[Any]:
+def _cut(small: Arrays, large: Arrays, cuts: int) -> Batches:
     """Arrays as parts, the large ones cut by feature; small ones go with the first."""
     for part in range(cuts):
         pieces = {name: np.array_split(array, cuts)[part] for name, array in large.items()}

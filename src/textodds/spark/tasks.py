@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,9 @@ from textodds.stats.hash_sample import HashSample
 from textodds.stats.tally import Sum, Tally, TallyBuilder
 from textodds.text import TextSettings, Vocabulary
 
+if TYPE_CHECKING:
+    from textodds.spark.wire import Batches
+
 PART = pa.schema([("part", pa.int32()), ("payload", pa.binary())])
 """What tasks hand on: a part of the sum by its number; below zero, what goes beside the counts."""
 
@@ -31,14 +34,14 @@ SAMPLE = pa.schema(
 """How a sample travels."""
 
 
-def part_of(part: int, payload: bytes) -> Any:
+def part_of(part: int, payload: bytes) -> pa.RecordBatch:
     """One row of `PART`."""
     return pa.RecordBatch.from_arrays(
         [pa.array([part], pa.int32()), pa.array([payload], pa.binary())], schema=PART
     )
 
 
-def parts_of(batches: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+def parts_of(batches: Batches) -> Iterator[tuple[int, bytes]]:
     """The rows of `PART` in batches."""
     for batch in batches:
         for part, payload in zip(batch.column("part"), batch.column("payload"), strict=True):
@@ -51,16 +54,16 @@ class RowErrors(Rejects):
     def __init__(self, policy: str) -> None:
         super().__init__(policy, None, "rows")
 
-    def add(self, origin: Origin, at: Any, reason: str, row: str | bytes) -> None:
+    def add(self, origin: Origin, at: int | str, reason: str, row: str | bytes) -> None:
         """Take note of a bad row; raises `BadRow` where bad rows stop the run."""
         if not self.skips:  # where it stands says little in a DataFrame, so it is shown
             shown = row if isinstance(row, str) else row.decode(errors="backslashreplace")
-            raise BadRow(origin.where, at, f"{reason} ({shown[:200]})", origin.unit)
+            raise BadRow(origin.where, int(at), f"{reason} ({shown[:200]})", origin.unit)
         self.count += 1
         self.reasons[reason] += 1
 
 
-def admitted(batches: Iterator[Any], rejects: Rejects) -> Iterator[Batch]:
+def admitted(batches: Batches, rejects: Rejects) -> Iterator[Batch]:
     """The good rows of Arrow batches with a column ``text``, and perhaps ``label`` and ``weight``."""
     origin, first = Origin(f"partition {partition_number()} of the DataFrame", "row"), 1
     for batch in batches:
@@ -113,74 +116,58 @@ class Aside:
         return cls(drawn, about["rows"], about["rejected"], about["reasons"])
 
 
-@dataclass(frozen=True)
-class Count:
-    """Counts a partition: its tally in parts, and a sample of its texts.
+def count_rows(
+    batches: Batches, settings: dict[str, Any] | None, bits: int, memory: int, size: int, bad_rows: str
+) -> Batches:
+    """Counts a partition: its tally in parts, and a sample of ``size`` texts; nothing for one without rows.
 
     Without ``settings`` only the sample is taken.
     """
-
-    settings: dict[str, Any] | None
-    bits: int
-    memory: int
-    size: int  # of the sample
-    bad_rows: str
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """The tally of one partition; nothing for one without rows."""
-        rejects, aside = RowErrors(self.bad_rows), Aside(HashSample(self.size))
-        counting = None
-        if self.settings is not None:
-            counting = TallyBuilder(TextSettings(**self.settings), threads=1, memory=self.memory)
-        for batch in admitted(batches, rejects):
-            aside.rows += len(batch)
-            if self.size:
-                aside.drawn.offer(batch)
-            if counting is not None:
-                counting.add(batch)
-        aside.rejected, aside.reasons = rejects.count, dict(rejects.reasons)
-        if aside.rows or aside.rejected:
-            sides = (1 << self.bits) // 2 or 1  # so that no task has to read the samples of all
-            yield part_of(-1 - partition_number() % sides, aside.packed())
-        if counting is not None and aside.rows:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", VocabularyPruned)  # the driver says it once
-                tally = counting.finish()
-            for number, part in enumerate(tally.cut(self.bits)):
-                if part.classes:  # there is nothing in it otherwise
-                    yield part_of(number, packed_tally(part))
+    rejects, aside = RowErrors(bad_rows), Aside(HashSample(size))
+    counting = None
+    if settings is not None:
+        counting = TallyBuilder(TextSettings(**settings), threads=1, memory=memory)
+    for batch in admitted(batches, rejects):
+        aside.rows += len(batch)
+        if size:
+            aside.drawn.offer(batch)
+        if counting is not None:
+            counting.add(batch)
+    aside.rejected, aside.reasons = rejects.count, dict(rejects.reasons)
+    if aside.rows or aside.rejected:
+        sides = (1 << bits) // 2 or 1  # so that no task has to read the samples of all
+        yield part_of(-1 - partition_number() % sides, aside.packed())
+    if counting is not None and aside.rows:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", VocabularyPruned)  # the driver says it once
+            tally = counting.finish()
+        for number, part in enumerate(tally.cut(bits)):
+            if part.classes:  # there is nothing in it otherwise
+                yield part_of(number, packed_tally(part))
 
 
-@dataclass(frozen=True)
-class Add:
+def add_parts(batches: Batches, bits: int, memory: int, size: int) -> Batches:
     """Adds up parts of the same number."""
-
-    bits: int
-    memory: int
-    size: int
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Every part once."""
-        sums: dict[int, Sum] = {}
-        asides: dict[int, Aside | bytes] = {}  # bytes, as they came, until there is more to add
-        for part, payload in parts_of(batches):
-            if part >= 0:
-                share = max(self.memory >> self.bits, 1)
-                sums.setdefault(part, Sum(share)).add(tally_of(payload))
-            elif part not in asides:
-                asides[part] = payload
-            else:
-                merged = asides[part]
-                if isinstance(merged, bytes):
-                    merged = Aside.unpacked(merged, self.size)
-                merged.merge(Aside.unpacked(payload, self.size))
-                asides[part] = merged
-        for part, aside in asides.items():
-            yield part_of(part, aside if isinstance(aside, bytes) else aside.packed())
-        for part, adding in sums.items():
-            total = adding.total()
-            assert total is not None
-            yield part_of(part, packed_tally(total))
+    sums: dict[int, Sum] = {}
+    asides: dict[int, Aside | bytes] = {}  # bytes, as they came, until there is more to add
+    for part, payload in parts_of(batches):
+        if part >= 0:
+            share = max(memory >> bits, 1)
+            sums.setdefault(part, Sum(share)).add(tally_of(payload))
+        elif part not in asides:
+            asides[part] = payload
+        else:
+            merged = asides[part]
+            if isinstance(merged, bytes):
+                merged = Aside.unpacked(merged, size)
+            merged.merge(Aside.unpacked(payload, size))
+            asides[part] = merged
+    for part, aside in asides.items():
+        yield part_of(part, aside if isinstance(aside, bytes) else aside.packed())
+    for part, adding in sums.items():
+        total = adding.total()
+        assert total is not None
+        yield part_of(part, packed_tally(total))
 
 
 def packed_tally(tally: Tally) -> bytes:

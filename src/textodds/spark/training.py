@@ -6,8 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -21,11 +20,11 @@ from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
+from textodds.spark.tasks import RowErrors
 from textodds.stats.hash_sample import SAMPLE, TYPICAL
 from textodds.training.choose import (
     BUDGET,
     Candidate,
-    Choice,
     Pool,
     candidates,
     chosen,
@@ -41,6 +40,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from textodds.model.text_model import TextModel
+
+LearnerSpec: TypeAlias = Learner | str | Sequence[Learner | str] | None
 
 OPTIONS = ("budget", "calibrate", "memory", "typical")
 """Options of `textodds.train` that mean the same here, beside those that are named."""
@@ -61,7 +62,7 @@ def train(
     label: str | None = None,
     weight: str | None = None,
     *,
-    learner: Learner | str | Sequence[Learner | str] | None = None,
+    learner: LearnerSpec = None,
     features: str | Sequence[str] | None = None,
     typical: bool = False,
     bad_rows: str = "stop",
@@ -98,7 +99,9 @@ def train(
         return _train_on(rows, plan, bad_rows, observer)
 
 
-def plan_on_spark(learner: Any, features: Any, options: Mapping[str, Any]) -> Plan:
+def plan_on_spark(
+    learner: LearnerSpec, features: str | Sequence[str] | None, options: Mapping[str, Any]
+) -> Plan:
     """The plan of options of `textodds.train`; refuses those that have no part in learning on Spark."""
     usual = {"quoting": True, "header": True, "stream": False}
     for name in ONE_MACHINE:
@@ -118,7 +121,7 @@ def plan_on_spark(learner: Any, features: Any, options: Mapping[str, Any]) -> Pl
 class FrameSource:
     """What observers are told of a DataFrame that was read."""
 
-    rejects: Any
+    rejects: RowErrors
     description = "a DataFrame of Spark"
     is_stdin = False
     size = None
@@ -174,20 +177,14 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
             from textodds.model.novelty import typical_texts
 
             model.typical = typical_texts(model, sample[:TYPICAL], seen=True)
-    skipped = SimpleNamespace(count=counted.aside.rejected, reasons=Counter(counted.aside.reasons), path=None)
+    skipped = RowErrors(bad_rows)
+    skipped.count, skipped.reasons = counted.aside.rejected, Counter(counted.aside.reasons)
     source = FrameSource(skipped)
     observer.begin(source, "learning")
     observer.rows(source, counted.aside.rows)
     observer.end(source)
-    return _told(model, counted, choice)
-
-
-def _told(model: TextModel, counted: CountResult, choice: Choice | None) -> TextModel:
-    """The model with what is known of the data."""
-    first = {"source": "a DataFrame of Spark", "documents": None, "rejected": counted.aside.rejected}
-    model.info = first | model.info
-    if choice is not None:
-        model.info["chosen"] = choice.report()
+    first = {"source": source.description, "documents": None, "rejected": counted.aside.rejected}
+    model.info = first | model.info | ({} if choice is None else {"chosen": choice.report()})
     return model
 
 

@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds import errors
 from textodds.errors import BadFile, TextoddsError, Unsupported
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batches: TypeAlias = Iterator[pa.RecordBatch]
+    Task: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+A = TypeVar("A")
+B = TypeVar("B")
+P = ParamSpec("P")
 
 MARK = "textodds-error:"
 """Stands before an error of ours in the message of a task that failed."""
@@ -22,7 +32,7 @@ UNREAD = re.compile(r"\[FAILED_READ_FILE[.\w]*\] Encountered error while reading
 Arrays = dict[str, NDArray[Any]]
 
 
-def packed(header: dict[str, Any], arrays: Arrays | None = None) -> bytes:
+def packed(header: dict[str, object], arrays: Arrays | None = None) -> bytes:
     """Plain data and arrays as bytes.
 
     Examples
@@ -45,17 +55,16 @@ def unpacked(data: bytes) -> tuple[dict[str, Any], Arrays]:
     return json.loads(arrays.pop("").tobytes()), arrays
 
 
-Task = Callable[[Iterator[Any]], Iterator[Any]]
+def telling(
+    task: Callable[Concatenate[Iterator[A], P], Iterator[B]], *how: P.args, **more: P.kwargs
+) -> Callable[[Iterator[A]], Iterator[B]]:
+    """A task with its settings; its errors of ours reach the driver as such: see `raised`."""
 
-
-def telling(task: Task) -> Task:
-    """The task, whose errors of ours reach the driver as such: see `raised`."""
-
-    def told(batches: Iterator[Any]) -> Iterator[Any]:
+    def told(batches: Iterator[A]) -> Iterator[B]:
         try:
-            yield from task(batches)
+            yield from task(batches, *how, **more)
         except TextoddsError as error:
-            about: dict[str, Any] = {"class": type(error).__name__}
+            about: dict[str, object] = {"class": type(error).__name__}
             about |= {name: v for name, v in vars(error).items() if isinstance(v, (str, int, type(None)))}
             raise RuntimeError(f"{error}\n{MARK}{json.dumps(about)}") from None
 
