@@ -5,10 +5,10 @@
 //! then says what all numbers mean.
 
 use crate::error::Error;
-use crate::key::Term;
+use crate::key::{Key, Term};
 use crate::pairs::Pairs;
 use crate::table::Table;
-use crate::terms::{Origin, Terms};
+use crate::terms::Terms;
 
 /// As many terms as a lexicon may have, so that no document can lead past what an `i32` holds.
 const MOST: u32 = 1 << 30;
@@ -108,16 +108,29 @@ impl Lexicon {
     /// [`Error::Overflow`] past 2^30 terms.
     pub(crate) fn absorb(&mut self, other: &Terms) -> Result<Vec<u32>, Error> {
         let mut numbers: Vec<u32> = Vec::with_capacity(other.len());
-        for origin in other.origins() {
-            numbers.push(match origin {
-                Origin::Word(key) => {
-                    let term = Term { key, hash: key.hash(other.arena()) };
-                    self.words.slot(term, other.arena(), &mut self.next).id
-                }
-                Origin::Pair(before, last) => {
-                    self.pairs.number(numbers[before as usize], numbers[last as usize], &mut self.next)
-                }
-            });
+        let (mut terms, mut firsts, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut words, mut pairs) = (other.words(), other.pairs());
+        while numbers.len() < other.len() {
+            let came = |number: u32, i: usize, known: usize| number as usize == known + i;
+            let known = numbers.len();
+            let run = (0..words.len()).take_while(|i| came(words[*i].0, *i, known)).count();
+            terms.clear();
+            let term = |key: Key| Term { key, hash: key.hash(other.arena()) };
+            terms.extend(words[..run].iter().map(|(_, key)| term(*key)));
+            self.words.number(&terms, other.arena(), &mut self.next, &mut numbers);
+            words = &words[run..];
+
+            let known = numbers.len(); // n-grams can be looked up together that begin with one of these
+            let run = (0..pairs.len())
+                .take_while(|i| came(pairs[*i].0, *i, known) && ((pairs[*i].1 >> 32) as usize) < known)
+                .count();
+            firsts.clear();
+            firsts.extend(pairs[..run].iter().map(|(_, both)| numbers[(both >> 32) as usize]));
+            seconds.clear();
+            seconds.extend(pairs[..run].iter().map(|(_, both)| numbers[*both as u32 as usize]));
+            self.pairs.join(&mut firsts, &seconds, &mut self.next, |_| {});
+            numbers.extend_from_slice(&firsts);
+            pairs = &pairs[run..];
         }
         self.checked()?;
         Ok(numbers)

@@ -59,14 +59,6 @@ impl Pairs {
         self.list
     }
 
-    /// The number of a pair.
-    pub fn number(&mut self, first: u32, second: u32, next: &mut u32) -> u32 {
-        self.reserve(1);
-        let pair = packed(first, second);
-        let start = place(pair, self.shift);
-        self.slot(pair, start, next).number
-    }
-
     /// Replace `firsts[i]` by the number of its pair with `seconds[i]`, as far as both go, and show it to `each`.
     pub fn join(
         &mut self,

@@ -9,15 +9,6 @@ use crate::table::in_canonical_order;
 /// Set where a place is one among pairs.
 const PAIR: u32 = 1 << 31;
 
-/// What a term is made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Origin {
-    /// One word.
-    Word(Key),
-    /// A term and the word behind it, by their numbers.
-    Pair(u32, u32),
-}
-
 /// Numbered terms: words, and words behind other terms.
 #[derive(Debug)]
 pub(crate) struct Terms {
@@ -43,15 +34,14 @@ impl Terms {
         self.renamed = Some(numbers);
     }
 
-    /// What each term is, and the bytes that long words point into.
-    pub(crate) fn origins(&self) -> impl Iterator<Item = Origin> + '_ {
-        let (mut words, mut pairs) = (self.words.iter().peekable(), self.pairs.iter());
-        (0..self.len() as u32).map(move |number| match words.next_if(|(id, _)| *id == number) {
-            Some((_, key)) => Origin::Word(*key),
-            None => pairs
-                .next()
-                .map_or(Origin::Pair(0, 0), |(_, both)| Origin::Pair((both >> 32) as u32, *both as u32)),
-        })
+    /// The words by number.
+    pub(crate) fn words(&self) -> &[(u32, Key)] {
+        &self.words
+    }
+
+    /// The pairs by number; the term and the word behind it are in the upper and the lower half.
+    pub(crate) fn pairs(&self) -> &[(u32, u64)] {
+        &self.pairs
     }
 
     /// Number of terms, with words that only serve to name n-grams.
@@ -87,13 +77,11 @@ impl Terms {
         for (number, key) in self.words.iter().filter(|(number, _)| keep(*number as usize)) {
             terms.push((Term { key: *key, hash: key.hash(&bytes) }, *number));
         }
-        let (places, mut name) = (self.places(), Vec::new());
-        for (number, _) in self.pairs.iter().filter(|(number, _)| keep(*number as usize)) {
-            name.clear();
-            self.spell(*number, &places, &mut name);
+        let places = self.places();
+        for (number, both) in self.pairs.iter().filter(|(number, _)| keep(*number as usize)) {
             let from = bytes.len();
-            bytes.extend_from_slice(&name);
-            let term = Term::of(&bytes, from, name.len());
+            self.spell_pair(*both, &places, &mut bytes);
+            let term = Term::of(&bytes, from, bytes.len() - from);
             if !term.key.is_long() {
                 bytes.truncate(from);
             }
@@ -135,7 +123,10 @@ impl Terms {
         if place & PAIR == 0 {
             return self.words[place as usize].1.append(&self.arena, out);
         }
-        let (_, both) = self.pairs[(place & !PAIR) as usize];
+        self.spell_pair(self.pairs[(place & !PAIR) as usize].1, places, out);
+    }
+
+    fn spell_pair(&self, both: u64, places: &[u32], out: &mut Vec<u8>) {
         self.spell((both >> 32) as u32, places, out);
         out.push(b' ');
         self.spell(both as u32, places, out);
