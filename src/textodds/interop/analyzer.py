@@ -33,7 +33,7 @@ class Analyzer:
             return terms
         return [term if term in self.known else UNKNOWN for term in terms]
 
-    def __reduce__(self) -> tuple[Callable[..., Analyzer], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Analyzer], tuple[object, ...]]:
         return _terms, (self.settings.as_dict(), self.known)  # the kernel behind the settings has no copy
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline
@@ -134,7 +135,7 @@ def _union(model: TextModel, blocks: list[_Block], length: float | None) -> Feat
     )
 
 
-def _steps(model: TextModel, block: _Block) -> list[tuple[str, Any]]:
+def _steps(model: TextModel, block: _Block) -> list[tuple[str, BaseEstimator]]:
     """From texts to the columns of a block, weighted if the model says so."""
     weighting = model.recipe.weighting if model.scale is not None else None
     binary = model.linear.presence or (weighting is not None and weighting.frequency == "binary")
@@ -149,7 +150,7 @@ def _steps(model: TextModel, block: _Block) -> list[tuple[str, Any]]:
     return steps
 
 
-def _counting(block: _Block, binary: bool) -> list[tuple[str, Any]]:
+def _counting(block: _Block, binary: bool) -> list[tuple[str, BaseEstimator]]:
     """From texts to counts, or 1 for each term that is there if ``binary``."""
     settings = block.settings
     options = None if block.known is not None else _options(settings)
@@ -168,7 +169,7 @@ def _counting(block: _Block, binary: bool) -> list[tuple[str, Any]]:
     return [("terms", counting)]
 
 
-def _options(settings: TextSettings) -> dict[str, Any] | None:
+def _options(settings: TextSettings) -> dict[str, object] | None:
     """What makes scikit-learn's vectorisers cut texts as the settings do; None if nothing does."""
     if settings.unit == "words" or settings.normal_form is not None or settings.characters is not None:
         return None

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from textodds.errors import Unsupported
 
 HOLDERS = {
@@ -54,7 +56,7 @@ class Step:
         return self.refusal("it is not fitted", "call `fit` first: what was learned is what is converted")
 
 
-def steps_of(pipeline: Any) -> list[Step]:
+def steps_of(pipeline: object) -> list[Step]:
     """The steps of a pipeline from first to last, those of pipelines within it too."""
     outer = Step("", pipeline)
     if outer.kind != "Pipeline":
@@ -73,7 +75,7 @@ def steps_of(pipeline: Any) -> list[Step]:
     return steps
 
 
-def _flat(pipeline: Any, within: str) -> Iterator[Step]:
+def _flat(pipeline: Pipeline, within: str) -> Iterator[Step]:
     for name, estimator in pipeline.steps:
         step = Step(f"{within}{name}", estimator)
         if step.kind == "Pipeline":

@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from textodds.errors import Unsupported
 from textodds.interop.from_sklearn.steps import Step
 from textodds.learn.arrays import Floats, Integers, Mask
 
 ELSEWHERE = {
-    "TruncatedSVD": "it mixes words, each of which must have a weight of its own",
-    "NMF": "it mixes words, each of which must have a weight of its own",
-    "LatentDirichletAllocation": "it mixes words, each of which must have a weight of its own",
     "FunctionTransformer": "a function may do anything, and a model file holds no code",
+    **dict.fromkeys(
+        ("TruncatedSVD", "NMF", "LatentDirichletAllocation"),
+        "it mixes words, each of which must have a weight of its own",
+    ),
 }
+"""Steps that cannot be converted, and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,7 @@ def pass_through(rows: RowTransform, step: Step) -> RowTransform:
     return through(rows, step)
 
 
-def _weigh(rows: RowTransform, step: Step, transformer: Any) -> RowTransform:
+def _weigh(rows: RowTransform, step: Step, transformer: BaseEstimator) -> RowTransform:
     if transformer.sublinear_tf:
         rows = rows.logarithmic(step)
     if hasattr(transformer, "idf_"):
@@ -164,7 +167,7 @@ def _select(rows: RowTransform, step: Step) -> RowTransform:
     return rows.select(_by_column(rows, step, step.estimator.get_support()))
 
 
-def _by_column(rows: RowTransform, step: Step, values: Any) -> NDArray[Any]:
+def _by_column(rows: RowTransform, step: Step, values: ArrayLike) -> NDArray[Any]:
     """Values by column, if they are as many as the columns that are left."""
     found = np.asarray(values)
     if found.shape != rows.live.shape:
