@@ -9,15 +9,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from textodds.data import frames, values
 from textodds.errors import BadRow, InputError, NoData
-from textodds.interop.labels import LabelArray, Labels
+from textodds.interop.labels import LabelArray, Labels, named
 from textodds.learn.arrays import Floats
+from textodds.learn.labelled_rows import checked_weights
 from textodds.stats.categories import CodedColumn
 
 Samples: TypeAlias = object
@@ -39,6 +41,14 @@ def label_column(estimator: object, y: Labels) -> LabelArray:
     y = column_or_1d(y, warn=True)
     assert_all_finite(y, input_name="y")
     return np.asarray(y)
+
+
+def labels_of_rows(
+    labels: LabelArray, N: int, sample_weight: ArrayLike | None
+) -> tuple[LabelArray, list[str], Floats | None]:
+    """The labels that occur (K,), what the core calls that of each of N rows, and weights (N,)."""
+    check_consistent_length(range(N), labels)
+    return *named(labels), None if sample_weight is None else checked_weights(sample_weight, N)
 
 
 def columns_by_name(estimator: BaseEstimator, X: Any, *, first: bool) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -15,7 +16,6 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from textodds.errors import Unsupported
-from textodds.interop.analyzer import Analyzer
 from textodds.interop.full_matrix import weights_and_bias
 from textodds.learn.arrays import Floats, Integers
 from textodds.text import UNKNOWN, TextSettings
@@ -61,7 +61,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     texts as the model does: with the settings of `TextSettings.sklearn`, and with the units
     ``whitespace``, ``characters`` and ``characters-in-words`` if ``normal_form=None``. Otherwise (other
     settings; a hash with a seed or of 31 bits, or of words and characters together; a policy for
-    unknown words) the vectoriser calls our tokeniser by `textodds.interop.analyzer.Analyzer`.
+    unknown words) the vectoriser calls our tokeniser by `Analyzer`.
 
     Examples
     --------
@@ -200,3 +200,35 @@ def _classifier(linear: LinearModel, weights: Floats, bias: Floats) -> LogisticR
     classifier.intercept_ = bias
     classifier.n_features_in_ = len(weights)
     return classifier
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """The terms of a text: an ``analyzer`` for scikit-learn's vectorisers that can be pickled.
+
+    Where ``known`` are given, every other term is ``<UNK>``.
+
+    Examples
+    --------
+    >>> Analyzer(TextSettings(ngrams=(1, 2)))("Don't panic!")
+    ["don't", 'panic', "don't panic"]
+    >>> Analyzer(TextSettings(), frozenset(["panic"]))("Don't panic!")
+    ['<UNK>', 'panic']
+    """
+
+    settings: TextSettings
+    known: frozenset[str] | None = field(default=None, repr=False)
+
+    def __call__(self, text: str) -> list[str]:
+        """The terms of one text."""
+        terms = self.settings.terms(text)
+        if self.known is None:
+            return terms
+        return [term if term in self.known else UNKNOWN for term in terms]
+
+    def __reduce__(self) -> tuple[Callable[..., Analyzer], tuple[object, ...]]:
+        return _terms, (self.settings.as_dict(), self.known)  # the kernel behind the settings has no copy
+
+
+def _terms(settings: dict[str, Any], known: frozenset[str] | None) -> Analyzer:
+    return Analyzer(TextSettings(**settings), known)

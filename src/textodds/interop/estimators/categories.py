@@ -7,7 +7,6 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length
 
 from textodds.errors import Unsupported
@@ -21,7 +20,7 @@ from textodds.interop.containers import (
     refuse_negative,
 )
 from textodds.interop.estimators.count_rows import LEAST_ALPHA, warn_of_alpha
-from textodds.interop.estimators.generative import Generative, fitted, tags_of_columns
+from textodds.interop.estimators.generative import ANY_COLUMNS, Generative, fitted
 from textodds.interop.labels import LabelArray, LabelledBatch, Labels
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import FittedClasses
@@ -36,10 +35,7 @@ T = TypeVar("T", CategoryTally, CellTally)
 class CategoryRows(Generative[Columns, T]):
     """Columns of categories, whose statistics are a tally of them."""
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = tags_of_columns(super().__sklearn_tags__())
-        tags.input_tags.positive_only = True
-        return tags
+    _takes = (*ANY_COLUMNS, "positive_only")
 
     @property
     def class_count_(self) -> Floats:

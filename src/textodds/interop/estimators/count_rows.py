@@ -39,11 +39,10 @@ class CountRows(Generative[Rows, ClassSums]):
     alpha: Alpha | None
     force_alpha = True
     _declares = True
+    _takes: tuple[str, ...] = ("sparse", "positive_only")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # of rows that are no counts, with which scikit-learn tries it
         return tags
 

@@ -25,6 +25,9 @@ from textodds.learn.registry import Learner, Prior, settings_of
 
 L = TypeVar("L", bound=Learner)
 
+ANY_COLUMNS = ("categorical", "string", "allow_nan")
+"""The tags of columns of any kind, with missing values."""
+
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Labels and probabilities from scores, and a prior in any of its forms."""
@@ -34,6 +37,13 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     fit_prior = True
     _prior_name = "class_prior"  # the parameter that has it
     _rescales_prior = False
+    _takes: tuple[str, ...] = ()  # what X may be, by the names of scikit-learn's input tags
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        for name in self._takes:
+            setattr(tags.input_tags, name, True)
+        return tags
 
     def learner(self) -> Learner:
         """The learner of the core with the same choices, for `textodds.train`."""
@@ -115,11 +125,7 @@ class Generative(Classifier, Generic[R, S]):
 
     @available_if(_takes_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self,
-        X: Samples,
-        y: Labels,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more rows: after the last batch, as if `fit` had seen them all.
 
@@ -227,11 +233,3 @@ class Generative(Classifier, Generic[R, S]):
 def fitted(about: str, read: Callable[[Any], object]) -> property:
     """An attribute of a fitted estimator, read from what was made of its statistics (`FittedClasses`)."""
     return property(lambda estimator: read(estimator._known()), doc=about)
-
-
-def tags_of_columns(tags: Tags) -> Tags:
-    """scikit-learn's tags of an estimator of columns of any kind, with missing values."""
-    tags.input_tags.categorical = True
-    tags.input_tags.string = True
-    tags.input_tags.allow_nan = True
-    return tags

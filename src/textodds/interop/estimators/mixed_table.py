@@ -9,15 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from textodds.interop.class_priors import ClassPrior
-from textodds.interop.containers import Samples, columns_by_name, label_column
-from textodds.interop.estimators.generative import Classifier, tags_of_columns
-from textodds.interop.labels import LabelArray, Labels, joined, named
+from textodds.interop.containers import Samples, columns_by_name, label_column, labels_of_rows
+from textodds.interop.estimators.generative import ANY_COLUMNS, Classifier
+from textodds.interop.labels import LabelArray, Labels, joined
 from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel
 from textodds.training.tables import train_table
@@ -61,9 +59,7 @@ class MixedNB(Classifier):
     unseen: str = "ignore"
     class_prior: ClassPrior = None
     calibrate: bool = True
-
-    def __sklearn_tags__(self) -> Tags:
-        return tags_of_columns(super().__sklearn_tags__())
+    _takes = ANY_COLUMNS
 
     def learner(self) -> MixedLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
@@ -81,11 +77,7 @@ class MixedNB(Classifier):
         return self
 
     def partial_fit(
-        self,
-        X: Samples,
-        y: Labels,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more rows; what was chosen for the columns in the first batch stays as it is.
 
@@ -119,11 +111,7 @@ class MixedNB(Classifier):
     ) -> tuple[dict[str, Any], LabelArray, list[str], Floats | None]:
         column = label_column(self, y)  # before X, so that nothing is changed by it
         table = self._table(X, first=first)
-        N = len(next(iter(table.values())))
-        check_consistent_length(range(N), column)
-        labels, classes = named(column)
-        weights = None if sample_weight is None else checked_weights(sample_weight, N)
-        return table, labels, classes, weights
+        return table, *labels_of_rows(column, len(next(iter(table.values()))), sample_weight)
 
     def _table(self, X: Samples, *, first: bool = False) -> dict[str, Any]:
         """The columns as a table is read: those of any objects are lists."""

@@ -13,16 +13,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from textodds.data import Source, read
 from textodds.errors import InputError, Unsupported
-from textodds.interop.containers import Samples, label_column, rows_from_zero, text_column
+from textodds.interop.containers import Samples, label_column, labels_of_rows, rows_from_zero, text_column
 from textodds.interop.estimators.generative import Classifier
-from textodds.interop.labels import Label, LabelArray, Labels, declared, joined, name_in, named
+from textodds.interop.labels import Label, LabelArray, Labels, declared, joined, name_in
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts
@@ -161,11 +160,7 @@ class TextClassifier(Classifier):
 
     @available_if(_learns_on)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self,
-        X: Samples,
-        y: Labels,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more texts: after the last batch, as if `fit` had seen them all.
 
@@ -242,11 +237,8 @@ class TextClassifier(Classifier):
 
     def _labelled(self, X: Samples, y: Labels, sample_weight: ArrayLike | None) -> tuple[LabelArray, Source]:
         """The labels that occur, and the texts with theirs as the core takes them."""
-        column = label_column(self, y)
-        texts = text_column(X)
-        check_consistent_length(range(len(texts)), column)
-        labels, classes = named(column)
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(texts))
+        column, texts = label_column(self, y), text_column(X)
+        labels, classes, weights = labels_of_rows(column, len(texts), sample_weight)
         return labels, read(texts, classes, weights)
 
     def _recipe(self, labels: LabelArray) -> Recipe:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import Tags
 
 from textodds.errors import InputError, NoData, TextoddsWarning, Unsupported
 from textodds.interop.class_priors import ClassPrior
@@ -124,11 +123,7 @@ class BernoulliNB(NaiveBayes):
     """
 
     binarize: float | None = 0.0
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = False
-        return tags
+    _takes = ("sparse",)
 
     def learner(self) -> BernoulliLearner:
         """The learner of the core with the same choices, for `textodds.train`."""

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator
 
 from textodds.interop.containers import Rows
 from textodds.interop.estimators.count_rows import LEAST_ALPHA
-from textodds.interop.from_sklearn.steps import Step
-from textodds.interop.from_sklearn.transforms import RowTransform, misfit
+from textodds.interop.from_sklearn.steps import RowTransform, Step, misfit
 from textodds.interop.labels import names
 from textodds.learn import naive_bayes
 from textodds.learn.arrays import Floats

@@ -10,9 +10,8 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
-from textodds.interop.from_sklearn.steps import Step, steps_of
+from textodds.interop.from_sklearn.steps import RowTransform, Step, pass_through, rows_of, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
-from textodds.interop.from_sklearn.transforms import RowTransform, pass_through, rows_of
 from textodds.interop.labels import Label, names
 from textodds.learn.arrays import Integers
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior

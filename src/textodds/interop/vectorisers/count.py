@@ -152,7 +152,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     def _count_terms(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> CSR:
         """The counts of the terms that have names."""
         rows = _kernels.count_rows(analyser, names.index, texts, default_threads(), self._is_real)
-        return self._finish(self._matrix(rows, len(names)))
+        return self._matrix(rows, len(names))
 
     def _learn_from(self, vectoriser: _kernels.Vectoriser, N: int) -> CSR:
         """The counts of the columns that are wanted, in the order of their names.
@@ -173,20 +173,18 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         if not len(names):
             raise ValueError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
         if self.max_features is not None and len(names) > self.max_features:
-            total = np.asarray(self._finish(self._matrix(rows, len(names))).sum(axis=0)).ravel()
+            total = np.asarray(self._matrix(rows, len(names)).sum(axis=0)).ravel()
             # Of terms as frequent as the last the same must stay: the order of a sort that is not stable.
             keep = np.zeros(len(names), dtype=bool)
             keep[(-total).argsort()[: self.max_features]] = True
             names = names.select(keep)
             rows = _kernels.select_columns(*rows, np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
         self.vocabulary_ = names
-        return self._finish(self._matrix(rows, len(names)))
+        return self._matrix(rows, len(names))
 
     def _matrix(self, rows: _kernels.RawCounts, V: int) -> CSR:
         starts, columns, counts = rows
-        return csr(starts, columns, counts.astype(self.dtype, copy=False), V)
-
-    def _finish(self, X: CSR) -> CSR:
+        X = csr(starts, columns, counts.astype(self.dtype, copy=False), V)
         if self.binary:
             X.data.fill(1)
         return X
