@@ -20,9 +20,8 @@ import textodds
 from textodds import NBSoftmax, SoftmaxRegression, TextModel, Weighting
 from textodds.errors import ModelFileError, Unsupported
 from textodds.interop import full_matrix as full_weights
-from textodds.interop.analyzer import Analyzer
 from textodds.interop.to_onnx import to_onnx
-from textodds.interop.to_sklearn import to_sklearn
+from textodds.interop.to_sklearn import Analyzer, to_sklearn
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from unicode_texts import AWKWARD
 

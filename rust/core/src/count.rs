@@ -13,9 +13,7 @@ use crate::error::Error;
 use crate::processor::{prefetch, prefetch_text};
 use crate::table::{Entry, Table};
 use crate::tally::{Cell, FRACTION, Tally};
-
-/// Below this many bytes of text a batch is counted on the calling thread.
-const WORTH_A_THREAD: usize = 1 << 16;
+use crate::threads::{on_threads, shares, worthwhile};
 
 /// What was dropped to stay within the memory budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -183,22 +181,10 @@ impl Counter {
     fn count(&mut self, texts: &[&str], by_group: &[(u32, u32)]) -> Result<(), Error> {
         let total: usize = texts.iter().map(|text| text.len()).sum();
         let analyser = &*self.analyser;
-        let threads = if total < WORTH_A_THREAD { 1 } else { self.parts.len() };
-        let shares = shares(by_group, threads, |(_, row)| texts[*row as usize].len());
-        std::thread::scope(|scope| {
-            let mut work: Vec<_> = self.parts.iter_mut().zip(shares).collect();
-            let first = work.remove(0);
-            let others: Vec<_> = work
-                .into_iter()
-                .map(|(part, share)| scope.spawn(move || part.count(analyser, texts, share)))
-                .collect();
-            let mut result = first.0.count(analyser, texts, first.1);
-            for other in others {
-                let outcome = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                result = result.and(outcome);
-            }
-            result
-        })
+        let shares =
+            shares(by_group, worthwhile(total, self.parts.len()), |(_, row)| texts[*row as usize].len());
+        let jobs = self.parts.iter_mut().zip(shares).collect();
+        on_threads(jobs, |(part, share)| part.count(analyser, texts, share)).into_iter().collect()
     }
 
     /// From here on weights are not whole: all counts become multiples of `2^-FRACTION`.
@@ -240,22 +226,12 @@ impl Counter {
 
         let members = &self.groups.members;
         let mut pruned = Pruned::default();
-        let mut tallies: Vec<Result<Tally, Error>> = Vec::new();
         for part in &self.parts {
             pruned.words += part.pruned.words;
             pruned.most_documents = pruned.most_documents.max(part.pruned.most_documents);
         }
-        std::thread::scope(|scope| {
-            let numbers = &numbers;
-            let mut parts = self.parts.into_iter().filter(|part| part.table.words > 0);
-            let first = parts.next();
-            let others: Vec<_> =
-                parts.map(|part| scope.spawn(move || part.finish(members, numbers))).collect();
-            tallies.extend(first.map(|part| part.finish(members, numbers)));
-            for other in others {
-                tallies.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-        });
+        let parts = self.parts.into_iter().filter(|part| part.table.words > 0).collect();
+        let tallies = on_threads(parts, |part: Part| part.finish(members, &numbers));
         let empty = vec![0; classes.len()];
         let mut sum =
             Tally { fraction: self.fraction, classes, class_documents, ..Tally::with_capacity(0, 0) };
@@ -273,22 +249,6 @@ impl Counter {
         }
         Ok((sum.canonical(), pruned))
     }
-}
-
-/// Cut `items` into `n` runs of about equal `size`.
-pub(crate) fn shares<T>(items: &[T], n: usize, size: impl Fn(&T) -> usize) -> Vec<&[T]> {
-    let total: usize = items.iter().map(&size).sum();
-    let (mut out, mut from, mut done) = (Vec::with_capacity(n), 0, 0);
-    for share in 1..=n {
-        let mut to = from;
-        while to < items.len() && (share == n || done * n < total * share) {
-            done += size(&items[to]);
-            to += 1;
-        }
-        out.push(&items[from..to]);
-        from = to;
-    }
-    out
 }
 
 /// What one thread counts into.
@@ -327,7 +287,7 @@ impl Settled {
 impl Part {
     fn new() -> Self {
         Self {
-            table: Table::new(),
+            table: Table::default(),
             log: Vec::new(),
             settled: Settled::default(),
             serial: 0,

@@ -5,12 +5,12 @@
 use std::cell::Cell;
 
 use crate::analyse::{Analyser, Scratch};
-use crate::count::shares;
 use crate::error::Error;
 use crate::processor::prefetch_text;
 use crate::score::find_all;
 use crate::seen::{Count, Seen};
-use crate::vectorise::{CountRows, LOOK, foresee, on_threads};
+use crate::threads::{on_threads, text_shares};
+use crate::vectorise::{CountRows, LOOK, foresee};
 use crate::vocabulary::Vocabulary;
 
 /// Count the words of a vocabulary in each text: row boundaries, columns, counts. There is a column for each
@@ -88,15 +88,7 @@ fn rows_on_threads<T: Count>(
     end: usize,
     row: impl Fn(&str, usize, &mut Desk<T>) -> Result<(), Error> + Sync,
 ) -> Result<CountRows<T>, Error> {
-    let total: usize = texts.iter().map(|text| text.len()).sum();
-    let threads = if total < 1 << 16 { 1 } else { threads.max(1) };
-    let mut first = 0;
-    let mut jobs = Vec::new();
-    for share in shares(texts, threads, |text| text.len()) {
-        jobs.push((share, first));
-        first += share.len();
-    }
-    let done = on_threads(jobs, |(share, first)| {
+    let done = on_threads(text_shares(texts, threads), |(share, first)| {
         let mut desk = Desk {
             scratch: Scratch::default(),
             numbers: Vec::new(),

@@ -1,241 +1,184 @@
-//! The terms that a vectoriser met, by number, and their order in the alphabet.
+//! A vocabulary that grows while texts are read.
+//!
+//! Terms get numbers as they come. An n-gram is found by a pair of numbers, those of the n-gram without its
+//! last word and of that word: none is spelled out before it is known that it will be kept. [`Lexicon::terms`]
+//! then says what all numbers mean.
 
-use std::borrow::Cow;
-
-use crate::key::Key;
-use crate::memory::filled;
+use crate::error::Error;
+use crate::key::{Key, Term};
 use crate::pairs::Pairs;
 use crate::table::Table;
+use crate::terms::Terms;
 
-/// What a term is made of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Origin {
-    /// One word.
-    Word(Key),
-    /// A term and the word behind it, by their numbers.
-    Pair(u32, u32),
-}
+/// As many terms as a lexicon may have, so that no document can lead past what an `i32` holds.
+const MOST: u32 = 1 << 30;
 
-/// Numbered terms: words, and words behind other terms.
-#[derive(Debug)]
+/// Numbered terms: words (or n-grams of characters), and words behind other terms.
+#[derive(Debug, Default)]
 pub(crate) struct Lexicon {
-    words: Vec<(u32, Key)>, // by number
-    arena: Vec<u8>,
-    pairs: Vec<(u32, u64)>, // by number; the term and the word, in the upper and the lower half
-    terms: usize,
-    shortest: usize,
-    renamed: Option<Vec<u32>>, // what terms are called now
+    words: Table,
+    pairs: Pairs,
+    next: u32,         // number of the next new term
+    numbers: Vec<u32>, // of the words of the document at hand
+    grams: Vec<u32>,   // of its n-grams of one length
 }
-
-/// Names one behind the other, where each starts and ends, and the number each has.
-pub(crate) type Names = (Vec<u8>, Vec<i64>, Vec<u32>);
 
 impl Lexicon {
-    /// The terms of at least `shortest` words of these tables.
-    pub(crate) fn of(mut words: Table, pairs: Pairs, terms: u32, shortest: usize) -> Self {
-        let numbered = words.by_number(terms);
-        let arena = std::mem::take(&mut words.arena);
-        Self {
-            words: numbered,
-            arena,
-            pairs: pairs.by_number(),
-            terms: terms as usize,
-            shortest,
-            renamed: None,
-        }
-    }
-
-    /// Call the terms by other numbers.
-    pub(crate) fn rename(&mut self, numbers: Vec<u32>) {
-        self.renamed = Some(numbers);
-    }
-
-    /// What each term is, and the bytes that long words point into.
-    pub(crate) fn origins(&self) -> impl Iterator<Item = Origin> + '_ {
-        let (mut words, mut pairs) = (self.words.iter().peekable(), self.pairs.iter());
-        (0..self.terms as u32).map(move |number| match words.next_if(|(id, _)| *id == number) {
-            Some((_, key)) => Origin::Word(*key),
-            None => pairs
-                .next()
-                .map_or(Origin::Pair(0, 0), |(_, both)| Origin::Pair((both >> 32) as u32, *both as u32)),
-        })
-    }
-
-    /// Number of terms, with those that are too short.
+    /// How many terms there are, whose numbers are below that.
     pub(crate) fn len(&self) -> usize {
-        self.terms
+        self.next as usize
     }
 
-    /// The bytes of long words.
-    pub(crate) fn arena(&self) -> &[u8] {
-        &self.arena
+    /// Whether no more terms than can be numbered have come.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] past 2^30 terms.
+    pub(crate) fn checked(&self) -> Result<(), Error> {
+        if self.next >= MOST { Err(Error::Overflow) } else { Ok(()) }
     }
 
-    /// The names of all terms in the order of their characters, and their numbers; or of those that `keep`
-    /// has by their numbers.
-    pub fn alphabetical(&self, keep: Option<&[bool]>) -> Names {
-        let called = |number: u32| self.renamed.as_ref().map_or(number, |renamed| renamed[number as usize]);
-        let is_kept = |number: u32| keep.is_none_or(|keep| keep[called(number) as usize]);
-        let words = self.words_in_order();
-        let mut tree = Tree::of(self, &words, &self.needed(keep.is_some(), is_kept));
-        if tree.is_plain || self.pairs.is_empty() {
-            tree.walk(&is_kept);
-        } else {
-            tree.walk(&is_kept);
-            tree.sort();
+    /// Append the number of each word.
+    pub(crate) fn number(&mut self, words: &[Term], text: &[u8], numbers: &mut Vec<u32>) {
+        self.words.number(words, text, &mut self.next, numbers);
+    }
+
+    /// Show `each` the numbers of a document's words, then of its pairs of words, and so on, as far as they are
+    /// of `shortest` to `longest` words; and how many terms there are by then.
+    pub(crate) fn number_ngrams(
+        &mut self,
+        words: &[Term],
+        text: &[u8],
+        (shortest, longest): (usize, usize),
+        mut each: impl FnMut(&[u32], usize),
+    ) {
+        let Self { words: table, pairs, next, numbers, grams } = self;
+        numbers.clear();
+        table.number(words, text, next, numbers);
+        if shortest == 1 {
+            each(numbers, *next as usize);
         }
-        let mut names = tree.names;
-        names.2.iter_mut().for_each(|number| *number = called(*number));
-        names
-    }
-
-    /// The pairs that are kept, or that others which are kept begin with, as [`Self::pairs`] has them.
-    fn needed(&self, some_only: bool, is_kept: impl Fn(u32) -> bool) -> Cow<'_, [(u32, u64)]> {
-        if !some_only {
-            return Cow::Borrowed(&self.pairs);
+        if longest > 1 {
+            grams.clone_from(numbers);
         }
-        let mut is_needed = filled(false, self.terms);
-        for (number, both) in self.pairs.iter().rev() {
-            if is_needed[*number as usize] || is_kept(*number) {
-                is_needed[*number as usize] = true;
-                is_needed[(both >> 32) as usize] = true; // it came earlier, and so comes later here
+        for n in 2..=longest.min(numbers.len()) {
+            pairs.join(grams, &numbers[n - 1..], next, |_| {});
+            if n >= shortest {
+                each(grams, *next as usize);
             }
         }
-        Cow::Owned(self.pairs.iter().filter(|(number, _)| is_needed[*number as usize]).copied().collect())
     }
 
-    /// Numbers and keys of words in the order of their bytes.
-    fn words_in_order(&self) -> Vec<(u32, Key)> {
-        // Dealt out by their first two bytes, there is little left to sort.
-        let keys: Vec<u128> = self.words.iter().map(|(_, key)| sort_key(*key, &self.arena)).collect();
-        let first = |key: &u128| (key >> 112) as usize;
-        let mut ends = vec![0u32; (1 << 16) + 1];
-        keys.iter().for_each(|key| ends[first(key) + 1] += 1);
-        for i in 1..ends.len() {
-            ends[i] += ends[i - 1];
-        }
-        let mut dealt = filled((0u128, 0u32), keys.len());
-        for (place, key) in keys.iter().enumerate() {
-            let at = &mut ends[first(key)];
-            dealt[*at as usize] = (*key, place as u32);
-            *at += 1;
-        }
-        let bytes = |place: u32| self.words[place as usize].1.arena_range().and_then(|r| self.arena.get(r));
-        let mut from = 0; // each start has moved to the end of its share
-        for to in ends.into_iter().map(|to| to as usize) {
-            if to > from + 1 {
-                // Only the beginnings of long words can be alike.
-                dealt[from..to]
-                    .sort_unstable_by(|(a, i), (b, j)| a.cmp(b).then_with(|| bytes(*i).cmp(&bytes(*j))));
+    /// The same term by term: its number, and what was noted beside it last, at first zero.
+    pub(crate) fn visit_ngrams(
+        &mut self,
+        words: &[Term],
+        text: &[u8],
+        (shortest, longest): (usize, usize),
+        mut each: impl FnMut(u32, &mut u32),
+    ) {
+        let Self { words: table, pairs, next, numbers, grams } = self;
+        numbers.clear();
+        table.visit(words, text, next, |slot| {
+            numbers.push(slot.id);
+            if shortest == 1 {
+                each(slot.id, &mut slot.stamp);
             }
-            from = to.max(from);
+        });
+        if longest > 1 {
+            grams.clone_from(numbers);
         }
-        dealt.into_iter().map(|(_, place)| self.words[place as usize]).collect()
+        for n in 2..=longest.min(numbers.len()) {
+            pairs.join(grams, &numbers[n - 1..], next, |pair| {
+                if n >= shortest {
+                    each(pair.number, &mut pair.place);
+                }
+            });
+        }
+    }
+
+    /// Forget what was noted beside terms.
+    pub(crate) fn forget_notes(&mut self) {
+        self.words.iter_mut().for_each(|slot| slot.stamp = 0);
+        self.pairs.iter_mut().for_each(|pair| pair.place = 0);
+    }
+
+    /// Take in the terms of another lexicon, new ones as they came there; the numbers they have here.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] past 2^30 terms.
+    pub(crate) fn absorb(&mut self, other: &Terms) -> Result<Vec<u32>, Error> {
+        let mut numbers: Vec<u32> = Vec::with_capacity(other.len());
+        let (mut terms, mut firsts, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut words, mut pairs) = (other.words(), other.pairs());
+        while numbers.len() < other.len() {
+            let came = |number: u32, i: usize, known: usize| number as usize == known + i;
+            let known = numbers.len();
+            let run = (0..words.len()).take_while(|i| came(words[*i].0, *i, known)).count();
+            terms.clear();
+            let term = |key: Key| Term { key, hash: key.hash(other.arena()) };
+            terms.extend(words[..run].iter().map(|(_, key)| term(*key)));
+            self.words.number(&terms, other.arena(), &mut self.next, &mut numbers);
+            words = &words[run..];
+
+            let known = numbers.len(); // n-grams can be looked up together that begin with one of these
+            let run = (0..pairs.len())
+                .take_while(|i| came(pairs[*i].0, *i, known) && ((pairs[*i].1 >> 32) as usize) < known)
+                .count();
+            firsts.clear();
+            firsts.extend(pairs[..run].iter().map(|(_, both)| numbers[(both >> 32) as usize]));
+            seconds.clear();
+            seconds.extend(pairs[..run].iter().map(|(_, both)| numbers[*both as u32 as usize]));
+            self.pairs.join(&mut firsts, &seconds, &mut self.next, |_| {});
+            numbers.extend_from_slice(&firsts);
+            pairs = &pairs[run..];
+        }
+        self.checked()?;
+        Ok(numbers)
+    }
+
+    /// The terms so far.
+    pub(crate) fn terms(&self) -> Terms {
+        Terms::new(self.words.by_number(self.next), self.words.arena.clone(), self.pairs.list().to_vec())
+    }
+
+    /// The terms, and an end of this lexicon.
+    pub(crate) fn into_terms(self) -> Terms {
+        let words = self.words.by_number(self.next);
+        Terms::new(words, self.words.arena, self.pairs.into_list())
     }
 }
 
-/// Terms by what they go on with. If a space comes before all that words hold, a walk through it visits
-/// names in the order of their characters.
-struct Tree<'a> {
-    lexicon: &'a Lexicon,
-    words: &'a [(u32, Key)], // in order
-    starts: Vec<u32>,        // of the children of each term
-    children: Vec<u64>,      // rank of the word behind, in the upper half, and number
-    names: Names,
-    name: Vec<u8>,
-    is_plain: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<'a> Tree<'a> {
-    fn of(lexicon: &'a Lexicon, words: &'a [(u32, Key)], pairs: &[(u32, u64)]) -> Self {
-        let mut tree = Self {
-            lexicon,
-            words,
-            starts: Vec::new(),
-            children: Vec::new(),
-            names: (Vec::new(), Vec::new(), Vec::new()),
-            name: Vec::new(),
-            is_plain: true,
-        };
-        if pairs.is_empty() {
-            return tree;
+    fn read(lexicon: &mut Lexicon, words: &[&str]) -> Vec<u32> {
+        let (mut text, mut terms, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        for word in words {
+            text.extend_from_slice(word.as_bytes());
+            terms.push(Term::of(&text, text.len() - word.len(), word.len()));
         }
-        let mut ranks = filled(0u32, lexicon.terms);
-        for (rank, (number, key)) in words.iter().enumerate() {
-            ranks[*number as usize] = rank as u32;
-            tree.is_plain &= key.bytes(&lexicon.arena).iter().all(|byte| *byte > b' ');
-        }
-        let mut starts = filled(0u32, lexicon.terms + 1);
-        pairs.iter().for_each(|(_, both)| starts[(both >> 32) as usize + 1] += 1);
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut children = filled(0u64, pairs.len());
-        for (number, both) in pairs {
-            let at = &mut starts[(both >> 32) as usize];
-            children[*at as usize] = u64::from(ranks[*both as u32 as usize]) << 32 | u64::from(*number);
-            *at += 1;
-        }
-        let mut from = 0; // each start has moved to the end of its share
-        for end in &mut starts {
-            let to = *end as usize;
-            children[from..to.max(from)].sort_unstable();
-            *end = from as u32;
-            from = to.max(from);
-        }
-        (tree.starts, tree.children) = (starts, children);
-        tree
+        lexicon.number_ngrams(&terms, &text, (1, 3), |numbers, _| found.extend_from_slice(numbers));
+        let mut visited = Vec::new();
+        lexicon.visit_ngrams(&terms, &text, (1, 3), |number, note| {
+            *note += 1;
+            visited.push(number);
+        });
+        assert_eq!(found, visited);
+        found
     }
 
-    fn walk(&mut self, is_kept: &impl Fn(u32) -> bool) {
-        self.names.1.push(0);
-        for (number, key) in self.words {
-            self.name.clear();
-            key.append(&self.lexicon.arena, &mut self.name);
-            self.visit(*number, 1, is_kept);
-        }
-    }
-
-    /// Put the names that were written down in order: slower, and right whatever words hold.
-    fn sort(&mut self) {
-        let (bytes, ends, numbers) = std::mem::take(&mut self.names);
-        let name = |i: usize| &bytes[ends[i] as usize..ends[i + 1] as usize];
-        let mut order: Vec<usize> = (0..numbers.len()).collect();
-        order.sort_unstable_by_key(|i| name(*i));
-        let (mut sorted, mut sorted_ends) = (Vec::with_capacity(bytes.len()), vec![0]);
-        for i in &order {
-            sorted.extend_from_slice(name(*i));
-            sorted_ends.push(sorted.len() as i64);
-        }
-        self.names = (sorted, sorted_ends, order.into_iter().map(|i| numbers[i]).collect());
-    }
-
-    /// Write down the term whose name is at hand, of so many words, and what goes on from it.
-    fn visit(&mut self, number: u32, length: usize, is_kept: &impl Fn(u32) -> bool) {
-        if length >= self.lexicon.shortest && is_kept(number) {
-            self.names.0.extend_from_slice(&self.name);
-            self.names.1.push(self.names.0.len() as i64);
-            self.names.2.push(number);
-        }
-        if self.children.is_empty() {
-            return;
-        }
-        let (from, to) = (self.starts[number as usize], self.starts[number as usize + 1]);
-        let stem = self.name.len();
-        for i in from..to {
-            let child = self.children[i as usize];
-            self.name.truncate(stem);
-            self.name.push(b' ');
-            self.words[(child >> 32) as usize].1.append(&self.lexicon.arena, &mut self.name);
-            self.visit(child as u32, length + 1, is_kept);
-        }
-    }
-}
-
-/// A number that sorts as the bytes of a short word, or the beginning of a long one, do.
-fn sort_key(key: Key, arena: &[u8]) -> u128 {
-    match key.arena_range().and_then(|range| arena.get(range)).and_then(<[u8]>::first_chunk::<15>) {
-        Some(first) => first.iter().fold(0, |all, byte| all << 8 | u128::from(*byte)) << 8 | 0xFF,
-        None => (u128::from(key.lo) | u128::from(key.hi) << 64).swap_bytes(),
+    #[test]
+    fn terms_are_numbered_as_they_come_and_keep_their_names_in_another_lexicon() {
+        let (mut first, mut second) = (Lexicon::default(), Lexicon::default());
+        assert_eq!(read(&mut first, &["b", "a", "b"]), [0, 1, 0, 2, 3, 4]);
+        assert_eq!(read(&mut second, &["c", "a", "b"]), [0, 1, 2, 3, 4, 5]);
+        let other = second.into_terms();
+        assert_eq!(other.names(&[5, 9, 0]), ["c a b", "c"]);
+        let numbers = first.absorb(&other).unwrap();
+        assert_eq!(numbers, [5, 1, 0, 6, 3, 7]);
+        let terms = first.into_terms();
+        assert_eq!(terms.names(&numbers), other.names(&[0, 1, 2, 3, 4, 5]));
+        assert_eq!(terms.names(&[2, 4]), ["b a", "b a b"]);
     }
 }

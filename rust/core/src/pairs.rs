@@ -7,7 +7,7 @@ use crate::processor::prefetch;
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
     both: u64, // the first in the upper half
-    /// Its number, in order of arrival.
+    /// Its number.
     pub number: u32,
     /// Where it was counted last; for the caller.
     pub place: u32,
@@ -20,8 +20,7 @@ const EMPTY: Pair = Pair { both: u64::MAX, number: 0, place: 0 };
 pub struct Pairs {
     slots: Vec<Pair>,
     shift: u32,
-    list: Vec<u64>,
-    numbers: Vec<u32>, // of the pairs in the list, if they are given out elsewhere too
+    list: Vec<(u32, u64)>, // number and pair, in order of arrival
     places: Vec<u32>,
 }
 
@@ -37,75 +36,43 @@ fn place(pair: u64, shift: u32) -> usize {
     (((product >> 64) as u64 ^ product as u64) >> shift) as usize
 }
 
+impl Default for Pairs {
+    fn default() -> Self {
+        Self { slots: vec![EMPTY; 1 << 10], shift: 64 - 10, list: Vec::new(), places: Vec::new() }
+    }
+}
+
+/// New pairs take the number `next`, which goes on: numbers are given out elsewhere too.
 impl Pairs {
-    pub fn new() -> Self {
-        Self {
-            slots: vec![EMPTY; 1 << 10],
-            shift: 64 - 10,
-            list: Vec::new(),
-            numbers: Vec::new(),
-            places: Vec::new(),
-        }
+    /// The slots of all pairs, and empty ones, in no order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pair> {
+        self.slots.iter_mut()
     }
 
-    /// Forget where pairs were counted.
-    pub fn forget_places(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.place = 0);
+    /// Number and pair, by number; the first of a pair is in the upper half.
+    pub fn list(&self) -> &[(u32, u64)] {
+        &self.list
     }
 
-    /// How many pairs there are.
-    pub fn len(&self) -> usize {
-        self.list.len()
+    /// The same, and an end of this table.
+    pub fn into_list(self) -> Vec<(u32, u64)> {
+        self.list
     }
 
-    /// The pair with this number.
-    pub fn pair(&self, number: u32) -> (u32, u32) {
-        let pair = self.list[number as usize];
-        ((pair >> 32) as u32, pair as u32)
-    }
-
-    /// All pairs, by number.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.list.iter().map(|pair| ((pair >> 32) as u32, *pair as u32))
-    }
-
-    /// The number of a pair; a new one if it is new.
-    pub fn number(&mut self, first: u32, second: u32) -> u32 {
-        self.reserve(1);
-        let pair = packed(first, second);
-        let start = place(pair, self.shift);
-        let new = self.list.len() as u32;
-        self.slot(pair, start, new).number
-    }
-
-    /// Replace `firsts[i]` by the number of its pair with `seconds[i]`, as far as both go; a new pair
-    /// takes the number `next`, which goes on.
-    pub fn number_all(&mut self, firsts: &mut Vec<u32>, seconds: &[u32], next: &mut u32) {
+    /// Replace `firsts[i]` by the number of its pair with `seconds[i]`, as far as both go, and show it to `each`.
+    pub fn join(
+        &mut self,
+        firsts: &mut Vec<u32>,
+        seconds: &[u32],
+        next: &mut u32,
+        mut each: impl FnMut(&mut Pair),
+    ) {
         self.look_up(firsts, seconds);
         let places = std::mem::take(&mut self.places);
         for ((first, second), at) in firsts.iter_mut().zip(seconds).zip(&places) {
-            let known = self.list.len();
-            *first = self.slot(packed(*first, *second), *at as usize, *next).number;
-            if self.list.len() > known {
-                self.numbers.push(*next);
-                *next += 1;
-            }
-        }
-        self.places = places;
-    }
-
-    /// Number and pair, by the numbers that [`Self::number_all`] gave.
-    pub fn by_number(self) -> Vec<(u32, u64)> {
-        self.numbers.into_iter().zip(self.list).collect()
-    }
-
-    /// Replace `firsts[i]` by what `each` makes of its pair with `seconds[i]`, as far as both go.
-    pub fn join(&mut self, firsts: &mut Vec<u32>, seconds: &[u32], mut each: impl FnMut(&mut Pair) -> u32) {
-        self.look_up(firsts, seconds);
-        let places = std::mem::take(&mut self.places);
-        for ((first, second), at) in firsts.iter_mut().zip(seconds).zip(&places) {
-            let new = self.list.len() as u32;
-            *first = each(self.slot(packed(*first, *second), *at as usize, new));
+            let pair = self.slot(packed(*first, *second), *at as usize, next);
+            each(pair);
+            *first = pair.number;
         }
         self.places = places;
     }
@@ -123,11 +90,12 @@ impl Pairs {
     }
 
     #[inline(always)]
-    fn slot(&mut self, pair: u64, mut at: usize, new: u32) -> &mut Pair {
+    fn slot(&mut self, pair: u64, mut at: usize, next: &mut u32) -> &mut Pair {
         while self.slots[at].both != pair {
             if self.slots[at].both == u64::MAX {
-                self.slots[at] = Pair { both: pair, number: new, place: 0 };
-                self.list.push(pair);
+                self.slots[at] = Pair { both: pair, number: *next, place: 0 };
+                self.list.push((*next, pair));
+                *next += 1;
                 break;
             }
             at = (at + 1) & (self.slots.len() - 1);

@@ -1,10 +1,10 @@
 //! Straight from text to class scores: no matrix is built.
 
 use crate::analyse::{Analyser, Scratch};
-use crate::count::shares;
 use crate::error::Error;
 use crate::key::Term;
 use crate::processor::{at_its_best, prefetch, prefetch_text};
+use crate::threads::{on_threads, text_shares};
 use crate::vocabulary::Vocabulary;
 use crate::weigh::Weighting;
 
@@ -215,31 +215,18 @@ impl<'a> Linear<'a> {
         let classes = self.classes();
         let mut scores = vec![0.0; texts.len() * classes];
         let mut evidence = vec![0; texts.len() * 2];
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
-        let threads = if bytes < 1 << 16 { 1 } else { threads.max(1) };
-        let mut result = Ok(());
-        std::thread::scope(|scope| {
-            let (mut scores, mut evidence) = (scores.as_mut_slice(), evidence.as_mut_slice());
-            let mut others = Vec::new();
-            let mut first_row = 0;
-            for (i, share) in shares(texts, threads, |text| text.len()).into_iter().enumerate() {
-                let (mine, rest) = std::mem::take(&mut scores).split_at_mut(share.len() * classes);
-                let (mine_too, rest_too) = std::mem::take(&mut evidence).split_at_mut(share.len() * 2);
-                (scores, evidence) = (rest, rest_too);
-                let mut work = move || self.run(analyser, share, first_row, mine, mine_too);
-                first_row += share.len();
-                if i + 1 < threads {
-                    others.push(scope.spawn(work));
-                } else {
-                    result = work();
-                }
-            }
-            for other in others {
-                let outcome = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                result = outcome.and(result.clone());
-            }
-        });
-        result.map(|()| (scores, evidence))
+        let (mut rest, mut rest_too) = (scores.as_mut_slice(), evidence.as_mut_slice());
+        let mut jobs = Vec::new();
+        for (share, row) in text_shares(texts, threads) {
+            let (mine, mine_too);
+            (mine, rest) = rest.split_at_mut(share.len() * classes);
+            (mine_too, rest_too) = rest_too.split_at_mut(share.len() * 2);
+            jobs.push((share, row, mine, mine_too));
+        }
+        let work =
+            |(share, row, scores, evidence): (_, _, _, _)| self.run(analyser, share, row, scores, evidence);
+        let done: Result<(), Error> = on_threads(jobs, work).into_iter().collect();
+        done.map(|()| (scores, evidence))
     }
 
     fn run(

@@ -52,8 +52,8 @@ pub struct Table {
     places: Vec<u32>, // of the terms at hand, so that all slots are on their way before one is used
 }
 
-impl Table {
-    pub fn new() -> Self {
+impl Default for Table {
+    fn default() -> Self {
         Self {
             slots: vec![Slot::default(); 1 << 10],
             shift: 64 - 10,
@@ -65,15 +65,17 @@ impl Table {
             places: Vec::new(),
         }
     }
+}
 
+impl Table {
     #[inline]
     fn place(&self, hash: u64) -> usize {
         (hash.wrapping_mul(self.scatter) >> self.shift) as usize
     }
 
-    /// The slot of a term whose long key points into `text`; a new one if it is new.
+    /// The slot of a term whose long key points into `text`; a new one takes the number `next`, which goes on.
     #[inline]
-    pub fn slot(&mut self, term: Term, text: &[u8]) -> &mut Slot {
+    pub fn slot(&mut self, term: Term, text: &[u8], next: &mut u32) -> &mut Slot {
         let mut at = self.place(term.hash);
         loop {
             let slot = &self.slots[at];
@@ -81,7 +83,7 @@ impl Table {
                 return &mut self.slots[at];
             }
             if slot.key == Key::default() {
-                return self.insert(at, term, text);
+                return self.insert(at, term, text, next);
             }
             at = (at + 1) & (self.slots.len() - 1);
         }
@@ -109,14 +111,15 @@ impl Table {
     }
 
     #[cold]
-    fn insert(&mut self, mut at: usize, term: Term, text: &[u8]) -> &mut Slot {
+    fn insert(&mut self, mut at: usize, term: Term, text: &[u8], next: &mut u32) -> &mut Slot {
         if self.words >= self.room() {
             self.grow();
             at = self.free_place(term.hash);
         }
         let key = term.key.moved(text, &mut self.arena);
-        self.slots[at] = Slot { key, id: self.words, group: u32::MAX, ..Slot::default() };
+        self.slots[at] = Slot { key, id: *next, group: u32::MAX, ..Slot::default() };
         self.words += 1;
+        *next += 1;
         &mut self.slots[at]
     }
 
@@ -160,13 +163,13 @@ impl Table {
         words
     }
 
-    /// Show `each` the slots of all terms, in order; new ones if they are new.
-    pub fn visit(&mut self, terms: &[Term], text: &[u8], mut each: impl FnMut(&mut Slot)) {
+    /// Show `each` the slots of all terms, in order; a new one takes the number `next`, which goes on.
+    pub fn visit(&mut self, terms: &[Term], text: &[u8], next: &mut u32, mut each: impl FnMut(&mut Slot)) {
         let mut places = std::mem::take(&mut self.places);
         find_places(terms, &self.slots, (self.scatter, self.shift), &mut places);
         self.places = places;
         for term in terms {
-            each(self.slot(*term, text));
+            each(self.slot(*term, text, next));
         }
     }
 
@@ -223,12 +226,12 @@ impl Table {
 
     /// A table of the words that `keep` names only, and the new number of each old one.
     pub fn kept(&self, keep: &[bool]) -> (Self, Vec<Option<u32>>) {
-        let mut table = Self::new();
+        let (mut table, mut next) = (Self::default(), 0);
         let mut numbers = vec![None; keep.len()];
         for slot in self.slots.iter().filter(|slot| slot.key != Key::default()) {
             if keep[slot.id as usize] {
                 let term = Term { key: slot.key, hash: slot.key.hash(&self.arena) };
-                numbers[slot.id as usize] = Some(table.slot(term, &self.arena).id);
+                numbers[slot.id as usize] = Some(table.slot(term, &self.arena, &mut next).id);
             }
         }
         (table, numbers)

@@ -1,27 +1,24 @@
 //! Documents as rows of counts over a vocabulary that grows, in the order scikit-learn has.
 //!
 //! Terms are numbered as they arrive: the words of a document, then its pairs of words, and so on.
-//! A row has its terms in the order of those numbers. [`Lexicon::alphabetical`] then says which column
+//! A row has its terms in the order of those numbers. [`Terms::alphabetical`] then says which column
 //! each is. What a vectoriser learns is the same for any number of threads.
 
 use std::sync::Arc;
 
-use crate::analyse::{Analyser, Scratch, push_grams_of_word};
-use crate::count::shares;
+use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
-use crate::key::Term;
-use crate::lexicon::{Lexicon, Origin};
+use crate::lexicon::Lexicon;
 use crate::memory::{filled, reserve};
-use crate::pairs::Pairs;
 use crate::processor::prefetch_text;
+use crate::remembered::Remembered;
 pub use crate::seen::Count;
 use crate::seen::Seen;
-use crate::table::Table;
+use crate::terms::Terms;
+use crate::threads::{Parts, both, on_threads};
 
 /// After one document in so many it is foreseen how long rows will be.
 pub(crate) const LOOK: usize = 16;
-/// Numbers of character n-grams that are kept for words that may come again: 256 MiB of them.
-const REMEMBERED: usize = 1 << 26;
 
 /// Row boundaries, term numbers and counts.
 pub type CountRows<T> = (Vec<i64>, Vec<i32>, Vec<T>);
@@ -32,24 +29,19 @@ pub type Names = (Vec<u8>, Vec<i64>);
 #[derive(Debug)]
 pub struct Vectoriser<T> {
     analyser: Arc<Analyser>,
-    parts: Vec<Part<T>>,
-    runs: Vec<(usize, usize)>, // part and rows, in the order of the documents
+    parts: Parts<Part<T>>,
 }
 
 /// What one thread has counted.
 #[derive(Debug)]
 struct Part<T> {
-    words: Table, // or n-grams of characters
-    pairs: Pairs,
-    next: u32, // number of the next new term
+    lexicon: Lexicon, // of words, or of n-grams of characters
     remembered: Remembered,
     seen: Seen,
     ends: Vec<usize>, // of rows
     ids: Vec<i32>,
     counts: Vec<T>,
     scratch: Scratch,
-    numbers: Vec<u32>,
-    grams: Vec<u32>,
 }
 
 impl<T: Count> Vectoriser<T> {
@@ -63,32 +55,22 @@ impl<T: Count> Vectoriser<T> {
                 "rows are counted of n-grams of one kind, neither hashed nor chosen".into(),
             ));
         }
-        Ok(Self { analyser, parts: (0..threads.max(1)).map(|_| Part::new()).collect(), runs: Vec::new() })
+        Ok(Self { analyser, parts: Parts::new(threads) })
     }
 
     /// Count a batch. Linear in its bytes.
     ///
     /// # Errors
-    /// [`Error::DocumentTooLong`]; [`Error::Overflow`] past 2^31 terms.
+    /// [`Error::DocumentTooLong`]; [`Error::Overflow`] past 2^30 terms.
     pub fn add(&mut self, texts: &[&str]) -> Result<(), Error> {
-        let total: usize = texts.iter().map(|text| text.len()).sum();
-        let threads = if total < 1 << 16 { 1 } else { self.parts.len() };
-        let shares = shares(texts, threads, |text| text.len());
-        let mut row = 0;
-        let mut jobs = Vec::new();
-        for ((i, part), share) in self.parts.iter_mut().enumerate().zip(shares) {
-            self.runs.push((i, share.len()));
-            jobs.push((part, share, row));
-            row += share.len();
-        }
         let analyser = &*self.analyser;
-        on_threads(jobs, |(part, share, row)| part.add(analyser, share, row)).into_iter().collect()
+        self.parts.add(texts, |part, share, row| part.add(analyser, share, row))
     }
 
     /// Whether a document had a term.
     #[must_use]
     pub fn has_terms(&self) -> bool {
-        self.parts.iter().any(|part| !part.ids.is_empty())
+        self.parts.each.iter().any(|part| !part.ids.is_empty())
     }
 
     /// The rows, whose columns are the terms in the order of their names, and those names.
@@ -96,50 +78,51 @@ impl<T: Count> Vectoriser<T> {
     /// Of `limits`, only terms in so many documents at least, and at most, are columns.
     ///
     /// # Errors
-    /// [`Error::Overflow`] past 2^31 terms.
+    /// [`Error::Overflow`] past 2^30 terms.
     pub fn finish(self, limits: Option<(f64, f64)>) -> Result<(CountRows<T>, Names), Error> {
-        let threads = self.parts.len();
-        let Merged { parts, runs, maps, lexicon } = self.merged()?;
-        let named = || if limits.is_none() { lexicon.alphabetical(None) } else { Default::default() };
+        let threads = self.parts.each.len();
+        let shortest = self.analyser.joinable().map_or(1, |(shortest, _)| shortest);
+        let Merged { parts, runs, maps, terms } = self.merged()?;
+        let named = || if limits.is_none() { terms.alphabetical(shortest, None) } else { Default::default() };
         let ((bytes, ends, numbers), (starts, mut ids, counts)) =
-            both(named, || rows_of(parts, &runs, &maps, lexicon.len(), threads));
+            both(named, || rows_of(parts, &runs, &maps, terms.len(), threads));
         let Some((least, most)) = limits else {
-            let columns = columns_of(&numbers, lexicon.len());
+            let columns = columns_of(&numbers, terms.len());
             let share = ids.len().div_ceil(threads).max(1 << 16);
             on_threads(ids.chunks_mut(share).collect(), |ids| {
                 ids.iter_mut().for_each(|id| *id = columns[*id as usize]);
             });
             return Ok(((starts, ids, counts), (bytes, ends)));
         };
-        let mut documents = filled(0u32, lexicon.len());
+        let mut documents = filled(0u32, terms.len());
         ids.iter().for_each(|id| documents[*id as usize] += 1);
         let within = |n: &u32| f64::from(*n) >= least && f64::from(*n) <= most;
         let keep: Vec<bool> = documents.iter().map(within).collect();
-        let (bytes, ends, numbers) = lexicon.alphabetical(Some(&keep));
-        let rows = select((&starts, &ids, &counts), &columns_of(&numbers, lexicon.len()))?;
+        let (bytes, ends, numbers) = terms.alphabetical(shortest, Some(&keep));
+        let rows = select((&starts, &ids, &counts), &columns_of(&numbers, terms.len()))?;
         Ok((rows, (bytes, ends)))
     }
 
     /// What all threads have counted, under one numbering of terms.
     fn merged(self) -> Result<Merged<T>, Error> {
-        let shortest = self.analyser.joinable().map_or(1, |(shortest, _)| shortest);
-        let one_batch = self.runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        let used = self.runs.iter().map(|(part, _)| part + 1).max().unwrap_or(1);
-        let mut parts: Vec<Part<T>> = self.parts.into_iter().take(used).collect();
-        let Some((all, others)) = parts.split_first_mut() else { return Err(Error::Overflow) };
+        let Parts { each, runs } = self.parts;
+        let one_batch = runs.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let used = runs.iter().map(|(part, _)| part + 1).max().unwrap_or(1);
+        let mut parts: Vec<Part<T>> = each.into_iter().take(used).collect();
+        let mut lexicons = parts.iter_mut().map(|part| std::mem::take(&mut part.lexicon));
+        let mut all = lexicons.next().unwrap_or_default();
         let mut maps = vec![None];
-        for part in others {
-            let lexicon = part.lexicon(1);
-            maps.push(Some(all.absorb(&lexicon)?));
+        for lexicon in lexicons {
+            maps.push(Some(all.absorb(&lexicon.into_terms())?));
         }
-        let mut lexicon = all.lexicon(shortest);
+        let mut terms = all.into_terms();
         if !one_batch {
-            let first = arrivals(&parts, &maps, &self.runs);
+            let first = arrivals(&parts, &maps, &runs, terms.len());
             maps.iter_mut().flatten().flatten().for_each(|number| *number = first[*number as usize]);
             maps[0] = Some(first.clone());
-            lexicon.rename(first);
+            terms.rename(first);
         }
-        Ok(Merged { parts, runs: self.runs, maps, lexicon })
+        Ok(Merged { parts, runs, maps, terms })
     }
 }
 
@@ -148,7 +131,7 @@ struct Merged<T> {
     parts: Vec<Part<T>>,
     runs: Vec<(usize, usize)>,
     maps: Vec<Option<Vec<u32>>>, // of each part, the numbers that its terms have now, if others
-    lexicon: Lexicon,
+    terms: Terms,
 }
 
 /// The rows of all parts in the order of the documents, their `terms` terms numbered by the maps.
@@ -189,29 +172,6 @@ fn rows_of<T: Count>(
     (starts, ids, counts)
 }
 
-/// Do the first on a thread of its own, the second here.
-fn both<A: Send, B>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let first = scope.spawn(first);
-        let second = second();
-        (first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second)
-    })
-}
-
-/// Do the last of some jobs here, the others on threads of their own; what came of each.
-pub(crate) fn on_threads<J: Send, R: Send>(mut jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
-    let last = jobs.pop();
-    let work = &work;
-    std::thread::scope(|scope| {
-        let others: Vec<_> = jobs.into_iter().map(|job| scope.spawn(move || work(job))).collect();
-        let mine = last.map(work);
-        let done = others
-            .into_iter()
-            .map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        done.chain(mine).collect()
-    })
-}
-
 /// The place of each of `terms` numbers among some, -1 if it is not there.
 fn columns_of(numbers: &[u32], terms: usize) -> Vec<i32> {
     let mut columns = filled(-1, terms);
@@ -232,8 +192,13 @@ pub(crate) fn foresee<T>(memory: &mut Vec<T>, rows: usize, all: usize) {
 ///
 /// In the row where a term comes first of all, its part has just given it a number: so new terms
 /// stand in the right order there.
-fn arrivals<T: Count>(parts: &[Part<T>], maps: &[Option<Vec<u32>>], runs: &[(usize, usize)]) -> Vec<u32> {
-    let mut numbers = vec![u32::MAX; parts[0].next as usize];
+fn arrivals<T: Count>(
+    parts: &[Part<T>],
+    maps: &[Option<Vec<u32>>],
+    runs: &[(usize, usize)],
+    terms: usize,
+) -> Vec<u32> {
+    let mut numbers = vec![u32::MAX; terms];
     let mut next = 0;
     let mut rows = vec![0; parts.len()];
     for (part, length) in runs {
@@ -256,23 +221,21 @@ fn arrivals<T: Count>(parts: &[Part<T>], maps: &[Option<Vec<u32>>], runs: &[(usi
     numbers
 }
 
-impl<T: Count> Part<T> {
-    fn new() -> Self {
+impl<T> Default for Part<T> {
+    fn default() -> Self {
         Self {
-            words: Table::new(),
-            pairs: Pairs::new(),
-            next: 0,
-            remembered: Remembered::new(),
+            lexicon: Lexicon::default(),
+            remembered: Remembered::default(),
             seen: Seen::default(),
             ends: Vec::new(),
             ids: Vec::new(),
             counts: Vec::new(),
             scratch: Scratch::default(),
-            numbers: Vec::new(),
-            grams: Vec::new(),
         }
     }
+}
 
+impl<T: Count> Part<T> {
     fn add(&mut self, analyser: &Analyser, texts: &[&str], first_row: usize) -> Result<(), Error> {
         let (joins, in_words) = (analyser.joinable(), analyser.characters_in_words());
         let before = self.ends.len();
@@ -287,83 +250,25 @@ impl<T: Count> Part<T> {
             let row = first_row + i;
             if let Some(ngrams) = in_words {
                 analyser.analyse_words(text, row, &mut self.scratch)?;
-                self.remembered.add(
-                    &self.scratch,
-                    ngrams,
-                    &mut self.words,
-                    &mut self.next,
-                    &mut self.numbers,
-                );
-                self.seen.reserve(self.next as usize);
-                self.seen.add(&self.numbers, 1);
+                let numbers = self.remembered.numbers(&self.scratch, ngrams, &mut self.lexicon);
+                self.seen.reserve(self.lexicon.len());
+                self.seen.add(numbers, 1);
             } else {
                 match joins {
                     Some(_) => analyser.analyse_single(text, row, &mut self.scratch)?,
                     None => analyser.analyse(text, row, &mut self.scratch)?,
                 }
-                self.count(joins.unwrap_or((1, 1)));
+                let (terms, text) = self.scratch.terms();
+                self.lexicon.number_ngrams(terms, text, joins.unwrap_or((1, 1)), |numbers, end| {
+                    self.seen.reserve(end);
+                    self.seen.add(numbers, 1);
+                });
             }
-            if self.next >= 1 << 30 {
-                return Err(Error::Overflow);
-            }
+            self.lexicon.checked()?;
             self.seen.take(&mut self.ids, &mut self.counts);
             self.ends.push(self.ids.len());
         }
         Ok(())
-    }
-
-    /// Count the terms of the document in `scratch`, and the runs of `shortest` to `longest` of them.
-    fn count(&mut self, (shortest, longest): (usize, usize)) {
-        let (terms, text) = self.scratch.terms();
-        self.numbers.clear();
-        self.words.number(terms, text, &mut self.next, &mut self.numbers);
-        self.seen.reserve(self.next as usize);
-        if shortest == 1 {
-            self.seen.add(&self.numbers, 1);
-        }
-        if longest > 1 {
-            self.grams.clone_from(&self.numbers);
-        }
-        for n in 2..=longest.min(self.numbers.len()) {
-            self.pairs.number_all(&mut self.grams, &self.numbers[n - 1..], &mut self.next);
-            self.seen.reserve(self.next as usize);
-            if n >= shortest {
-                self.seen.add(&self.grams, 1);
-            }
-        }
-    }
-
-    /// Hand over the terms, of at least `shortest` words.
-    fn lexicon(&mut self, shortest: usize) -> Lexicon {
-        let words = std::mem::replace(&mut self.words, Table::new());
-        let pairs = std::mem::replace(&mut self.pairs, Pairs::new());
-        Lexicon::of(words, pairs, self.next, shortest)
-    }
-
-    /// Take in the terms of another part; the numbers they have here.
-    ///
-    /// New ones are taken in as they came there.
-    fn absorb(&mut self, other: &Lexicon) -> Result<Vec<u32>, Error> {
-        let mut numbers: Vec<u32> = Vec::new();
-        let mut one = Vec::new();
-        for origin in other.origins() {
-            one.clear();
-            match origin {
-                Origin::Word(key) => {
-                    let term = Term { key, hash: key.hash(other.arena()) };
-                    self.words.number(&[term], other.arena(), &mut self.next, &mut one);
-                }
-                Origin::Pair(before, last) => {
-                    one.push(numbers[before as usize]);
-                    self.pairs.number_all(&mut one, &[numbers[last as usize]], &mut self.next);
-                }
-            }
-            numbers.push(one[0]);
-        }
-        if self.next >= 1 << 30 {
-            return Err(Error::Overflow);
-        }
-        Ok(numbers)
     }
 
     /// Where a row starts.
@@ -397,66 +302,6 @@ impl<T: Count> Part<T> {
                 from = to;
             }
         });
-    }
-}
-
-/// The n-grams of characters that words are made of, for words that come again.
-#[derive(Debug)]
-struct Remembered {
-    words: Table,
-    next: u32,
-    ends: Vec<usize>, // of the n-grams of each word
-    grams: Vec<u32>,
-    found: Vec<u32>,
-    word: Vec<u8>,
-    text: Vec<u8>,
-    bounds: Vec<usize>,
-    terms: Vec<Term>,
-}
-
-impl Remembered {
-    fn new() -> Self {
-        Self {
-            words: Table::new(),
-            next: 0,
-            ends: Vec::new(),
-            grams: Vec::new(),
-            found: Vec::new(),
-            word: Vec::new(),
-            text: Vec::new(),
-            bounds: Vec::new(),
-            terms: Vec::new(),
-        }
-    }
-
-    /// Put the numbers of the n-grams of all words in `scratch` into `numbers`.
-    fn add(
-        &mut self,
-        scratch: &Scratch,
-        ngrams: (usize, usize),
-        grams: &mut Table,
-        next: &mut u32,
-        numbers: &mut Vec<u32>,
-    ) {
-        if self.grams.len() > REMEMBERED {
-            *self = Self::new();
-        }
-        let (terms, text) = scratch.terms();
-        self.found.clear();
-        self.words.number(terms, text, &mut self.next, &mut self.found);
-        numbers.clear();
-        for (term, word) in terms.iter().zip(&self.found) {
-            let word = *word as usize;
-            if word == self.ends.len() {
-                self.word.clear();
-                term.key.append(text, &mut self.word);
-                push_grams_of_word(&self.word, ngrams, &mut self.text, &mut self.bounds, &mut self.terms);
-                grams.number(&self.terms, &self.text, next, &mut self.grams);
-                self.ends.push(self.grams.len());
-            }
-            let from = if word == 0 { 0 } else { self.ends[word - 1] };
-            numbers.extend_from_slice(&self.grams[from..self.ends[word]]);
-        }
     }
 }
 

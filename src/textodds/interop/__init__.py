@@ -1,8 +1,8 @@
 """Other libraries: scikit-learn's classes, pipelines in and out, and ONNX.
 
 `estimators` and `vectorisers` are scikit-learn's classes with our learners and kernels behind them;
-`from_sklearn` takes in a fitted pipeline, `to_sklearn` and `to_onnx` write one (`full_matrix` and `analyzer`
-are their parts). `labels`, `class_priors` and `containers` read what their callers give: labels of any type,
+`from_sklearn` takes in a fitted pipeline, `to_sklearn` and `to_onnx` write one (`full_matrix` is what they
+share). `labels`, `class_priors` and `containers` read what their callers give: labels of any type,
 priors in any form, rows and texts in any container.
 
 From outside: the public names, which `textodds` has too.

@@ -5,19 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.errors import InputError, TextoddsWarning
-from textodds.interop.labels import by_label, name_in, names
+from textodds.interop.labels import Label, LabelArray, by_label, name_in, names
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import checked_shares
 from textodds.learn.forms.linear import check_prior
 from textodds.learn.registry import Prior
 
-ClassPrior = ArrayLike | Mapping[Any, float] | str | None
+ClassPrior = ArrayLike | Mapping[Label, float] | str | None
 """A prior in the order of ``classes_``, by label, ``data``, ``uniform``; None: as ``fit_prior`` says."""
 
 
@@ -34,7 +33,7 @@ class PriorParameter:
     """
 
     name: str
-    given: Any
+    given: ArrayLike | Mapping[Label, float]
     is_rescaled: bool = False  # whether shares of another sum than 1 are divided by it, with a warning
 
     def __post_init__(self) -> None:
@@ -46,7 +45,7 @@ class PriorParameter:
         """Whether classes are as probable as they are often in training."""
         return isinstance(self.given, str) and self.given == "data"
 
-    def for_learner(self, labels: NDArray[Any] | None) -> Prior:
+    def for_learner(self, labels: LabelArray | None) -> Prior:
         """The prior as a learner of the core takes it; labels (K,) are None where they are not known yet."""
         if isinstance(self.given, str):
             return self.given
@@ -60,7 +59,7 @@ class PriorParameter:
             )
         return dict(zip(names(labels), self._checked(self.given, len(labels)).tolist(), strict=True))
 
-    def shares(self, labels: NDArray[Any], mass: Floats) -> Floats:
+    def shares(self, labels: LabelArray, mass: Floats) -> Floats:
         """The probabilities of the classes of these labels (K,), which have rows of so much weight (K,)."""
         K = len(mass)
         if isinstance(self.given, str):
@@ -69,7 +68,7 @@ class PriorParameter:
             return self._checked(by_label(self.name, self.given, labels), K)
         return self._checked(self.given, K)
 
-    def _checked(self, given: Any, K: int) -> Floats:
+    def _checked(self, given: ArrayLike, K: int) -> Floats:
         values = np.asarray(given, dtype=np.float64)
         total = float(values.sum())
         are_shares = values.shape == (K,) and (values >= 0).all() and 0 < total < np.inf

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, column_or_1d
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from textodds.data import frames, values
 from textodds.errors import BadRow, InputError, NoData
+from textodds.interop.labels import LabelArray, Labels, named
+from textodds.learn.arrays import Floats
+from textodds.learn.labelled_rows import checked_weights
 from textodds.stats.categories import CodedColumn
+
+Samples: TypeAlias = object
+"""X as a caller has it: a matrix, dense or sparse, a frame, a table of Arrow, a list of rows or of texts."""
+
+Rows: TypeAlias = Floats | sparse.csr_array
+"""X after it was checked, (N, V)."""
 
 AN_EMPTY_ONE = "put a text there, which may be empty, or leave the row out"
 
 
-def label_column(estimator: Any, y: Any) -> NDArray[Any]:
+def label_column(estimator: object, y: Labels) -> LabelArray:
     """The labels as one array, (N,), none of them missing."""
     if y is None:
         raise InputError(
@@ -33,7 +43,15 @@ def label_column(estimator: Any, y: Any) -> NDArray[Any]:
     return np.asarray(y)
 
 
-def columns_by_name(estimator: Any, X: Any, *, first: bool) -> dict[str, Any]:
+def labels_of_rows(
+    labels: LabelArray, N: int, sample_weight: ArrayLike | None
+) -> tuple[LabelArray, list[str], Floats | None]:
+    """The labels that occur (K,), what the core calls that of each of N rows, and weights (N,)."""
+    check_consistent_length(range(N), labels)
+    return *named(labels), None if sample_weight is None else checked_weights(sample_weight, N)
+
+
+def columns_by_name(estimator: BaseEstimator, X: Any, *, first: bool) -> dict[str, Any]:
     """The columns of a frame, a table of Arrow or a matrix, each of its own type; N is 1 at least."""
     if hasattr(X, "iloc") or hasattr(X, "__arrow_c_stream__"):  # columns may be of different types
         validate_data(estimator, X, reset=first, skip_check_array=True)
@@ -47,14 +65,14 @@ def columns_by_name(estimator: Any, X: Any, *, first: bool) -> dict[str, Any]:
     return dict(zip(column_names(estimator), columns, strict=True))
 
 
-def column_names(estimator: Any) -> list[str]:
+def column_names(estimator: BaseEstimator) -> list[str]:
     """The names of the columns; x0, x1 and so on where they have none."""
     if hasattr(estimator, "feature_names_in_"):
         return [str(name) for name in estimator.feature_names_in_]
     return [f"x{j}" for j in range(estimator.n_features_in_)]
 
 
-def categories_of(name: str, column: Any) -> CodedColumn:
+def categories_of(name: str, column: object) -> CodedColumn:
     """A column as categories; refuses what are none."""
     try:
         return CodedColumn.of(_arrow(column))
@@ -63,9 +81,9 @@ def categories_of(name: str, column: Any) -> CodedColumn:
         raise InputError(f"column `{name}`: {error.problem}", hint=hint) from error
 
 
-def refuse_negative(estimator: Any, name: str, column: Any) -> None:
+def refuse_negative(estimator: object, name: str, given: object) -> None:
     """Refuse to learn from numbers below zero: encoders write -1 for what they do not know."""
-    column = _arrow(column)
+    column = _arrow(given)
     kind = getattr(column, "type", None)
     if kind is None or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return
@@ -80,7 +98,7 @@ def refuse_negative(estimator: Any, name: str, column: Any) -> None:
         )
 
 
-def _arrow(column: Any) -> Any:
+def _arrow(column: object) -> Any:
     """A column of NumPy or pandas as one of Arrow, whose type tells numbers from text."""
     if isinstance(column, np.ndarray) or hasattr(column, "iloc"):
         # `CodedColumn` says what is wrong.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from textodds.data.values import Unusable, label_of
@@ -15,13 +15,24 @@ from textodds.errors import InputError
 from textodds.learn.arrays import Floats
 from textodds.learn.labelled_rows import LabelledRows, checked_rows, checked_weights
 
+R = TypeVar("R")
+
+LabelArray: TypeAlias = NDArray[np.generic]
+"""Labels of any type, one for each row (N,) or class (K,)."""
+
+Label: TypeAlias = Hashable
+"""A label as a caller has it in a dictionary."""
+
+Labels: TypeAlias = object
+"""y as a caller has it: a list, an array or a column of text, numbers or truth values."""
+
 
 @dataclass(frozen=True, eq=False)
-class LabelledBatch:
+class LabelledBatch(Generic[R]):
     """Rows that were checked, with the labels that occur in them."""
 
-    rows: Any  # (N, V) dense or CSR, or columns by name
-    labels: NDArray[Any]  # (K,) sorted
+    rows: R  # (N, V) dense or CSR, or columns by name
+    labels: LabelArray  # (K,) sorted
     codes: NDArray[np.intp]  # (N,)
     weights: Floats | None  # (N,)
 
@@ -36,7 +47,7 @@ class LabelledBatch:
         return LabelledRows(checked_rows(self.rows), self.classes, self.codes.astype(np.int64), weights)
 
 
-def distinct(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def distinct(y: Labels) -> tuple[LabelArray, NDArray[np.intp]]:
     """The labels that occur, sorted, and the number of each row's: (K,), (N,).
 
     Examples
@@ -49,11 +60,11 @@ def distinct(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         if found is not None and 2 * len(found[0]) <= len(y):
             return found  # text that repeats is classes: to make sure would sort it once more
     check_classification_targets(y)
-    labels, codes = np.unique(y, return_inverse=True)
+    labels, codes = np.unique(np.asarray(y), return_inverse=True)
     return labels, codes
 
 
-def _distinct_text(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+def _distinct_text(y: LabelArray) -> tuple[LabelArray, NDArray[np.intp]] | None:
     """What `distinct` says of text; None if it is other things."""
     if y.dtype.kind == "U":
         return np.unique(y, return_inverse=True)
@@ -65,7 +76,7 @@ def _distinct_text(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]] | N
     return np.array(ordered, dtype=object), np.fromiter(map(place.__getitem__, rows), np.intp, len(rows))
 
 
-def joined(known: NDArray[Any], more: Any) -> NDArray[Any]:
+def joined(known: LabelArray, more: ArrayLike) -> LabelArray:
     """The labels of both, sorted; refuses text beside numbers, which would become text unasked.
 
     Examples
@@ -82,7 +93,7 @@ def joined(known: NDArray[Any], more: Any) -> NDArray[Any]:
     return np.union1d(known, more)
 
 
-def declared(classes: Any, batch: NDArray[Any], known: NDArray[Any], *, same: bool = False) -> NDArray[Any]:
+def declared(classes: ArrayLike, batch: LabelArray, known: LabelArray, *, same: bool = False) -> LabelArray:
     """The labels that a caller names, sorted, if they hold those of a batch and all that were known before.
 
     ``same``: there may be no others among them, as scikit-learn has it from the second batch on.
@@ -110,7 +121,7 @@ def declared(classes: Any, batch: NDArray[Any], known: NDArray[Any], *, same: bo
     return labels
 
 
-def names(labels: NDArray[Any]) -> tuple[str, ...]:
+def names(labels: LabelArray) -> tuple[str, ...]:
     """What the core calls the classes, (K,): as `textodds.train` would write them.
 
     Examples
@@ -127,7 +138,7 @@ def names(labels: NDArray[Any]) -> tuple[str, ...]:
     )
 
 
-def named(y: Any) -> tuple[NDArray[Any], list[str]]:
+def named(y: Labels) -> tuple[LabelArray, list[str]]:
     """The labels that occur, sorted (K,), and of each row what the core calls its class (N,).
 
     Examples
@@ -139,7 +150,7 @@ def named(y: Any) -> tuple[NDArray[Any], list[str]]:
     return labels, np.array(names(labels), dtype=object)[codes].tolist()
 
 
-def name_in(parameter: str, label: Any) -> str:
+def name_in(parameter: str, label: object) -> str:
     """What the core calls the class of a label that a parameter has, be there such a class or not.
 
     Examples
@@ -155,7 +166,7 @@ def name_in(parameter: str, label: Any) -> str:
         ) from error
 
 
-def by_label(parameter: str, given: Mapping[Any, float], labels: NDArray[Any]) -> list[float]:
+def by_label(parameter: str, given: Mapping[Label, float], labels: LabelArray) -> list[float]:
     """What a parameter has for each label, in the order of the labels, which it must have all and no others.
 
     Examples
@@ -176,7 +187,7 @@ def by_label(parameter: str, given: Mapping[Any, float], labels: NDArray[Any]) -
     return [given[label] for label in known]
 
 
-def _kind(labels: NDArray[Any]) -> str:
+def _kind(labels: LabelArray) -> str:
     kind = labels.dtype.kind
     if kind == "O" and len(labels):
         return _kind(np.asarray(labels[:1].tolist()))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -91,7 +92,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     return proto
 
 
-def _onnx() -> Any:
+def _onnx() -> ModuleType:
     try:
         import onnx
     except ModuleNotFoundError as error:
@@ -102,7 +103,7 @@ def _onnx() -> Any:
     return onnx
 
 
-def _nodes(onnx: Any, presence: bool) -> list[NodeProto]:
+def _nodes(onnx: ModuleType, presence: bool) -> list[NodeProto]:
     """From rows to labels and probabilities."""
     node = onnx.helper.make_node
     there = [
@@ -121,7 +122,7 @@ def _nodes(onnx: Any, presence: bool) -> list[NodeProto]:
 
 def _about(model: TextModel) -> dict[str, str]:
     """What a reader of the file wants to know, as text."""
-    parts: dict[str, Any] = {
+    parts: dict[str, object] = {
         "classes": model.classes_,
         "words": model.vocabulary.words(),
         "recipe": model.recipe.as_dict(),

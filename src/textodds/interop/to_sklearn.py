@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from textodds.errors import Unsupported
-from textodds.interop.analyzer import Analyzer
 from textodds.interop.full_matrix import weights_and_bias
 from textodds.learn.arrays import Floats, Integers
 from textodds.text import UNKNOWN, TextSettings
@@ -60,7 +61,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     texts as the model does: with the settings of `TextSettings.sklearn`, and with the units
     ``whitespace``, ``characters`` and ``characters-in-words`` if ``normal_form=None``. Otherwise (other
     settings; a hash with a seed or of 31 bits, or of words and characters together; a policy for
-    unknown words) the vectoriser calls our tokeniser by `textodds.interop.analyzer.Analyzer`.
+    unknown words) the vectoriser calls our tokeniser by `Analyzer`.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def _union(model: TextModel, blocks: list[_Block], length: float | None) -> Feat
     )
 
 
-def _steps(model: TextModel, block: _Block) -> list[tuple[str, Any]]:
+def _steps(model: TextModel, block: _Block) -> list[tuple[str, BaseEstimator]]:
     """From texts to the columns of a block, weighted if the model says so."""
     weighting = model.recipe.weighting if model.scale is not None else None
     binary = model.linear.presence or (weighting is not None and weighting.frequency == "binary")
@@ -149,7 +150,7 @@ def _steps(model: TextModel, block: _Block) -> list[tuple[str, Any]]:
     return steps
 
 
-def _counting(block: _Block, binary: bool) -> list[tuple[str, Any]]:
+def _counting(block: _Block, binary: bool) -> list[tuple[str, BaseEstimator]]:
     """From texts to counts, or 1 for each term that is there if ``binary``."""
     settings = block.settings
     options = None if block.known is not None else _options(settings)
@@ -168,7 +169,7 @@ def _counting(block: _Block, binary: bool) -> list[tuple[str, Any]]:
     return [("terms", counting)]
 
 
-def _options(settings: TextSettings) -> dict[str, Any] | None:
+def _options(settings: TextSettings) -> dict[str, object] | None:
     """What makes scikit-learn's vectorisers cut texts as the settings do; None if nothing does."""
     if settings.unit == "words" or settings.normal_form is not None or settings.characters is not None:
         return None
@@ -199,3 +200,35 @@ def _classifier(linear: LinearModel, weights: Floats, bias: Floats) -> LogisticR
     classifier.intercept_ = bias
     classifier.n_features_in_ = len(weights)
     return classifier
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """The terms of a text: an ``analyzer`` for scikit-learn's vectorisers that can be pickled.
+
+    Where ``known`` are given, every other term is ``<UNK>``.
+
+    Examples
+    --------
+    >>> Analyzer(TextSettings(ngrams=(1, 2)))("Don't panic!")
+    ["don't", 'panic', "don't panic"]
+    >>> Analyzer(TextSettings(), frozenset(["panic"]))("Don't panic!")
+    ['<UNK>', 'panic']
+    """
+
+    settings: TextSettings
+    known: frozenset[str] | None = field(default=None, repr=False)
+
+    def __call__(self, text: str) -> list[str]:
+        """The terms of one text."""
+        terms = self.settings.terms(text)
+        if self.known is None:
+            return terms
+        return [term if term in self.known else UNKNOWN for term in terms]
+
+    def __reduce__(self) -> tuple[Callable[..., Analyzer], tuple[object, ...]]:
+        return _terms, (self.settings.as_dict(), self.known)  # the kernel behind the settings has no copy
+
+
+def _terms(settings: dict[str, Any], known: frozenset[str] | None) -> Analyzer:
+    return Analyzer(TextSettings(**settings), known)

@@ -11,7 +11,7 @@ from sklearn.feature_extraction import text as theirs
 from sklearn.utils import murmurhash3_32
 
 from textodds.interop import vectorisers as ours
-from textodds.interop.vectorisers.unicode_differences import BLOCK, disputed
+from textodds.interop.vectorisers.raw_documents import BLOCK, disputed
 
 TEXTS = ["Free phone, free calls", "see you at the café", "FREE at last 12"]
 NAMES = ["CountVectorizer", "TfidfVectorizer", "HashingVectorizer"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 from textodds.errors import Unsupported
 from textodds.interop.class_priors import ClassPrior
 from textodds.interop.containers import (
+    Samples,
     categories_of,
     column_names,
     columns_by_name,
@@ -19,22 +20,27 @@ from textodds.interop.containers import (
     refuse_negative,
 )
 from textodds.interop.estimators.count_rows import LEAST_ALPHA, warn_of_alpha
-from textodds.interop.estimators.generative import Generative, fitted, tags_of_columns
-from textodds.interop.labels import LabelledBatch
+from textodds.interop.estimators.generative import ANY_COLUMNS, Generative, fitted
+from textodds.interop.labels import LabelArray, LabelledBatch, Labels
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.bayes import FittedClasses
 from textodds.learn.conditionals.categorical import without_gaps
 from textodds.learn.tables import CategoricalLearner, JointTableLearner
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
 
+Columns: TypeAlias = dict[str, CodedColumn]
+T = TypeVar("T", CategoryTally, CellTally)
 
-class CategoryRows(Generative):
+
+class CategoryRows(Generative[Columns, T]):
     """Columns of categories, whose statistics are a tally of them."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = tags_of_columns(super().__sklearn_tags__())
-        tags.input_tags.positive_only = True
-        return tags
+    _takes = (*ANY_COLUMNS, "positive_only")
+
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class, (K,)."""
+        return self._known().by_class(self.statistics_.class_rows, 0.0)
 
     class_log_prior_ = fitted("Logarithm of the probability of each class, (K,).", lambda fit: fit.log_prior)
 
@@ -49,7 +55,7 @@ class CategoryRows(Generative):
         """How many categories each column has, (V,)."""
         return np.array([len(names) for names in self.categories_], dtype=np.int64)
 
-    def _tally(self) -> Any:
+    def _tally(self) -> T:
         """The counts that the model is made of."""
         return self.statistics_
 
@@ -65,35 +71,35 @@ class CategoryRows(Generative):
         at = [singles.columns.index(name) for name in column_names(self)]
         return [(j, _in_order(singles.categories[j])) for j in at]
 
-    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
-        y = label_column(self, y)  # before X, so that nothing is changed by it
+    def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[Columns, LabelArray, int]:
+        labels = label_column(self, y)  # before X, so that nothing is changed by it
         columns = columns_by_name(self, X, first=first)
         for name, column in columns.items():
             refuse_negative(self, name, column)
         rows = {name: categories_of(name, column) for name, column in columns.items()}
         N = len(next(iter(rows.values())))
-        check_consistent_length(range(N), y)
-        return rows, y, N
+        check_consistent_length(range(N), labels)
+        return rows, labels, N
 
-    def _rows(self, X: Any) -> dict[str, CodedColumn]:
+    def _rows(self, X: Samples) -> Columns:
         columns = columns_by_name(self, X, first=False)
         return {name: categories_of(name, column) for name, column in columns.items()}
 
-    def _made(self, batch: LabelledBatch | None) -> FittedClasses:
+    def _made(self, batch: LabelledBatch[Columns] | None) -> FittedClasses:
         tally = self._tally()
         places, log_prior = self._placed(tally.classes, tally.class_rows)
-        return FittedClasses(places, log_prior, self._conditional().fit(tally))
+        return FittedClasses(places, log_prior, self._density(tally))
 
-    def _conditional(self) -> Any:
-        """The class-conditional."""
+    def _density(self, tally: T) -> object:
+        """The class-conditional of a tally."""
         raise NotImplementedError
 
-    def _log_likelihood(self, density: Any, rows: Any) -> Floats:
-        return np.asarray(density.log_likelihood(rows))
+    def _log_likelihood(self, fitted: FittedClasses, rows: Columns) -> Floats:
+        return np.asarray(fitted.density.log_likelihood(rows))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class CategoricalNB(CategoryRows):
+class CategoricalNB(CategoryRows[CategoryTally]):
     r"""Categorical naive Bayes: columns of categories, independent given the class.
 
     See `textodds.learn.conditionals.categorical.Categorical` for the mathematics. Categories are text, whole
@@ -168,24 +174,23 @@ class CategoricalNB(CategoryRows):
         found = self._learner_of(CategoricalLearner, prior=self._prior())
         return found if self.force_alpha else replace(found, alpha=max(found.alpha, LEAST_ALPHA))
 
-    def _conditional(self) -> Any:
+    def _density(self, tally: CategoryTally) -> object:
         conditional = self._learner().categorical
         if conditional.alpha > self.alpha:
             warn_of_alpha(stacklevel=4)
-        return conditional
+        return conditional.fit(tally)
 
     def _tally(self) -> CategoryTally:
-        tally: CategoryTally = self.statistics_
         if self.min_categories is None:
-            return tally
-        return without_gaps(tally, column_names(self), self.min_categories)
+            return self.statistics_
+        return without_gaps(self.statistics_, column_names(self), self.min_categories)
 
-    def _counted(self, batch: LabelledBatch) -> CategoryTally:
+    def _counted(self, batch: LabelledBatch[Columns]) -> CategoryTally:
         return CategoryTally.of(batch.rows, _labels_of(batch), batch.weights)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class JointTable(CategoryRows):
+class JointTable(CategoryRows[CellTally]):
     r"""A probability of each combination of categories: nothing is independent.
 
     See `textodds.learn.conditionals.table.FullTable` for the mathematics. Categories are as in
@@ -231,16 +236,16 @@ class JointTable(CategoryRows):
     @property
     def n_cells_(self) -> int:
         """How many combinations there are."""
-        return int(self._conditional().cells(self._singles()))
+        return int(self.learner().table.cells(self._singles()))
 
-    def _conditional(self) -> Any:
-        return self.learner().table
+    def _density(self, tally: CellTally) -> object:
+        return self.learner().table.fit(tally)
 
-    def _counted(self, batch: LabelledBatch) -> CellTally:
+    def _counted(self, batch: LabelledBatch[Columns]) -> CellTally:
         return CellTally.of(batch.rows, _labels_of(batch), batch.weights)
 
 
-def _labels_of(batch: LabelledBatch) -> CodedColumn:
+def _labels_of(batch: LabelledBatch[Columns]) -> CodedColumn:
     """The labels of a batch as the core takes them."""
     return CodedColumn(batch.classes, batch.codes.astype(np.int32))
 

@@ -6,11 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds.errors import InputError, NegativeCount, TextoddsWarning
+from textodds.interop.containers import Rows, Samples
 from textodds.interop.estimators.generative import Generative, fitted
-from textodds.interop.labels import LabelledBatch, names
+from textodds.interop.labels import LabelArray, LabelledBatch, Labels, names
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
 from textodds.learn.class_sums import ClassSums, LinearScores, class_sums, first_below
@@ -31,17 +33,16 @@ def warn_of_alpha(*, stacklevel: int) -> None:
     )
 
 
-class CountRows(Generative):
+class CountRows(Generative[Rows, ClassSums]):
     """Rows of counts, whose statistics are `ClassSums`; a learner of the core makes the model of them."""
 
-    alpha: Any
+    alpha: Alpha | None
     force_alpha = True
     _declares = True
+    _takes: tuple[str, ...] = ("sparse", "positive_only")
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True  # of rows that are no counts, with which scikit-learn tries it
         return tags
 
@@ -75,21 +76,20 @@ class CountRows(Generative):
     def _sums(self) -> ClassSums:
         """The statistics of all classes, those without rows too."""
         check_is_fitted(self)
-        sums: ClassSums = self.statistics_
-        return sums.of(self.classes_)
+        return self.statistics_.of(self.classes_)
 
-    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
-        rows, y = validate_data(self, X, y, reset=first, accept_sparse="csr", ensure_min_samples=least)
-        return rows, y, rows.shape[0]
+    def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[Rows, LabelArray, int]:
+        rows, column = validate_data(self, X, y, reset=first, accept_sparse="csr", ensure_min_samples=least)
+        return rows, column, rows.shape[0]
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Samples) -> Rows:
         return self._seen(validate_data(self, X, reset=False, accept_sparse="csr"))
 
-    def _seen(self, rows: Any) -> Any:
+    def _seen(self, rows: Rows) -> Rows:
         """What the model sees of rows, in learning and in predicting."""
         return rows
 
-    def _refuse(self, rows: Any) -> None:
+    def _refuse(self, rows: Rows) -> None:
         """Refuse to learn from what are no counts."""
         if (found := first_below(rows, 0)) is not None:
             row, column, value = found
@@ -99,12 +99,12 @@ class CountRows(Generative):
                 hint="give counts, or other numbers of zero or more; GaussianNB takes any",
             )
 
-    def _counted(self, batch: LabelledBatch) -> ClassSums:
+    def _counted(self, batch: LabelledBatch[Rows]) -> ClassSums:
         self._check_alpha()  # here, since batches make no model before it is wanted
         self._refuse(batch.rows)
         return self._summed(batch, self._seen(batch.rows))
 
-    def _summed(self, batch: LabelledBatch, rows: Any) -> ClassSums:
+    def _summed(self, batch: LabelledBatch[Rows], rows: Rows) -> ClassSums:
         K = len(batch.labels)
         weight = np.bincount(batch.codes, batch.weights, K).astype(np.float64, copy=False)
         with np.errstate(over="ignore"):
@@ -116,7 +116,7 @@ class CountRows(Generative):
                 )
         return ClassSums(batch.labels, weight, total)
 
-    def _made(self, batch: LabelledBatch | None) -> FittedClasses:
+    def _made(self, batch: LabelledBatch[Rows] | None) -> FittedClasses:
         sums = self._sums()
         places, log_prior = self._placed(names(sums.labels), sums.weight)
         conditional: Any = self._learner().conditional
@@ -125,7 +125,7 @@ class CountRows(Generative):
 
     def _smoothing(self) -> Alpha | None:
         """The smoothing that is used: a number, or (V,); None is chosen where there are texts."""
-        given: Any = self.alpha
+        given = self.alpha
         if given is None:
             return None
         if np.ndim(given) and np.size(given) and not (least := np.min(given)) >= 0:
@@ -151,6 +151,6 @@ class CountRows(Generative):
                 f"Got {np.size(alpha)} elements instead of {self.n_features_in_}.",
                 hint="alpha is a number, or has one for each column",
             )
-        if np.min(self.alpha) < np.min(alpha):
+        if self.alpha is not None and np.min(np.asarray(self.alpha)) < np.min(alpha):
             warn_of_alpha(stacklevel=4)
         return alpha

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from textodds.errors import InputError, Unsupported
 from textodds.interop.class_priors import ClassPrior
+from textodds.interop.containers import Rows, Samples
 from textodds.interop.estimators.gaussians import Discriminants
 from textodds.interop.estimators.generative import fitted
 from textodds.interop.labels import LabelledBatch
@@ -19,6 +19,7 @@ from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.covariance import fit_exactly, reweigh
 from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
 from textodds.learn.fisher import LinearFit
+from textodds.learn.forms.linear import LinearModel
 from textodds.learn.forms.quadratic import LOG_2PI, Full, QuadraticModel
 
 
@@ -88,14 +89,14 @@ class LinearDiscriminantAnalysis(
     n_components: int | None = None
     store_covariance: bool = False
     tol: float = 1e-4
-    covariance_estimator: Any = None
+    covariance_estimator: BaseEstimator | None = None
     _solvers = ("svd", "lsqr", "eigen")
 
     def learner(self) -> LinearDiscriminantLearner:
         """The learner of the core with the same choices, as for sparse rows."""
         return LinearDiscriminantLearner(self._core_shrinkage(), self._prior(), self.tol)
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Samples) -> Floats:
         """Rows along Fisher's directions, about ``xbar_`` or zero: (N, n_components)."""
         directions = self.scalings_
         along = np.asarray(self._rows(X) @ directions)
@@ -126,11 +127,11 @@ class LinearDiscriminantAnalysis(
         if not 0 < self.tol < 1:
             raise InputError(f"tol must be between 0 and 1, got {self.tol!r}")
 
-    def _scores_of(self, fitted: FittedClasses, rows: Any) -> Floats:
+    def _scores_of(self, fitted: FittedClasses, rows: Rows) -> Floats:
         assert isinstance(fitted, LinearFit)
         return fitted.scores(rows)
 
-    def _made(self, batch: LabelledBatch | None) -> LinearFit:
+    def _made(self, batch: LabelledBatch[Rows] | None) -> LinearFit:
         moments = self.statistics_
         places, log_prior = self._placed(moments.classes, moments.class_rows)
         prior = shares_of(log_prior[places])
@@ -148,13 +149,16 @@ class LinearDiscriminantAnalysis(
         how = {"n_components": self.n_components, "tolerance": self.tol}
         return LinearFit.of(known, mean, weights, intercept, **how)
 
-    def _made_sparse(self, batch: LabelledBatch) -> LinearFit:
+    def _made_sparse(self, batch: LabelledBatch[Rows]) -> LinearFit:
         data = batch.labelled_rows().with_two_classes()
         known, found = self._fit_sparse(data)
-        model: Any = found.model
+        model = found.model
+        assert isinstance(model, LinearModel)
         dense = model.weights.rows(np.arange(model.n_features))  # (V, J), calibrated
         mean = data.class_means()
-        made = self._with_directions(known, mean, dense * found.about["temperature"], model.intercept)
+        made = self._with_directions(
+            known, mean, dense * found.about["temperature"], np.asarray(model.intercept)
+        )
         return replace(made, weights=dense)
 
 
@@ -206,7 +210,7 @@ class QuadraticDiscriminantAnalysis(Discriminants):
     reg_param: float = 0.0
     store_covariance: bool = False
     tol: float = 1e-4
-    covariance_estimator: Any = None
+    covariance_estimator: BaseEstimator | None = None
     pooling: float = 0.0
     rank: int = 128
     _solvers = ("svd", "eigen")
@@ -219,7 +223,7 @@ class QuadraticDiscriminantAnalysis(Discriminants):
             )
         return QuadraticDiscriminantLearner(self._core_shrinkage(), self.pooling, self._prior(), self.rank)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
         scores = super().decision_function(X)  # from which scikit-learn leaves out a constant
         return scores + self.n_features_in_ / 2 * LOG_2PI if scores.ndim == 2 else scores
@@ -269,12 +273,12 @@ class QuadraticDiscriminantAnalysis(Discriminants):
                     f"{other} and reg_param are both towards something simpler", hint="give one of the two"
                 )
 
-    def _scores_of(self, fitted: FittedClasses, rows: Any) -> Floats:
+    def _scores_of(self, fitted: FittedClasses, rows: Rows) -> Floats:
         if isinstance(fitted.density, QuadraticModel):  # of sparse rows, calibrated
             return fitted.by_class(fitted.density.scores(rows).T, -np.inf).T
-        return fitted.log_joint(self._log_likelihood(fitted.density, rows))
+        return fitted.log_joint(self._log_likelihood(fitted, rows))
 
-    def _made(self, batch: LabelledBatch | None) -> FittedClasses:
+    def _made(self, batch: LabelledBatch[Rows] | None) -> FittedClasses:
         moments = self.statistics_
         places, log_prior = self._placed(moments.classes, moments.class_rows)
         gaussian = Gaussian("full", pooling=self.pooling)
@@ -284,7 +288,7 @@ class QuadraticDiscriminantAnalysis(Discriminants):
             density = self._fit_dense(gaussian, batch)
         return FittedClasses(places, log_prior, density)
 
-    def _made_sparse(self, batch: LabelledBatch) -> FittedClasses:
+    def _made_sparse(self, batch: LabelledBatch[Rows]) -> FittedClasses:
         known, found = self._fit_sparse(batch.labelled_rows().with_two_classes())
         return replace(known, density=found.model)
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds.errors import InputError, Unsupported
 from textodds.interop.class_priors import ClassPrior
+from textodds.interop.containers import Rows, Samples
 from textodds.interop.estimators.generative import Generative, fitted
-from textodds.interop.labels import LabelledBatch
+from textodds.interop.labels import LabelArray, LabelledBatch, Labels
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
@@ -28,7 +30,12 @@ from textodds.learn.covariance import (
     fit_exactly,
     with_covariances,
 )
-from textodds.learn.discriminant import DiscriminantFit, GaussianLearner
+from textodds.learn.discriminant import (
+    DiscriminantFit,
+    GaussianLearner,
+    LinearDiscriminantLearner,
+    QuadraticDiscriminantLearner,
+)
 from textodds.learn.forms.quadratic import Full
 from textodds.learn.labelled_rows import LabelledRows
 from textodds.stats.moments import Moments
@@ -38,7 +45,7 @@ class NotOfSparseRows(Unsupported, AttributeError):
     """What there is of dense rows only; an `AttributeError` so that ``hasattr`` says no."""
 
 
-class NumberRows(Generative):
+class NumberRows(Generative[Rows, Moments]):
     """Rows of numbers, whose statistics are `Moments`."""
 
     _prior_name = "priors"
@@ -46,11 +53,16 @@ class NumberRows(Generative):
     _sparse = False  # whether sparse rows are taken
     _missing = False  # whether missing numbers are taken
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse
         tags.input_tags.allow_nan = self._missing
         return tags
+
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class, (K,)."""
+        return self._known().by_class(self.statistics_.class_rows, 0.0)
 
     def _moments(self, wanted: str) -> Moments:
         """The statistics, which there are of dense rows only."""
@@ -60,18 +72,17 @@ class NumberRows(Generative):
                 f"there is no {wanted} of sparse rows, whose covariance is never written out",
                 hint="fit dense rows (`X.toarray()`) where there are few columns",
             )
-        moments: Moments = self.statistics_
-        return moments
+        return self.statistics_
 
-    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
-        rows, y = validate_data(self, X, y, reset=first, ensure_min_samples=least, **self._checks)
-        return rows, y, rows.shape[0]
+    def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[Rows, LabelArray, int]:
+        rows, column = validate_data(self, X, y, reset=first, ensure_min_samples=least, **self._checks)
+        return rows, column, rows.shape[0]
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Samples) -> Rows:
         return validate_data(self, X, reset=False, **self._checks)
 
     @property
-    def _checks(self) -> dict[str, Any]:
+    def _checks(self) -> dict[str, object]:
         # Moments take rows of any type of number block by block: a copy of all of them is not needed.
         return {
             "accept_sparse": "csr" if self._sparse else False,
@@ -79,7 +90,7 @@ class NumberRows(Generative):
             "dtype": "numeric",
         }
 
-    def _counted(self, batch: LabelledBatch) -> Moments:
+    def _counted(self, batch: LabelledBatch[Rows]) -> Moments:
         if sparse.issparse(batch.rows):
             raise Unsupported(
                 "sparse rows are not learned in batches: their shrinkage is chosen on held-out rows of all",
@@ -87,8 +98,8 @@ class NumberRows(Generative):
             )
         return Moments.of_codes(batch.rows, batch.codes, batch.classes, batch.weights, full=self._full)
 
-    def _log_likelihood(self, density: Any, rows: Any) -> Floats:
-        return np.asarray(density.log_density(rows.toarray() if sparse.issparse(rows) else rows))
+    def _log_likelihood(self, fitted: FittedClasses, rows: Rows) -> Floats:
+        return super()._log_likelihood(fitted, rows if isinstance(rows, np.ndarray) else rows.toarray())
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -144,7 +155,7 @@ class GaussianNB(NumberRows):
         self._known()
         return float(self.var_smoothing * overall_variance(self.statistics_).max(initial=0.0))
 
-    def _made(self, batch: LabelledBatch | None) -> FittedClasses:
+    def _made(self, batch: LabelledBatch[Rows] | None) -> FittedClasses:
         moments = self.statistics_
         places, log_prior = self._placed(moments.classes, moments.class_rows)
         conditional = replace(self.learner().gaussian, of_largest=True)
@@ -154,10 +165,10 @@ class GaussianNB(NumberRows):
 class Discriminants(NumberRows):
     """Gaussian classes with covariances, of dense or sparse rows."""
 
-    solver: Any
-    shrinkage: Any
-    priors: Any
-    covariance_estimator: Any
+    solver: str
+    shrinkage: float | str | None
+    priors: ClassPrior
+    covariance_estimator: BaseEstimator | None
     _solvers: tuple[str, ...]
     _full = True
     _least_rows = 2
@@ -168,7 +179,7 @@ class Discriminants(NumberRows):
         # The other choices are made from a covariance that is written out.
         return not isinstance(self.shrinkage, str) and self.covariance_estimator is None
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V), dense or sparse, with labels y (N,), and from nothing before."""
         batch = self._batch(X, y, sample_weight, first=True, least=self._least_rows)
         if self.covariance_estimator is not None and batch.weights is not None:
@@ -187,34 +198,38 @@ class Discriminants(NumberRows):
 
     priors_ = fitted("Probability of each class, (K,).", lambda fit: np.exp(fit.log_prior))
 
-    def log_joint(self, X: Any) -> Floats:
+    def log_joint(self, X: Samples) -> Floats:
         """``log p(x, k)`` with all constants, (N, K); of an estimator fitted on dense rows."""
         self._moments("density")
         return super().log_joint(X)
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Samples) -> Floats:
         fitted = self._known()
         rows = self._rows(X)
         with np.errstate(all="ignore"):
             return bayes.refuse_overflow(self._scores_of(fitted, rows))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
         scores = self._scores(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
-    def _scores_of(self, fitted: FittedClasses, rows: Any) -> Floats:
+    def learner(self) -> LinearDiscriminantLearner | QuadraticDiscriminantLearner:
+        """The learner of the core with the same choices, as for sparse rows."""
+        raise NotImplementedError
+
+    def _scores_of(self, fitted: FittedClasses, rows: Rows) -> Floats:
         """``log p(k | x)`` up to a constant by row, (N, K)."""
         raise NotImplementedError
 
-    def _made_sparse(self, batch: LabelledBatch) -> FittedClasses:
+    def _made_sparse(self, batch: LabelledBatch[Rows]) -> FittedClasses:
         """The model of sparse rows."""
         raise NotImplementedError
 
     def _fit_sparse(self, data: LabelledRows) -> tuple[FittedClasses, DiscriminantFit]:
         """What the learner makes of sparse rows."""
         places, log_prior = self._placed(data.classes, data.class_weights())
-        learner: Any = self.learner()
+        learner = self.learner()
         if not self._prior_parameter().is_of_data:  # it is of the classes with rows
             share = np.exp(log_prior[places])
             own = dict(zip(data.classes, (share / share.sum()).tolist(), strict=True))
@@ -222,8 +237,8 @@ class Discriminants(NumberRows):
         return FittedClasses(places, log_prior, None), learner.fit_design(None, data)
 
     def _batch(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
-    ) -> LabelledBatch:
+        self, X: Samples, y: Labels, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
+    ) -> LabelledBatch[Rows]:
         self._check_choices()
         if not first:
             self._moments("further batch")
@@ -258,11 +273,11 @@ class Discriminants(NumberRows):
     def _fit_dense(
         self,
         gaussian: Gaussian,
-        batch: LabelledBatch | None,
+        batch: LabelledBatch[Rows] | None,
         weigh: Callable[[Moments], Moments] = lambda moments: moments,
     ) -> Full:
         """The densities of dense rows, of classes that may be given other weights than they have."""
-        moments: Moments = self.statistics_
+        moments = self.statistics_
         if self.covariance_estimator is None:
             data = None if batch is None or self.shrinkage not in FROM_ROWS else batch.labelled_rows()
             return fit_by_shrinkage(gaussian, self.shrinkage, moments, data, weigh)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from textodds.errors import InputError, NoData
 from textodds.interop.class_priors import PriorParameter
-from textodds.interop.labels import LabelledBatch, declared, distinct, joined, names
+from textodds.interop.containers import Samples
+from textodds.interop.labels import LabelArray, LabelledBatch, Labels, declared, distinct, joined, names
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
@@ -23,39 +25,49 @@ from textodds.learn.registry import Learner, Prior, settings_of
 
 L = TypeVar("L", bound=Learner)
 
+ANY_COLUMNS = ("categorical", "string", "allow_nan")
+"""The tags of columns of any kind, with missing values."""
+
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Labels and probabilities from scores, and a prior in any of its forms."""
 
-    classes_: NDArray[Any]
+    classes_: LabelArray
     n_features_in_: int
     fit_prior = True
     _prior_name = "class_prior"  # the parameter that has it
     _rescales_prior = False
+    _takes: tuple[str, ...] = ()  # what X may be, by the names of scikit-learn's input tags
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        for name in self._takes:
+            setattr(tags.input_tags, name, True)
+        return tags
 
     def learner(self) -> Learner:
         """The learner of the core with the same choices, for `textodds.train`."""
         raise NotImplementedError
 
-    def _learner_of(self, kind: type[L], **other: Any) -> L:
+    def _learner_of(self, kind: type[L], **other: object) -> L:
         """A learner whose settings are the parameters of the same names, but for some other."""
         same = {name: getattr(self, name) for name in settings_of(kind) if name not in other}
         return kind(**same, **other)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> LabelArray:
         """The most probable class of each row, (N,)."""
         best = self._scores(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Samples) -> Floats:
         """``log p(k | x)``, (N, K)."""
         return log_softmax(self._scores(X))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Samples) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
         return np.exp(self.predict_log_proba(X))
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Samples) -> Floats:
         """``log p(k | x)`` up to a constant by row, (N, K)."""
         raise NotImplementedError
 
@@ -79,20 +91,30 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._prior_parameter().for_learner(getattr(self, "classes_", None))
 
 
-def _takes_batches(estimator: Generative) -> bool:
+class Statistics(Protocol):
+    """What adds."""
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+
+R = TypeVar("R")
+S = TypeVar("S", bound=Statistics)
+
+
+def _takes_batches(estimator: Generative[R, S]) -> bool:
     estimator._refuse_batches()
     return True
 
 
-class Generative(Classifier):
+class Generative(Classifier, Generic[R, S]):
     """A classifier that knows ``p(x, k)``, from statistics that add."""
 
-    statistics_: Any
+    statistics_: S
     _fitted: FittedClasses | None
     _least_rows = 1
     _declares = False  # whether classes are to be named with the first batch
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V) with labels y (N,); what was learned before is forgotten."""
         batch = self._batch(X, y, sample_weight, first=True, least=self._least_rows)
         self.classes_ = batch.labels
@@ -103,7 +125,7 @@ class Generative(Classifier):
 
     @available_if(_takes_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more rows: after the last batch, as if `fit` had seen them all.
 
@@ -129,31 +151,26 @@ class Generative(Classifier):
         self._fitted = None  # made when it is wanted: a first batch may be too small to make it of
         return self
 
-    @property
-    def class_count_(self) -> Floats:
-        """Weight of the rows of each class, (K,)."""
-        return self._known().by_class(self.statistics_.class_rows, 0.0)
-
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Samples) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
         return bayes.normalise(self._scores(X))[0]
 
-    def log_joint(self, X: Any) -> Floats:
+    def log_joint(self, X: Samples) -> Floats:
         """``log p(x, k)`` with all constants, (N, K)."""
         fitted = self._known()
         rows = self._rows(X)
         with np.errstate(all="ignore"):
-            return bayes.refuse_overflow(fitted.log_joint(self._log_likelihood(fitted.density, rows)))
+            return bayes.refuse_overflow(fitted.log_joint(self._log_likelihood(fitted, rows)))
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:
+    def predict_joint_log_proba(self, X: Samples) -> Floats:
         """The same as `log_joint`, under scikit-learn's name."""
         return self.log_joint(X)
 
-    def log_density(self, X: Any) -> Floats:
+    def log_density(self, X: Samples) -> Floats:
         """``log p(x)`` with all constants, (N,): how usual a row is, whatever its class."""
         return bayes.normalise(self.log_joint(X))[1]
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Samples) -> Floats:
         return self.log_joint(X)
 
     def _known(self) -> FittedClasses:
@@ -164,14 +181,14 @@ class Generative(Classifier):
         return self._fitted
 
     def _batch(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
-    ) -> LabelledBatch:
-        rows, y, N = self._checked(X, y, first=first, least=least)
-        labels, codes = self._coded(y)
+        self, X: Samples, y: Labels, sample_weight: ArrayLike | None, *, first: bool, least: int = 1
+    ) -> LabelledBatch[R]:
+        rows, column, N = self._checked(X, y, first=first, least=least)
+        labels, codes = self._coded(column)
         weights = None if sample_weight is None else checked_weights(sample_weight, N)
         return LabelledBatch(rows, labels, codes, weights)
 
-    def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def _coded(self, y: LabelArray) -> tuple[LabelArray, NDArray[np.intp]]:
         """The labels that occur, sorted (K,), and the number of each row's (N,)."""
         return distinct(y)
 
@@ -192,35 +209,27 @@ class Generative(Classifier):
     def _refuse_batches(self) -> None:
         """Refuse to learn in batches, with the reason, where that cannot be."""
 
-    def _checked(self, X: Any, y: Any, *, first: bool, least: int) -> tuple[Any, Any, int]:
+    def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[R, LabelArray, int]:
         """Rows and labels to learn from, checked, at least so many, and how many they are."""
         raise NotImplementedError
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: Samples) -> R:
         """Rows to predict, checked."""
         raise NotImplementedError
 
-    def _counted(self, batch: LabelledBatch) -> Any:
+    def _counted(self, batch: LabelledBatch[R]) -> S:
         """The statistics of a batch."""
         raise NotImplementedError
 
-    def _made(self, batch: LabelledBatch | None) -> FittedClasses:
+    def _made(self, batch: LabelledBatch[R] | None) -> FittedClasses:
         """The model of the statistics; ``batch`` has all rows they were counted from, where that is so."""
         raise NotImplementedError
 
-    def _log_likelihood(self, density: Any, rows: Any) -> Floats:
+    def _log_likelihood(self, fitted: FittedClasses, rows: R) -> Floats:
         """``log p(x | k)``, (N, J)."""
-        return np.asarray(density.log_density(rows))
+        return np.asarray(fitted.density.log_density(rows))
 
 
-def fitted(about: str, read: Callable[[Any], Any]) -> Any:
+def fitted(about: str, read: Callable[[Any], object]) -> property:
     """An attribute of a fitted estimator, read from what was made of its statistics (`FittedClasses`)."""
     return property(lambda estimator: read(estimator._known()), doc=about)
-
-
-def tags_of_columns(tags: Any) -> Any:
-    """scikit-learn's tags of an estimator of columns of any kind, with missing values."""
-    tags.input_tags.categorical = True
-    tags.input_tags.string = True
-    tags.input_tags.allow_nan = True
-    return tags

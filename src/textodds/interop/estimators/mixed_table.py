@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from textodds.interop.class_priors import ClassPrior
-from textodds.interop.containers import columns_by_name, label_column
-from textodds.interop.estimators.generative import Classifier, tags_of_columns
-from textodds.interop.labels import joined, named
+from textodds.interop.containers import Samples, columns_by_name, label_column, labels_of_rows
+from textodds.interop.estimators.generative import ANY_COLUMNS, Classifier
+from textodds.interop.labels import LabelArray, Labels, joined
 from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel
 from textodds.training.tables import train_table
@@ -60,15 +59,13 @@ class MixedNB(Classifier):
     unseen: str = "ignore"
     class_prior: ClassPrior = None
     calibrate: bool = True
-
-    def __sklearn_tags__(self) -> Any:
-        return tags_of_columns(super().__sklearn_tags__())
+    _takes = ANY_COLUMNS
 
     def learner(self) -> MixedLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
         return self._learner_of(MixedLearner, prior=self._prior())
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V) with labels y (N,); what was learned before is forgotten."""
         table, labels, classes, weights = self._checked(X, y, sample_weight, first=True)
         choices = clone(self)
@@ -80,7 +77,7 @@ class MixedNB(Classifier):
         return self
 
     def partial_fit(
-        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more rows; what was chosen for the columns in the first batch stays as it is.
 
@@ -96,31 +93,27 @@ class MixedNB(Classifier):
             self.classes_ = joined(self.classes_, classes)
         return self
 
-    def log_joint(self, X: Any) -> Floats:
+    def log_joint(self, X: Samples) -> Floats:
         """``log p(x, k)`` with all constants, before any weighing: (N, K)."""
         check_is_fitted(self)
         return self._by_class(self.model_.log_joint(self._table(X)), self.model_.classes_)
 
-    def log_density(self, X: Any) -> Floats:
+    def log_density(self, X: Samples) -> Floats:
         """``log p(x)`` with all constants, (N,)."""
         return np.asarray(np.logaddexp.reduce(self.log_joint(X), axis=1))
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Samples) -> Floats:
         check_is_fitted(self)
         return self._by_class(self.model_.score(self._table(X))[0], self.model_.classes_)
 
     def _checked(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, first: bool
-    ) -> tuple[dict[str, Any], NDArray[Any], list[str], Floats | None]:
-        y = label_column(self, y)  # before X, so that nothing is changed by it
+        self, X: Samples, y: Labels, sample_weight: ArrayLike | None, *, first: bool
+    ) -> tuple[dict[str, Any], LabelArray, list[str], Floats | None]:
+        column = label_column(self, y)  # before X, so that nothing is changed by it
         table = self._table(X, first=first)
-        N = len(next(iter(table.values())))
-        check_consistent_length(range(N), y)
-        labels, classes = named(y)
-        weights = None if sample_weight is None else checked_weights(sample_weight, N)
-        return table, labels, classes, weights
+        return table, *labels_of_rows(column, len(next(iter(table.values()))), sample_weight)
 
-    def _table(self, X: Any, *, first: bool = False) -> dict[str, Any]:
+    def _table(self, X: Samples, *, first: bool = False) -> dict[str, Any]:
         """The columns as a table is read: those of any objects are lists."""
         return {
             name: column.tolist() if isinstance(column, np.ndarray) and column.dtype == object else column

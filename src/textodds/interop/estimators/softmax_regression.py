@@ -5,18 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import errors
 from textodds.errors import InputError, Unsupported, suggestion
-from textodds.interop.labels import LabelledBatch, distinct, name_in, names
+from textodds.interop.containers import Samples
+from textodds.interop.labels import Label, LabelArray, LabelledBatch, Labels, distinct, name_in, names
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import normalise, of_log_odds
 from textodds.learn.forms.linear import LinearModel, log_softmax
@@ -27,7 +29,7 @@ from textodds.learn.softmax.odds_ratios import OddsRatio
 from textodds.learn.solvers import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
 
-ClassWeight = dict[Any, float] | str | None
+ClassWeight = dict[Label, float] | str | None
 
 FEW_CELLS = 1 << 16
 """Sparse rows of no more cells than this are made dense, and solved to the last digit by elimination."""
@@ -48,7 +50,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_iter: int = 200
     _kind: ClassVar[type[regression.Discriminative]]  # the learner of the core
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -64,15 +66,15 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         other = {"class_weight": factors, "tolerance": self.tol, "max_epochs": self.max_iter}
         return self._kind(**same | other)
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V), dense or sparse, with labels y (N,)."""
         learner = self.learner()  # refuses what cannot be before anything is looked at
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        labels, codes = distinct(y)
-        weights = None if sample_weight is None else checked_weights(sample_weight, X.shape[0])
-        if sparse.issparse(X) and X.shape[0] * X.shape[1] <= FEW_CELLS:
-            X = X.toarray()
-        data = LabelledBatch(X, labels, codes, weights).labelled_rows().with_two_classes()
+        rows, column = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        labels, codes = distinct(column)
+        weights = None if sample_weight is None else checked_weights(sample_weight, rows.shape[0])
+        if sparse.issparse(rows) and rows.shape[0] * rows.shape[1] <= FEW_CELLS:
+            rows = rows.toarray()
+        data = LabelledBatch(rows, labels, codes, weights).labelled_rows().with_two_classes()
         idle = set(names(labels)).difference(data.classes)  # their rows all weigh nothing
         learner = replace(learner, class_weight=self._factors(labels, idle))
         with warnings.catch_warnings():
@@ -87,7 +89,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = np.array([max(fit.outcome.steps, 1)], dtype=np.int32)  # where the start was the end
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """Scores, (N, K); of two classes the log-odds of the second, (N,)."""
         check_is_fitted(self)
         rows = validate_data(self, X, reset=False, accept_sparse="csr", dtype="numeric")
@@ -98,18 +100,18 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores += self.intercept_
         return scores
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Samples) -> LabelArray:
         """The most probable class of each row, (N,)."""
         scores = self.decision_function(X)
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Samples) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
         scores = self.decision_function(X)
         return of_log_odds(scores) if scores.ndim == 1 else normalise(scores)[0]
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Samples) -> Floats:
         """``log p(k | x)``, (N, K)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -117,7 +119,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return log_softmax(scores)
 
     def odds_ratios(
-        self, label: Any, rival: Any, features: Sequence[int | str] | None = None, level: float = 0.95
+        self, label: Label, rival: Label, features: Sequence[int | str] | None = None, level: float = 0.95
     ) -> tuple[OddsRatio, ...]:
         """Odds ratios, with standard errors, of ``label`` against ``rival`` for some columns, or all.
 
@@ -140,7 +142,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return ratios
         return tuple(replace(ratio, feature=known[v]) for ratio, v in zip(ratios, columns, strict=True))
 
-    def _column(self, known: list[Any], column: int | str) -> int:
+    def _column(self, known: list[str], column: int | str) -> int:
         if column in known:
             return known.index(column)
         if isinstance(column, str) or not 0 <= column < self.n_features_in_:
@@ -150,12 +152,12 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return int(column)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         state.pop("_fit", None)
         return state
 
-    def _factors(self, labels: NDArray[Any], idle: Collection[str] = ()) -> regression.ClassWeight:
+    def _factors(self, labels: LabelArray, idle: Collection[str] = ()) -> regression.ClassWeight:
         """The class weights by the names that the core has for the classes, without those of idle ones."""
         given: ClassWeight = self.class_weight
         if not isinstance(given, dict):
@@ -261,7 +263,7 @@ class NBSoftmax(Softmax):
     form: str = "scaled"
     _kind = regression.NBSoftmaxLearner
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.form == "scaled"  # of rows without a zero; see above
         return tags

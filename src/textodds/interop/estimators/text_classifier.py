@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from textodds.data import Source, read
 from textodds.errors import InputError, Unsupported
-from textodds.interop.containers import label_column, rows_from_zero, text_column
+from textodds.interop.containers import Samples, label_column, labels_of_rows, rows_from_zero, text_column
 from textodds.interop.estimators.generative import Classifier
-from textodds.interop.labels import declared, joined, name_in, named
+from textodds.interop.labels import Label, LabelArray, Labels, declared, joined, name_in
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts
@@ -118,7 +118,7 @@ class TextClassifier(Classifier):
     weighting: Weighting | None = None
     sklearn: bool = False
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.one_d_array = True
@@ -151,7 +151,7 @@ class TextClassifier(Classifier):
         made.model_, made.classes_ = model, np.array(model.classes_)
         return made
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from texts X (N,) with labels y (N,); what was learned before is forgotten."""
         labels, source = self._labelled(X, y, sample_weight)
         self.model_: TextModel = self._trained(labels, source)
@@ -160,7 +160,7 @@ class TextClassifier(Classifier):
 
     @available_if(_learns_on)  # type: ignore[untyped-decorator]
     def partial_fit(
-        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more texts: after the last batch, as if `fit` had seen them all.
 
@@ -180,7 +180,7 @@ class TextClassifier(Classifier):
         return self
 
     @available_if(_learns_on)  # type: ignore[untyped-decorator]
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def forget(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Forget texts that were learned, under the same labels and weights: as if `fit` had not seen them.
 
         `NegativeCount`, and nothing is changed, if they were not learned. A class without texts stays in
@@ -190,13 +190,13 @@ class TextClassifier(Classifier):
         self.model_.change(self._counted(self._labelled(X, y, sample_weight)[1]), -1)
         return self
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Samples) -> Floats:
         """``log p(k | text)``, (N, K); of two classes the log-odds of the second, (N,)."""
         scores = self._scores(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else log_softmax(scores)
 
     def explain(
-        self, text: str, label: Any = None, rival: Any = None, *, calibrate: bool = True
+        self, text: str, label: Label = None, rival: Label = None, *, calibrate: bool = True
     ) -> Explanation:
         """What each word of a text adds to the log-odds of ``label`` against ``rival``.
 
@@ -206,7 +206,7 @@ class TextClassifier(Classifier):
         asked, other = (None if each is None else name_in("explain", each) for each in (label, rival))
         return self.model_.explain(text, asked, other, calibrate=calibrate)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "model_" in state:  # the file, which is checked when it is read and outlives versions
             state["model_"] = _written(self.model_)
@@ -217,7 +217,7 @@ class TextClassifier(Classifier):
             state = {**state, "model_": _opened(file, state["threads"])}
         super().__setstate__(state)
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Samples) -> Floats:
         check_is_fitted(self)
         known = self.model_.classes_
         with rows_from_zero():
@@ -225,7 +225,7 @@ class TextClassifier(Classifier):
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
         return self._by_class(scores, known)
 
-    def _trained(self, labels: NDArray[Any], source: Source) -> TextModel:
+    def _trained(self, labels: LabelArray, source: Source) -> TextModel:
         """The model of all texts there are."""
         with rows_from_zero():
             return train_on(source, self._recipe(labels), calibrate=self.calibrate, threads=self.threads)
@@ -235,16 +235,13 @@ class TextClassifier(Classifier):
         with rows_from_zero():
             return self.model_.count(source)
 
-    def _labelled(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], Source]:
+    def _labelled(self, X: Samples, y: Labels, sample_weight: ArrayLike | None) -> tuple[LabelArray, Source]:
         """The labels that occur, and the texts with theirs as the core takes them."""
-        y = label_column(self, y)
-        texts = text_column(X)
-        check_consistent_length(range(len(texts)), y)
-        labels, classes = named(y)
-        weights = None if sample_weight is None else checked_weights(sample_weight, len(texts))
+        column, texts = label_column(self, y), text_column(X)
+        labels, classes, weights = labels_of_rows(column, len(texts), sample_weight)
         return labels, read(texts, classes, weights)
 
-    def _recipe(self, labels: NDArray[Any]) -> Recipe:
+    def _recipe(self, labels: LabelArray) -> Recipe:
         """The choices, as the core takes them."""
         learner = self.learner
         if isinstance(learner, BaseEstimator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,9 @@ from scipy import sparse
 
 from textodds.errors import InputError, NoData, TextoddsWarning, Unsupported
 from textodds.interop.class_priors import ClassPrior
+from textodds.interop.containers import Rows, Samples
 from textodds.interop.estimators.count_rows import CountRows
-from textodds.interop.labels import LabelledBatch, distinct
+from textodds.interop.labels import LabelArray, LabelledBatch, distinct
 from textodds.learn.arrays import Floats
 from textodds.learn.class_sums import ClassSums, class_sums, present, with_whole_cells
 from textodds.learn.conditionals.complement import transformed
@@ -30,7 +30,17 @@ class NotBinary(TextoddsWarning):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MultinomialNB(CountRows):
+class NaiveBayes(CountRows):
+    """The parameters that multinomial, Bernoulli and complement naive Bayes share."""
+
+    alpha: Alpha | None = 1.0
+    force_alpha: bool = True
+    fit_prior: bool = True
+    class_prior: ClassPrior = None
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class MultinomialNB(NaiveBayes):
     r"""Multinomial naive Bayes: rows of counts, or of shares of counts such as tf-idf.
 
     See `textodds.learn.conditionals.multinomial.Multinomial` for the mathematics.
@@ -71,21 +81,17 @@ class MultinomialNB(CountRows):
     array(['ham', 'eggs'], dtype='<U4')
     """
 
-    alpha: Alpha | None = 1.0
-    force_alpha: bool = True
-    fit_prior: bool = True
-    class_prior: ClassPrior = None
     binary: bool = False
 
     def _learner(self) -> MultinomialLearner:
         return self._learner_of(MultinomialLearner, alpha=self._smoothing(), prior=self._prior())
 
-    def _seen(self, rows: Any) -> Any:
+    def _seen(self, rows: Rows) -> Rows:
         return present(rows, 0) if self.binary else rows
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BernoulliNB(CountRows):
+class BernoulliNB(NaiveBayes):
     r"""Bernoulli naive Bayes: columns that are there or not; absent ones count too.
 
     See `textodds.learn.conditionals.bernoulli.Bernoulli` for the mathematics.
@@ -116,16 +122,8 @@ class BernoulliNB(CountRows):
     array([[0.36, 0.64]])
     """
 
-    alpha: Alpha | None = 1.0
-    force_alpha: bool = True
     binarize: float | None = 0.0
-    fit_prior: bool = True
-    class_prior: ClassPrior = None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = False
-        return tags
+    _takes = ("sparse",)
 
     def learner(self) -> BernoulliLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
@@ -145,17 +143,17 @@ class BernoulliNB(CountRows):
     def _learner(self) -> BernoulliLearner:
         return self._learner_of(BernoulliLearner, alpha=self._smoothing(), prior=self._prior())
 
-    def _seen(self, rows: Any) -> Any:
+    def _seen(self, rows: Rows) -> Rows:
         return rows if self.binarize is None else present(rows, self.binarize)
 
-    def _refuse(self, rows: Any) -> None:
+    def _refuse(self, rows: Rows) -> None:
         if self.binarize is not None and not self.binarize >= 0:
             raise InputError(
                 f"binarize must be zero or more, got {self.binarize!r}",
                 hint="cells that a sparse row does not store are zero, and must not be there",
             )
 
-    def _counted(self, batch: LabelledBatch) -> ClassSums:
+    def _counted(self, batch: LabelledBatch[Rows]) -> ClassSums:
         sums = super()._counted(batch)
         if self.binarize is None and ((sums.total < 0).any() or (sums.weight < sums.total.T).any()):
             warnings.warn(
@@ -180,7 +178,7 @@ class TransformParameter:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ComplementNB(CountRows):
+class ComplementNB(NaiveBayes):
     r"""Complement naive Bayes: rows of counts against the words of all other classes.
 
     See `textodds.learn.conditionals.complement.Complement` for the mathematics. Scores order classes;
@@ -214,18 +212,14 @@ class ComplementNB(CountRows):
     array(['ham', 'spam'], dtype='<U4')
     """
 
-    alpha: Alpha | None = 1.0
-    force_alpha: bool = True
-    fit_prior: bool = True
-    class_prior: ClassPrior = None
     norm: bool = False
     transform: TransformParameter = TransformParameter()
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """The parameters by name."""
         return {name: self.__dict__[name] for name in self._get_param_names()}
 
-    def log_density(self, X: Any) -> Floats:
+    def log_density(self, X: Samples) -> Floats:
         """Refused: scores are no densities."""
         raise Unsupported(
             "complement naive Bayes models what the other classes are: rows have no density under it",
@@ -252,7 +246,7 @@ class ComplementNB(CountRows):
                 hint="give all rows to `fit`, or leave transform out",
             )
 
-    def _summed(self, batch: LabelledBatch, rows: Any) -> ClassSums:
+    def _summed(self, batch: LabelledBatch[Rows], rows: Rows) -> ClassSums:
         n = float(len(batch.codes) if batch.weights is None else batch.weights.sum())
         if not self._transforms or not n:
             return super()._summed(batch, rows)
@@ -305,7 +299,7 @@ class SemiSupervisedNB(CountRows):
     def _learner(self) -> SemiSupervisedLearner:
         return self._learner_of(SemiSupervisedLearner, prior=self._prior())
 
-    def _seen(self, rows: Any) -> Any:
+    def _seen(self, rows: Rows) -> Rows:
         return present(rows, 0) if self.binary else rows
 
     def _refuse_batches(self) -> None:
@@ -314,7 +308,7 @@ class SemiSupervisedNB(CountRows):
             hint="give all rows to `fit`",
         )
 
-    def _coded(self, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def _coded(self, y: LabelArray) -> tuple[LabelArray, NDArray[np.intp]]:
         known = np.array([label not in UNLABELLED for label in y.tolist()], dtype=bool)
         if not known.any():
             raise NoData(
@@ -324,7 +318,7 @@ class SemiSupervisedNB(CountRows):
         labels, codes[known] = distinct(y[known])
         return labels, codes
 
-    def _counted(self, batch: LabelledBatch) -> ClassSums:
+    def _counted(self, batch: LabelledBatch[Rows]) -> ClassSums:
         self._refuse(batch.rows)
         rows = with_whole_cells(sparse.csr_array(batch.rows, dtype=np.float64))
         weights = np.ones(rows.shape[0]) if batch.weights is None else batch.weights

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from textodds.interop.containers import Rows
 from textodds.interop.estimators.count_rows import LEAST_ALPHA
-from textodds.interop.from_sklearn.steps import Step
-from textodds.interop.from_sklearn.transforms import RowTransform, misfit
+from textodds.interop.from_sklearn.steps import RowTransform, Step, misfit
 from textodds.interop.labels import names
 from textodds.learn import naive_bayes
 from textodds.learn.arrays import Floats
@@ -18,7 +18,7 @@ from textodds.learn.conditionals import Bernoulli
 from textodds.learn.discriminant import LinearDiscriminantLearner
 from textodds.learn.forms.linear import LOG_ZERO
 from textodds.learn.registry import Learner, Prior
-from textodds.learn.softmax.regression import SoftmaxLearner
+from textodds.learn.softmax.regression import ClassWeight, SoftmaxLearner
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def _naive(step: Step, weights: Floats, learner: Learner, intercept: Floats | No
     )
 
 
-def _alpha(model: Any) -> Any:
+def _alpha(model: BaseEstimator) -> Floats | float:
     """The smoothing that was used: a number, or (V,)."""
     alpha = np.asarray(model.alpha, dtype=np.float64)
     if not model.force_alpha:
@@ -103,13 +103,13 @@ def _alpha(model: Any) -> Any:
     return alpha if alpha.ndim else float(alpha)
 
 
-def _log_prior(model: Any) -> Floats:
+def _log_prior(model: BaseEstimator) -> Floats:
     """Logarithms of the prior (K,), whose shares scikit-learn does not ask to sum to one."""
     log_prior = np.asarray(model.class_log_prior_, dtype=np.float64)
     return np.asarray(np.maximum(log_prior - np.logaddexp.reduce(log_prior), LOG_ZERO))
 
 
-def _prior(model: Any) -> Prior:
+def _prior(model: BaseEstimator) -> Prior:
     """The prior as a learner takes it."""
     if model.class_prior is None:
         return "data" if model.fit_prior else "uniform"
@@ -132,8 +132,8 @@ def _logistic(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     return _linear(step, rows, learner, times=times), rows
 
 
-def _class_weight(model: Any) -> Any:
-    given = model.class_weight
+def _class_weight(model: BaseEstimator) -> ClassWeight:
+    given: ClassWeight = model.class_weight
     if not isinstance(given, dict):
         return given
     labels = dict(zip(model.classes_.tolist(), names(model.classes_), strict=True))
@@ -220,7 +220,7 @@ def _names(step: Step) -> tuple[str, ...]:
     return classes
 
 
-def _by_column(by_class: Any, rows: RowTransform, step: Step) -> Floats:
+def _by_column(by_class: Rows, rows: RowTransform, step: Step) -> Floats:
     """Numbers by class and column (K, V) the other way round, if they are of the columns that are left."""
     table = np.atleast_2d(np.asarray(by_class.toarray() if hasattr(by_class, "toarray") else by_class))
     if table.shape[1] != len(rows.live):

@@ -10,10 +10,9 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
-from textodds.interop.from_sklearn.steps import Step, steps_of
+from textodds.interop.from_sklearn.steps import RowTransform, Step, pass_through, rows_of, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
-from textodds.interop.from_sklearn.transforms import RowTransform, pass_through, rows_of
-from textodds.interop.labels import names
+from textodds.interop.labels import Label, names
 from textodds.learn.arrays import Integers
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
@@ -23,7 +22,7 @@ from textodds.model.text_model import TextModel
 from textodds.text import Weighting
 
 
-def from_sklearn(pipeline: Any, *, prior: Mapping[Any, float] | None = None) -> TextModel:
+def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None) -> TextModel:
     r"""The model that answers as a fitted text pipeline of scikit-learn does.
 
     It can be saved, opened where scikit-learn is not, explained, evaluated and used from the command line.
@@ -128,7 +127,7 @@ def _form(
     scores: Scores,
     rows: RowTransform,
     columns: Integers,
-    given: Mapping[Any, float] | None,
+    given: Mapping[Label, float] | None,
     *,
     presence: bool,
 ) -> LinearModel:
@@ -161,7 +160,7 @@ def _form(
     )
 
 
-def _prior_by_name(prior: Mapping[Any, float] | None) -> dict[str, float] | str:
+def _prior_by_name(prior: Mapping[Label, float] | None) -> dict[str, float] | str:
     if prior is None:
         return "uniform"
     return dict(zip(names(np.array(list(prior))), map(float, prior.values()), strict=True))

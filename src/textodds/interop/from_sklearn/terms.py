@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import SupportsInt
 
 import numpy as np
 
@@ -19,12 +19,8 @@ from textodds.text.units import unit_of
 
 VECTORISERS = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
 
-ASIDE = {
-    "FeatureUnion": "two vectorisers side by side",
-    "ColumnTransformer": "columns of a table",
-    "DictVectorizer": "what are no texts",
-    "FeatureHasher": "what are no texts",
-}
+ASIDE = {"FeatureUnion": "two vectorisers side by side", "ColumnTransformer": "columns of a table"}
+ASIDE |= dict.fromkeys(("DictVectorizer", "FeatureHasher"), "what are no texts")
 """What else pipelines begin with, and why it is no beginning here."""
 
 
@@ -136,7 +132,7 @@ def _hash_bits(step: Step) -> int | None:
     return bits
 
 
-def _check_words(step: Step, words: list[Any]) -> None:
+def _check_words(step: Step, words: list[str]) -> None:
     """Refuse terms that no text of ours can hold."""
     try:
         "".join(words).encode()
@@ -146,6 +142,6 @@ def _check_words(step: Step, words: list[Any]) -> None:
         ) from None
 
 
-def _plain(df: Any) -> int | float:
+def _plain(df: SupportsInt | float) -> int | float:
     """A bound on documents as Python has it: a whole number of them, or a share."""
     return float(df) if isinstance(df, (float, np.floating)) else int(df)

@@ -5,8 +5,8 @@ would (`settings`), they do the work; everything else (callables, patterns of an
 which gives the same result in its own time.
 
 Read `count` first, then `tfidf` and `hashing`; `names` is a packed vocabulary, `raw_documents` whatever
-scikit-learn takes as texts, `unicode_differences` the characters that are left to it. From outside: the names
-below, and `names.Names`.
+scikit-learn takes as texts, and the characters that are left to it. From outside: the names below, and
+`names.Names`.
 """
 
 from textodds.interop.vectorisers.count import CountVectorizer

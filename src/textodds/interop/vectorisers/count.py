@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from numbers import Integral
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,13 @@ from sklearn.feature_extraction import text as parent
 
 from textodds import _kernels
 from textodds.interop.vectorisers.names import Names
-from textodds.interop.vectorisers.raw_documents import hold, plain, replayable
+from textodds.interop.vectorisers.raw_documents import Documents, hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
+from textodds.learn.arrays import Integers
 from textodds.stats.threads import default_threads
+
+CSR: TypeAlias = sparse.csr_array | sparse.csr_matrix
+"""Sparse rows, as scikit-learn is told to give them."""
 
 
 class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
@@ -59,7 +63,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     array(['free', 'phone', 'see', 'you'], dtype=object)
     """
 
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Documents, y: object = None) -> CSR:
         """Learn the vocabulary, and the counts (N, V) of its terms."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()
@@ -83,7 +87,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         vectoriser.add(texts)
         return self._learn_from(vectoriser, len(texts))
 
-    def transform(self, raw_documents: Any) -> Any:
+    def transform(self, raw_documents: Documents) -> CSR:
         """The counts (N, V) of the terms of the vocabulary."""
         documents = replayable(self, raw_documents)
         self._check_vocabulary()
@@ -97,7 +101,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
             return super().transform(plain(documents))
         return self._count_terms(analyser, names, texts)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The terms in the order of their columns, (V,)."""
         self._check_vocabulary()
         names = self._names()
@@ -110,7 +114,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         """The column of each term."""
         if "vocabulary_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute 'vocabulary_'")
-        known: Any = self.__dict__["vocabulary_"]
+        known: dict[str, int] | Names = self.__dict__["vocabulary_"]
         return known.columns if isinstance(known, Names) else known
 
     @vocabulary_.setter
@@ -127,10 +131,10 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
 
     def _names(self) -> Names | None:
         """The terms by column as the kernels take them; None if they cannot, since the vocabulary is odd."""
-        known: Any = self.__dict__["vocabulary_"]
+        known: dict[str, int] | Names = self.__dict__["vocabulary_"]
         if isinstance(known, Names):
             return known
-        given: Any
+        given: dict[str, int] | None
         names: Names | None
         given, names = self.__dict__.get("_given", (None, None))
         if given is not known or names is None or len(names) != len(known):
@@ -138,19 +142,19 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
             self._given = known, names
         return names
 
-    def __getstate__(self) -> Any:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in super().__getstate__().items() if name != "_given"}
 
     @property
     def _is_real(self) -> bool:
         return bool(np.dtype(self.dtype) == np.float64)
 
-    def _count_terms(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> Any:
+    def _count_terms(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> CSR:
         """The counts of the terms that have names."""
         rows = _kernels.count_rows(analyser, names.index, texts, default_threads(), self._is_real)
-        return self._finish(self._matrix(rows, len(names)))
+        return self._matrix(rows, len(names))
 
-    def _learn_from(self, vectoriser: _kernels.Vectoriser, N: int) -> Any:
+    def _learn_from(self, vectoriser: _kernels.Vectoriser, N: int) -> CSR:
         """The counts of the columns that are wanted, in the order of their names.
 
         Within rows terms stand in the order in which they came, as in scikit-learn.
@@ -169,26 +173,24 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         if not len(names):
             raise ValueError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
         if self.max_features is not None and len(names) > self.max_features:
-            total = np.asarray(self._finish(self._matrix(rows, len(names))).sum(axis=0)).ravel()
+            total = np.asarray(self._matrix(rows, len(names)).sum(axis=0)).ravel()
             # Of terms as frequent as the last the same must stay: the order of a sort that is not stable.
             keep = np.zeros(len(names), dtype=bool)
             keep[(-total).argsort()[: self.max_features]] = True
             names = names.select(keep)
             rows = _kernels.select_columns(*rows, np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
         self.vocabulary_ = names
-        return self._finish(self._matrix(rows, len(names)))
+        return self._matrix(rows, len(names))
 
-    def _matrix(self, rows: Any, V: int) -> Any:
+    def _matrix(self, rows: _kernels.RawCounts, V: int) -> CSR:
         starts, columns, counts = rows
-        return csr(starts, columns, counts.astype(self.dtype, copy=False), V)
-
-    def _finish(self, X: Any) -> Any:
+        X = csr(starts, columns, counts.astype(self.dtype, copy=False), V)
         if self.binary:
             X.data.fill(1)
         return X
 
     def _warn_of_upper_case(self) -> None:
-        terms: Iterable[Any] | Mapping[Any, Any] = self.vocabulary
+        terms: Iterable[str] = self.vocabulary
         if self.lowercase and any(any(map(str.isupper, term)) for term in terms):
             warnings.warn(
                 "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not "
@@ -197,16 +199,14 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
             )
 
 
-def csr(starts: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], V: int) -> Any:
+def csr(starts: Integers, columns: NDArray[np.int32], values: NDArray[np.generic], V: int) -> CSR:
     """Sparse rows of V columns."""
-    if starts[-1] < 2**31:
-        starts = starts.astype(np.int32)
-    else:
-        columns = columns.astype(np.int64)
-    return as_configured(sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, V)))
+    index = np.int32 if starts[-1] < 2**31 else np.int64
+    cells = values, columns.astype(index, copy=False), starts.astype(index, copy=False)
+    return as_configured(sparse.csr_array(cells, shape=(len(starts) - 1, V)))
 
 
-def as_configured(X: Any) -> Any:
+def as_configured(X: CSR) -> CSR:
     """Sparse rows as scikit-learn is told to give them: a matrix, or an array of SciPy."""
     is_array = get_config().get("sparse_interface") == "sparray"  # it has been asked since 1.9
     if sparse.isspmatrix(X) != is_array:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction import text as parent
 from sklearn.preprocessing import normalize
 
 from textodds import _kernels
-from textodds.interop.vectorisers.count import csr
-from textodds.interop.vectorisers.raw_documents import hold, plain, replayable
+from textodds.interop.vectorisers.count import CSR, csr
+from textodds.interop.vectorisers.raw_documents import Documents, hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
 from textodds.stats.threads import default_threads
 
@@ -37,7 +36,7 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
     ((2, 16), array([12, 14]))
     """
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Documents) -> CSR:
         """The hashed counts (N, n_features) of documents."""
         documents = replayable(self, X)
         analyser = analyser_of(self, parent.HashingVectorizer)
@@ -65,7 +64,7 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
         _kernels.weigh_rows(starts, counted.indices, counted.data, np.zeros(0), self.norm)
         return counted
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Documents, y: object = None) -> CSR:
         """The hashed counts of documents; nothing is learned from them."""
         documents = replayable(self, X)
         return self.fit(documents, y).transform(documents)

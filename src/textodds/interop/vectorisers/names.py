@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ class Names:
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), ends)
 
     @classmethod
-    def of_columns(cls, columns: Any) -> Names | None:
+    def of_columns(cls, columns: Mapping[str, int]) -> Names | None:
         """The names of a dictionary from name to column; None if they cannot be packed.
 
         Examples
@@ -74,5 +73,5 @@ class Names:
         ends = np.concatenate([[0], np.cumsum(lengths[keep])])
         return Names(self.packed[np.repeat(keep, lengths)], ends)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"packed": self.packed, "ends": self.ends}

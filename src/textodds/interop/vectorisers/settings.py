@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from textodds._kernels import Analyser
 from textodds.errors import InputError
+from textodds.interop.vectorisers.raw_documents import Vectoriser
 from textodds.text import TextSettings
 from textodds.text.units import unit_of_pattern
 
@@ -30,7 +30,7 @@ UNITS = {"char": "characters", "char_wb": "characters-in-words"}
 ACCENTS: dict[str | None, bool | str] = {None: False, "unicode": True, "ascii": "ascii"}
 
 
-def analyser_of(vectoriser: Any, parent: type) -> Analyser | None:
+def analyser_of(vectoriser: Vectoriser, parent: type) -> Analyser | None:
     """The kernel that finds the terms that a vectoriser of scikit-learn would; None if there is none.
 
     ``parent`` is scikit-learn's own class, whose methods must be in force. Whatever is odd is left to it.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from sklearn import get_config
@@ -11,7 +9,9 @@ from sklearn.feature_extraction import text as parent
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds import _kernels
-from textodds.interop.vectorisers.count import CountVectorizer, as_configured
+from textodds.interop.containers import Rows, Samples
+from textodds.interop.vectorisers.count import CSR, CountVectorizer, as_configured
+from textodds.interop.vectorisers.raw_documents import Documents
 
 
 class TfidfTransformer(parent.TfidfTransformer, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
@@ -30,31 +30,34 @@ class TfidfTransformer(parent.TfidfTransformer, auto_wrap_output_keys=None):  # 
     array([[0.6, 0.8]])
     """
 
-    def transform(self, X: Any, copy: bool = True) -> Any:
+    def transform(self, X: Samples, copy: bool = True) -> Rows:
         """Weigh the counts of rows (N, V)."""
         check_is_fitted(self)
         kinds = [np.float64, np.float32]
-        X = validate_data(self, X, accept_sparse="csr", dtype=kinds, copy=copy, reset=False)
+        rows = validate_data(self, X, accept_sparse="csr", dtype=kinds, copy=copy, reset=False)
         scale = getattr(self, "idf_", np.zeros(0))
-        is_plain = sparse.issparse(X) and _is_plain(X, scale) and self.norm in (None, "l1", "l2")
-        if not is_plain or (self.sublinear_tf and X.nnz and X.data.min() <= 0):
-            return super().transform(X, copy=False)
+        is_plain = sparse.issparse(rows) and _is_plain(rows, scale) and self.norm in (None, "l1", "l2")
+        if not is_plain or (self.sublinear_tf and rows.nnz and rows.data.min() <= 0):
+            return super().transform(rows, copy=False)
         if self.sublinear_tf:
-            np.log(X.data, X.data)
-            X.data += 1.0
-        _kernels.weigh_rows(X.indptr.astype(np.int64), X.indices, X.data, scale, self.norm or "")
-        return as_configured(X)
+            np.log(rows.data, rows.data)
+            rows.data += 1.0
+        _kernels.weigh_rows(rows.indptr.astype(np.int64), rows.indices, rows.data, scale, self.norm or "")
+        return as_configured(rows)
 
 
-def _is_plain(X: Any, scale: Any) -> bool:
+def _is_plain(X: CSR, scale: object) -> bool:
     """Whether rows are such as the kernels take, with a scale for each column, or none."""
-    is_scale = isinstance(scale, np.ndarray) and scale.dtype == np.float64 and scale.flags.c_contiguous
-    fits = is_scale and scale.shape in ((0,), (X.shape[1],))
-    fits = fits and (not X.nnz or (X.indices.min() >= 0 and X.indices.max() < X.shape[1]))
-    used = scale if not fits or not scale.size or scale.size <= X.nnz else scale[X.indices]
-    fits = fits and np.isfinite(used).all()
+    if not isinstance(scale, np.ndarray) or scale.dtype != np.float64 or not scale.flags.c_contiguous:
+        return False
+    if scale.shape not in ((0,), (X.shape[1],)):
+        return False
+    if X.nnz and not (X.indices.min() >= 0 and X.indices.max() < X.shape[1]):
+        return False
+    used = scale if scale.size <= X.nnz else scale[X.indices]
     is_writeable = X.data.flags.writeable and X.data.flags.c_contiguous
-    return bool(fits and X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
+    is_finite = np.isfinite(used).all()
+    return bool(is_finite and X.dtype == np.float64 and X.indices.dtype == np.int32 and is_writeable)
 
 
 class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[misc]
@@ -84,17 +87,17 @@ class TfidfVectorizer(parent.TfidfVectorizer, CountVectorizer):  # type: ignore[
            [1.   , 0.   ]])
     """
 
-    def fit(self, raw_documents: Any, y: Any = None) -> TfidfVectorizer:
+    def fit(self, raw_documents: Documents, y: object = None) -> TfidfVectorizer:
         """Learn the vocabulary and how many documents hold each term."""
         self._learn(raw_documents)
         return self
 
-    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Documents, y: object = None) -> CSR:
         """Learn from documents, and weigh their terms, (N, V)."""
         counts = self._learn(raw_documents)
         return self._tfidf.transform(counts, copy=False)
 
-    def _learn(self, raw_documents: Any) -> Any:
+    def _learn(self, raw_documents: Documents) -> CSR:
         """The counts, after it was learned from them."""
         if not get_config()["skip_parameter_validation"]:
             self._validate_params()

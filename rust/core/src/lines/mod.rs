@@ -1,0 +1,52 @@
+//! Reading CSV, TSV, fastText lines and plain lines, gzipped or not, in bounded memory.
+//!
+//! Unlike most CSV readers this one never guesses: a row that breaks the rules is reported with
+//! its line, its reason and its bytes, and reading goes on behind it.
+//!
+//! [`Reader`] takes bytes from a stream and keeps count of lines; `fields` finds the fields of a record in
+//! them; `rows` checks and keeps what was found.
+
+mod fields;
+mod reader;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+pub use reader::Reader;
+pub use rows::{Batch, Columns, Reject, Strings, Table};
+
+/// What a line means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Fields between delimiters, perhaps quoted; a record may span lines.
+    Delimited {
+        /// Field separator; found from the header if none is given.
+        delimiter: Option<u8>,
+        /// Whether `"` quotes fields.
+        quoting: bool,
+        /// Whether the first record names the columns.
+        header: bool,
+    },
+    /// `__label__x text`.
+    FastText,
+    /// One text a line.
+    Lines,
+}
+
+/// Why reading had to stop altogether.
+#[derive(Debug)]
+pub enum LineError {
+    /// The operating system said so.
+    Io(io::Error),
+    /// The gzip stream ends in the middle.
+    Truncated,
+    /// A record is longer than 1 GiB.
+    TooLong {
+        /// Where it begins.
+        line: u64,
+    },
+    /// The file is UTF-16.
+    Utf16,
+}
