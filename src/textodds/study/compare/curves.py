@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.study.compare.measures import Answers
+from textodds.training.choose.trial import Answers
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +69,7 @@ class LearningCurve:
                 points.append(Point(size, tuple(each.error for each in found), losses))
         return cls(name, tuple(points))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data."""
         points = [
             {**asdict(point), "error": point.error, "log_loss": point.log_loss} for point in self.points
@@ -120,7 +119,7 @@ class Crossover:
             return f"beyond {self.largest:,}"
         return f"below {self.smallest:,}" if not size else _round(size)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data; None stands for beyond the largest size."""
         ends = [None if math.isinf(end) else end for end in self.interval]
         return {**asdict(self), "at": None if math.isinf(self.at) else self.at, "interval": ends}
@@ -173,7 +172,7 @@ def _ahead(measure: str, first: Answers, second: Answers) -> Floats:
     """By how much the second is better on each row, (N,)."""
     if measure == "error":
         return second.right.astype(np.float64) - first.right
-    return first.loss.astype(np.float64) - second.loss
+    return np.subtract(first.loss, second.loss, dtype=np.float64)
 
 
 def _resampled(parts: Sequence[Floats]) -> Floats:
