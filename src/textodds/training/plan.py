@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
-from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, read
+from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, TableSource, read
 from textodds.data.columns import TEXT_NAMES
-from textodds.errors import InputError, MissingColumn, Unsupported
+from textodds.errors import InputError, MissingColumn, NoData, Unsupported
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
 from textodds.learn.spelling import spelled
@@ -262,6 +262,14 @@ def must_know_typical(learner: Learner, typical: bool) -> None:
             "only a model of how texts come about knows typical ones",
             hint=f"use the learner {' or '.join(densities)}, or leave typical out",
         )
+
+
+def nothing_in(data: Source | TableSource) -> NoData:
+    """The error for a source without a row."""
+    return NoData(
+        f"{data.description} has no row to learn from",
+        hint="it is empty, has only a header, or every row was rejected",
+    )
 
 
 def texts_or_table(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from textodds.data import Observer, ReadOptions, TableBatch, TableSource, read_table
 from textodds.data.table_batch import joined_rows
-from textodds.errors import InputError, NoData
+from textodds.errors import InputError
 from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel, TableRecipe
 from textodds.model.table_tally import TableTally
 from textodds.stats.reservoir import Reservoir, offer_rows
-from textodds.training.plan import Plan, plan_of
+from textodds.training.plan import Plan, nothing_in, plan_of
 from textodds.training.table_columns import Columns, as_read, kinds_of
 
 
@@ -116,16 +117,8 @@ def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBat
         if rows >= 16_384:
             break
     if not taken:
-        raise NoData(
-            f"{source.description} has no row to learn from",
-            hint="it is empty, has only a header, or every row was rejected",
-        )
-
-    def resumed() -> Iterator[TableBatch]:
-        yield from taken
-        yield from batches
-
-    return joined_rows(taken) if len(taken) > 1 else taken[0], resumed()
+        raise nothing_in(source)
+    return joined_rows(taken) if len(taken) > 1 else taken[0], itertools.chain(taken, batches)
 
 
 def _sampled(batches: Iterable[TableBatch], sample: Reservoir) -> Iterator[TableBatch]:

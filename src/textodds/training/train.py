@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.data import Batch, Observer, Source, read
-from textodds.errors import NoData, Separable, Unsupported
+from textodds.errors import Separable, Unsupported
 from textodds.learn import naive_bayes
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
@@ -22,7 +22,14 @@ from textodds.stats.tally import Counts, Tally
 from textodds.stats.threads import checked_threads
 from textodds.text import Vocabulary
 from textodds.training.from_counts import model_of_counts, must_be_choosable
-from textodds.training.plan import Plan, must_know_typical, plan_of, reading_and_words, texts_or_table
+from textodds.training.plan import (
+    Plan,
+    must_know_typical,
+    nothing_in,
+    plan_of,
+    reading_and_words,
+    texts_or_table,
+)
 
 if TYPE_CHECKING:
     from textodds.learn.registry import Learner
@@ -190,7 +197,7 @@ def _of_counts(data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Pla
         passing = sample.passed(batches)
     tally = Tally.count(passing, settings=recipe.settings, threads=plan.threads, memory=plan.bytes)
     if not tally.classes:
-        raise _nothing(data)
+        raise nothing_in(data)
     info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
     if isinstance(recipe.learner, ComplementLearner) and recipe.learner.rereads:
         counts, vocabulary = selected(tally, recipe.selection)
@@ -206,13 +213,6 @@ def _of_counts(data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Pla
     return model
 
 
-def _nothing(data: Source) -> NoData:
-    return NoData(
-        f"{data.description} has no row to learn from",
-        hint="it is empty, has only a header, or every row was rejected",
-    )
-
-
 def _of_documents(
     data: Source,
     batches: Iterable[Batch],
@@ -224,7 +224,7 @@ def _of_documents(
     """A model that needs every document at once."""
     gathered = DesignMatrix.of(batches, recipe, plan.threads)
     if not len(gathered.documents):
-        raise _nothing(data)
+        raise nothing_in(data)
     design, rows = gathered.design, gathered.rows
     learner: Any = recipe.learner
     # Softmax is calibrated below, by what chose its penalty; discriminants calibrate themselves.

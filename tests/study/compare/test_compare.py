@@ -96,11 +96,12 @@ def test_curves_have_all_sizes_and_repeats_and_end_with_the_whole(mail):
 def test_a_point_of_a_curve_is_the_model_of_the_beginning_of_an_order(mail):
     """The same as training on those rows by hand."""
     from textodds.learn.labelled_rows import coded
-    from textodds.study.compare.splits import held_out, nested
+    from textodds.study.compare.curves import nested
+    from textodds.training.choose.pool import split
 
     texts, labels = mail
     found = textodds.compare(*mail, models="bernoulli:alpha=1", sizes=[50], repeats=1, seed=3)
-    learned, asked = held_out(coded(labels)[1], 0.2, 3)
+    learned, asked = split(coded(labels)[1], 0.2, 3)
     codes = coded([labels[i] for i in learned])[1]
     rows = learned[np.sort(nested(codes, [3, 0])[:50])]
     model = textodds.train([texts[i] for i in rows], [labels[i] for i in rows], learner="bernoulli")

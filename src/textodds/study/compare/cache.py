@@ -24,7 +24,7 @@ from textodds.study.compare.measurement import Documents, Duration, Measurement
 from textodds.training.choose.pool import Pool
 from textodds.training.choose.trial import Answers
 
-FORMAT = 2
+FORMAT = 1
 
 
 class MeasurementCache:
@@ -90,7 +90,7 @@ def _plain(each: Measurement) -> dict[str, Any]:
     del plain["answers"], plain["evaluation"]
     if each.answers is not None:
         plain["rows"] = len(each.answers.right)
-        packed = {"right": np.packbits(each.answers.right), "loss": each.answers.loss.astype("<f8")}
+        packed = {"right": np.packbits(each.answers.right), "loss": each.answers.loss.astype("<f4")}
         plain |= {name: base64.b85encode(bits.tobytes()).decode() for name, bits in packed.items()}
     if each.evaluation is not None:
         plain["evaluation"] = each.evaluation.as_dict()
@@ -105,7 +105,7 @@ def _measurement(plain: dict[str, Any]) -> Measurement | None:
             n = int(plain["rows"])
             bits = np.frombuffer(base64.b85decode(plain["right"]), np.uint8)
             right = np.unpackbits(bits, count=n)
-            loss = np.frombuffer(base64.b85decode(plain["loss"]), "<f8")
+            loss = np.frombuffer(base64.b85decode(plain["loss"]), "<f4").astype(np.float64)
             if len(right) != n or len(loss) != n:
                 return None
             answers = Answers(right.astype(np.bool_), loss)

@@ -11,13 +11,12 @@ from textodds.errors import InputError, NoData
 from textodds.learn.registry import LEARNERS, names_of, resolved
 from textodds.learn.spelling import SpelledLearner, spelled
 from textodds.study.compare.comparison import Comparison
+from textodds.study.compare.curves import usual_sizes
 from textodds.study.compare.laboratory import REPEATS, Laboratory
 from textodds.study.compare.measurement import Documents
-from textodds.study.compare.splits import held_out as held_out_rows
-from textodds.study.compare.splits import usual_sizes
 from textodds.training.choose.candidates import SHAPE, Candidate
-from textodds.training.choose.pool import Pool, TablePool
-from textodds.training.plan import Plan, plan_of, texts_or_table
+from textodds.training.choose.pool import Pool, TablePool, split
+from textodds.training.plan import plan_of, texts_or_table
 from textodds.training.table_columns import kinds_of
 
 FEWEST = 10
@@ -93,18 +92,30 @@ def compare(
     is_of_tables = any(not each.learner.entry.is_of_texts for each in named or ())
     plan = plan_of("mixed" if is_of_tables else None, None, {}, columns=columns)
     _must_suit(named or (), of_tables=plan.is_of_tables)  # refused before all is read
-    pool, about = _pool_of(source, labels, reading, plan, observer)
+    said, others = plan.columns or {}, vars(reading.of_other_data())
+
+    def of_rows() -> tuple[Documents, str]:
+        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
+        return _table(table, said, observer)
+
+    def of_texts(data: Source) -> tuple[Documents, str]:
+        return _texts(data, observer)
+
+    pool, about = texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
     of_tables = isinstance(pool, TablePool)
     candidates = contenders(names_of(tables=of_tables, texts=not of_tables)) if named is None else named
     _must_suit(candidates, of_tables=of_tables)
-    if test is not None:
-        asked, told = _pool_like(pool, test, test_labels, reading.of_other_data(), observer)
+    if test is not None and isinstance(pool, TablePool):
+        table = read_table(test, test_labels, schema=pool.schema, **others)
+        asked, told = _table(table, said, observer)
+    elif test is not None:
+        asked, told = _texts(read(test, test_labels, **others), observer)
     else:
         if not 0 < held_out < 1:
             raise InputError(
                 f"the share to hold out cannot be {held_out:g}", hint="give one between 0 and 1, such as 0.2"
             )
-        learned, held = held_out_rows(pool.codes, held_out, seed)
+        learned, held = split(pool.codes, held_out, seed)
         pool, asked = pool.at(learned), pool.at(held)
         told = f"{100 * held_out:g} % of every class, drawn with seed {seed}"
     _must_do(pool, asked)
@@ -183,39 +194,15 @@ def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
             )
 
 
-def _pool_of(
-    source: object, labels: object, reading: ReadOptions, plan: Plan, observer: Observer
-) -> tuple[Documents, str]:
-    """The documents of a source, texts or the rows of a table, and what it is."""
-    said = plan.columns or {}
-
-    def of_texts(data: Source) -> tuple[Documents, str]:
-        return _in_memory(data, said, observer)
-
-    def of_rows() -> tuple[Documents, str]:
-        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
-        return _in_memory(table, said, observer)
-
-    return texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
+def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
+    """The texts of a source, in memory, and what it is."""
+    return Pool.whole(observer.watched(data, data.ahead(), "reading")), data.description
 
 
-def _pool_like(
-    pool: Documents, source: object, labels: object, reading: ReadOptions, observer: Observer
-) -> tuple[Documents, str]:
-    """The documents of another source, read in the same way, and what it is."""
-    if isinstance(pool, Pool):
-        return _in_memory(read(source, labels, **vars(reading)), {}, observer)
-    table = read_table(source, labels, schema=pool.schema, **vars(reading))
-    return _in_memory(table, pool.said, observer)
-
-
-def _in_memory(
-    source: Source | TableSource, said: Mapping[str, str], observer: Observer
-) -> tuple[Documents, str]:
-    if isinstance(source, TableSource):
-        rows = observer.watched(source, source.ahead(), "reading")
-        return TablePool.whole(rows, source.schema, said), source.description
-    return Pool.whole(observer.watched(source, source.ahead(), "reading")), source.description
+def _table(data: TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Documents, str]:
+    """The rows of a source, in memory, and what it is."""
+    rows = observer.watched(data, data.ahead(), "reading")
+    return TablePool.whole(rows, data.schema, said), data.description
 
 
 def _must_do(pool: Documents, test: Documents) -> None:

@@ -13,10 +13,9 @@ import numpy as np
 
 from textodds.study.compare.cache import MeasurementCache, fingerprint
 from textodds.study.compare.comparison import Comparison, Row, Setting
-from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, overtaking
+from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, nested, overtaking
 from textodds.study.compare.measurement import Documents, Measurement, measured
 from textodds.study.compare.pairs import paired_tests
-from textodds.study.compare.splits import nested
 
 if TYPE_CHECKING:
     from textodds.training.choose import Candidate

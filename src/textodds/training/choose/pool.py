@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch, Observer, Schema, Source, TableBatch
 from textodds.data.batch import taken
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.labelled_rows import coded
 from textodds.stats import tally
 from textodds.stats.hash_sample import Example
@@ -34,7 +35,7 @@ class _Labelled:
         return len(self.labels)
 
     @cached_property
-    def _coded(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    def _coded(self) -> tuple[tuple[str, ...], Integers]:
         return coded(self.labels)
 
     @property
@@ -43,7 +44,7 @@ class _Labelled:
         return self._coded[0]
 
     @property
-    def codes(self) -> NDArray[np.int64]:
+    def codes(self) -> Integers:
         """The class of each document, (N,)."""
         return self._coded[1]
 
@@ -54,7 +55,7 @@ class Pool(_Labelled):
 
     texts: list[str]  # (N,)
     labels: list[str]  # (N,)
-    weights: NDArray[np.float64]  # (N,)
+    weights: Floats  # (N,)
     total: int  # texts that there are, kept or not
 
     noun = "text"
@@ -207,3 +208,21 @@ def _weighing(batch: Batch) -> Batch:
         return batch
     rows = np.flatnonzero(batch.weights).tolist()
     return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), batch.weights[rows])
+
+
+def split(codes: Integers, share: float, seed: int) -> tuple[Integers, Integers]:
+    """Rows to learn from and rows that are held out, in their order; a ``share`` of every class.
+
+    A class of n rows gives ``share`` n of them, rounded, but keeps one: what is never shown cannot be
+    learned.
+
+    >>> learned, held = split(np.array([0] * 10 + [1] * 5), 0.2, seed=0)
+    >>> len(learned), np.bincount(np.array([0] * 10 + [1] * 5)[held]).tolist()
+    (12, [2, 1])
+    """
+    random = np.random.default_rng(seed)
+    held = np.zeros(len(codes), dtype=np.bool_)
+    for k in range(int(codes.max(initial=-1)) + 1):
+        own = random.permutation(np.flatnonzero(codes == k))
+        held[own[: min(int(share * len(own) + 0.5), len(own) - 1)]] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)

@@ -53,9 +53,13 @@ class Answers:
 
     @classmethod
     def joined(cls, parts: Sequence[Answers]) -> Answers:
-        """Those of several parts of the rows, in their order; without weights."""
+        """Those of several parts of the rows, in their order; without weights.
+
+        Losses have single precision: what differs beyond is how a sum was rounded.
+        """
         right = np.concatenate([np.zeros(0, np.bool_), *(part.right for part in parts)])
-        return cls(right, np.concatenate([np.zeros(0), *(part.loss for part in parts)]))
+        loss = np.concatenate([np.zeros(0), *(part.loss for part in parts)])
+        return cls(right, loss.astype(np.float32).astype(np.float64))
 
     def at(self, rows: Integers) -> Answers:
         """Those on some of the rows."""
