@@ -36,27 +36,13 @@ OF_STREAMS = "softmax"
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is asked of a training, checked.
+    """What is asked of a training, checked; what is not told here is as in `textodds.train`."""
 
-    Attributes
-    ----------
-    learner : Learner or None
-        The one that is settled; None where it is chosen, or where it is the usual one.
-    pins : Pins or None
-        What is not left to choose, where something is.
-    words : dict
-        How texts are cut and which words are kept, as `recipe_of` takes it.
-    columns, like
-        What the columns of a table are, or the model that says it.
-    typical, calibrate, budget, threads, memory
-        As in `textodds.train`; ``memory`` is None where it is not given.
-    """
-
-    learner: Learner | None
-    pins: Pins | None
-    words: Mapping[str, object]
-    columns: Mapping[str, str] | None = None
-    like: TableModel | None = None
+    learner: Learner | None  # None where it is chosen, or where it is the usual one
+    pins: Pins | None  # what is not left to choose, where something is
+    words: Mapping[str, object]  # how texts are cut and which words are kept, as `recipe_of` takes it
+    columns: Mapping[str, str] | None = None  # what the columns of a table are
+    like: TableModel | None = None  # or the model that says it
     typical: bool = False
     calibrate: bool = True
     budget: float | None = None

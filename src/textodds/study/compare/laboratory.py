@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,8 +40,7 @@ WARM = 200
 """Rows that each model is trained on once beforehand: its code is then loaded when the clock starts."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """A model to be trained on the beginning of an order of the rows."""
 
     candidate: Candidate
@@ -119,17 +118,14 @@ class Laboratory:
             spent += 0.0 if is_whole else time.perf_counter() - started
         tell("done", len(tasks), len(tasks))
 
-    def _whole(self) -> Iterator[Task]:
-        for candidate in self.candidates:
-            yield Task(candidate, len(self.pool), 0)
+    def _whole(self) -> list[Task]:
+        return [Task(candidate, len(self.pool), 0) for candidate in self.candidates]
 
-    def _curve(self) -> Iterator[Task]:
+    def _curve(self) -> list[Task]:
         """Every size once, then every size again: where time ends, all sizes have as many repeats, about."""
-        for repeat in range(self.repeats):
-            for size in self.sizes:
-                if size < len(self.pool):
-                    for candidate in self.candidates:
-                        yield Task(candidate, size, repeat)
+        sizes = [size for size in self.sizes if size < len(self.pool)]
+        points = product(range(self.repeats), sizes, self.candidates)
+        return [Task(candidate, size, repeat) for repeat, size, candidate in points]
 
     def _time(self) -> float:
         """Seconds that learning curves may take."""

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, pins_of, usual
 from textodds.training.choose.pool import Pool, pool_of
-from textodds.training.choose.race import BUDGET, Choice, chosen, race, settle
-from textodds.training.choose.trial import Trial
+from textodds.training.choose.race import Choice, chosen, race, settle
 
 __all__ = [
-    "BUDGET",
     "Candidate",
     "Choice",
     "Pins",
     "Pool",
-    "Trial",
     "candidates",
     "chosen",
     "open_candidates",

@@ -90,19 +90,11 @@ def pins_of(learner: Named | Sequence[Named], features: object, recipe: Mapping[
 
 @dataclass(frozen=True)
 class Pins:
-    """What is not left to choose.
+    """What is not left to choose."""
 
-    Attributes
-    ----------
-    learners, features : tuple of str, or a learner; empty for all
-        Those that may be chosen.
-    recipe : dict
-        Options of `recipe_of` that all candidates have.
-    """
-
-    learners: tuple[Named, ...] = ()
-    features: tuple[str, ...] = ()
-    recipe: Mapping[str, object] = field(default_factory=dict)
+    learners: tuple[Named, ...] = ()  # that may be chosen; empty for all
+    features: tuple[str, ...] = ()  # that may be chosen; empty for all
+    recipe: Mapping[str, object] = field(default_factory=dict)  # options of `recipe_of` for all candidates
 
     def __post_init__(self) -> None:
         for learner in self.learners:

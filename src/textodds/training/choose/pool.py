@@ -160,22 +160,12 @@ class TablePool(_Labelled):
 
 @dataclass(frozen=True, eq=False)
 class PooledSource:
-    """A pool, and how the source is read for learning.
-
-    Attributes
-    ----------
-    batches : iterable of Batch or None
-        What to learn from instead of the source, which cannot be read again.
-    is_endless : bool
-        Whether texts are left that were never looked at: more than memory holds, of a stream.
-    seconds : float
-        What reading took.
-    """
+    """A pool, and how the source is read for learning."""
 
     pool: Pool
-    batches: Iterable[Batch] | None
-    is_endless: bool
-    seconds: float
+    batches: Iterable[Batch] | None  # to learn from instead of the source, which cannot be read again
+    is_endless: bool  # whether texts are left that were never looked at: a stream of more than memory holds
+    seconds: float  # that reading took
 
 
 def pool_of(data: Source, observer: Observer | None = None, *, memory: int = tally.MEMORY) -> PooledSource:

@@ -66,25 +66,15 @@ UNKNOWN_MEMORY = 4 << 30
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The outcome of a race.
-
-    Attributes
-    ----------
-    winner : Trial
-        What was chosen.
-    trials : tuple of Trial
-        The last trial of everything that was tried, on most texts and with least loss first.
-    fate : dict
-        Why a candidate did not go on: ``behind``, ``no time``, or ``no room`` in memory.
-    seconds, budget : float
-        What the race took, and what it was given.
-    """
+    """The outcome of a race."""
 
     winner: Trial
-    trials: tuple[Trial, ...]
-    fate: dict[str, str]
-    seconds: float
-    budget: float
+    trials: tuple[
+        Trial, ...
+    ]  # the last of everything that was tried, on most texts and with least loss first
+    fate: dict[str, str]  # why a candidate did not go on: `BEHIND`, `NO_TIME`, or `NO_ROOM` in memory
+    seconds: float  # that the race took
+    budget: float  # that it was given
 
     @property
     def recipe(self) -> Recipe:
@@ -104,7 +94,7 @@ class Choice:
             "tried": [self._line(trial) for trial in self.trials],
             **{
                 why.replace(" ", "_"): [name for name, fate in self.fate.items() if fate == why]
-                for why in ("no time", "no room")
+                for why in (NO_TIME, NO_ROOM)
             },
         }
 
@@ -137,11 +127,11 @@ def sureness(behind: float, error: float) -> float:
 
 @dataclass
 class _Board:
-    """Who did how well, and who is out for which reason."""
+    """The last trial of each candidate, and why those that are out are."""
 
     budget: float
     began: float = field(default_factory=time.perf_counter)
-    last: dict[str, Trial] = field(default_factory=dict)  # of each candidate
+    last: dict[str, Trial] = field(default_factory=dict)
     fate: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -102,37 +102,18 @@ class Answers:
 class Trial:
     """What a candidate said of texts it had not learned.
 
-    Attributes
-    ----------
-    candidate : Candidate
-        What was tried.
-    n : int
-        Texts of the sample, those held out included.
-    classes : tuple of str
-        The labels of the sample, by whose number scores and classes go.
-    held : HeldOutScores
-        Scores of the held-out texts; all candidates on a sample have the same ones in the same order.
-    recipe : Recipe
-        The candidate's, with what was chosen on the way.
-    seconds : float
-        By the clock.
-    work : float
-        Times that the sample was learned from, over its folds.
-    fixed : float
-        Seconds of these that more texts would not add to.
-    cells : int
-        Words of texts that were held in memory, each counted once a text.
+    All candidates on a sample have the same held-out texts, in the same order.
     """
 
     candidate: Candidate
-    n: int
-    classes: tuple[str, ...]
+    n: int  # texts of the sample, those held out included
+    classes: tuple[str, ...]  # the labels of the sample, by whose number scores and classes go
     held: HeldOutScores
-    recipe: Recipe
-    seconds: float
-    work: float
-    fixed: float = 0.0
-    cells: int = 0
+    recipe: Recipe  # the candidate's, with what was chosen on the way
+    seconds: float  # by the clock
+    work: float  # times that the sample was learned from, over its folds
+    fixed: float = 0.0  # seconds of these that more texts would not add to
+    cells: int = 0  # words of texts that were held in memory, each counted once a text
 
     @cached_property
     def answers(self) -> Answers:
