@@ -10,6 +10,7 @@ from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.text import Weighting
 from textodds.text.features import FEATURES
 from textodds.training.choose import Pins, candidates, open_candidates, pins_of
+from textodds.training.choose.candidates import candidate_of
 
 LEARNERS = names_of(choice=True)
 
@@ -164,6 +165,12 @@ def test_the_winner_of_softmax_is_reweighted_and_of_multinomial_made_binary():
     assert binary.recipe.learner.binary
     assert binary.reweighted() == []
     assert by_learner["bernoulli"].reweighted() == by_learner["complement"].reweighted() == []
+
+
+@pytest.mark.parametrize("learner", ["multinomial", "softmax", "lda"])
+def test_a_recipe_is_that_of_its_candidate(learner):
+    recipe = recipe_of(learner, ngrams=(1, 2), min_df=3, max_features=50)
+    assert candidate_of(recipe).recipe == recipe
 
 
 def test_an_open_recipe_may_have_any_features_and_keeps_its_learner():
