@@ -201,7 +201,7 @@ def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
 
 def _table(data: TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Documents, str]:
     """The rows of a source, in memory, and what it is."""
-    rows = observer.watched(data, data.ahead(), "reading")
+    rows = list(observer.watched(data, data.ahead(), "reading"))  # in the pass that finds the schema
     return TablePool.whole(rows, data.schema, said), data.description
 
 

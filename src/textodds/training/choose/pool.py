@@ -128,12 +128,11 @@ class TablePool(_Labelled):
     noun = "row"
 
     @classmethod
-    def whole(cls, batches: Iterable[TableBatch], schema: Schema, said: Mapping[str, str]) -> TablePool:
+    def whole(cls, batches: list[TableBatch], schema: Schema, said: Mapping[str, str]) -> TablePool:
         """All rows, in their order."""
         from textodds.data.table_batch import joined_rows
 
-        some = list(batches)
-        return cls(joined_rows(some) if some else TableBatch({}, [], None), schema, said)
+        return cls(joined_rows(batches) if batches else TableBatch({}, [], None), schema, said)
 
     @cached_property
     def labels(self) -> list[str]:  # type: ignore[override]
