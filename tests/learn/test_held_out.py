@@ -16,9 +16,9 @@ from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import HeldOut
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
-from textodds.learn.recipe import recipe_of
 from textodds.model.leave_one_out import FEWEST
 from textodds.stats.hash_sample import SAMPLE
+from textodds.training.plan import Plan
 from textodds.training.train import train_on
 
 V, LENGTH = 60, 12
@@ -302,10 +302,9 @@ def source_of(texts, labels, cuts):
 
 def test_threads_and_the_cut_of_batches_do_not_matter():
     texts, labels = drawn(SAMPLE + 1500, repeats=1)
-    recipe = recipe_of(MultinomialLearner(alpha=None))
-    N = len(texts)
+    learner, N = MultinomialLearner(alpha=None), len(texts)
     models = [
-        train_on(source_of(texts, labels, cuts), recipe, threads=threads)
+        train_on(source_of(texts, labels, cuts), Plan(learner, None, {}, threads=threads))
         for cuts, threads in (([], 1), ([], 2), ([1, 4999, 5001], 1), (range(97, N, 97), 2))
     ]
     for other in models[1:]:

@@ -19,6 +19,7 @@ from textodds.learn.forms.linear import log_prior
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import recipe_of
 from textodds.learn.registry import LEARNERS, as_dict, learner_named, name_of, of_dict
+from textodds.training.plan import Plan
 from textodds.training.train import train_on
 
 TEXTS = ["win a free phone", "see you at six", "free prize inside", "lunch at noon", "free lunch for you"]
@@ -746,7 +747,7 @@ def test_transformed_documents_of_a_class_that_lost_a_word_do_not_count_for_anot
     monkeypatch.setattr(core, "fit", lambda learner, counts: fitted.append(counts) or fit(learner, counts))
     source = Source("two batches", batches, Rejects("stop", None, "two batches"))
     with pytest.warns(VocabularyPruned):
-        model = train_on(source, recipe_of(ComplementLearner(transform=True)), threads=1, memory=1 << 16)
+        model = train_on(source, Plan(ComplementLearner(transform=True), None, {}, threads=1, memory=1 << 16))
     (v,) = model.vocabulary.find(["v7"])
     counts = fitted[-1]
     cells = slice(int(counts.starts[v]), int(counts.starts[v + 1]))

@@ -22,15 +22,8 @@ from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
 from textodds.spark.tasks import RowErrors
 from textodds.stats.hash_sample import SAMPLE, TYPICAL
-from textodds.training.choose import (
-    BUDGET,
-    Candidate,
-    Pool,
-    candidates,
-    chosen,
-    open_candidates,
-    usual,
-)
+from textodds.training.choose import Pool, candidates, chosen, open_candidates, usual
+from textodds.training.choose.candidates import candidate_of
 from textodds.training.choose.race import ENOUGH
 from textodds.training.choose.trial import Trials
 from textodds.training.from_counts import model_of_counts, must_be_choosable
@@ -134,13 +127,11 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
     if recipe is not None:
         _must_be_for_spark(recipe, typical=plan.typical)
     reading: dict[str, Any] = {"memory": plan.bytes, "bad_rows": bad_rows}
-    budget = BUDGET if plan.budget is None else plan.budget
-    how: dict[str, Any] = {"budget": budget, "threads": plan.threads, "calibrate": plan.calibrate}
     choice = None
     if recipe is None or recipe.is_open:
         pool = _pool(_counted(count(rows, None, size=POOL, **reading)))
         field = open_candidates(recipe) if recipe is not None else candidates(plan.pins)  # type: ignore[arg-type]
-        choice = chosen(pool, field, observer=observer, **how)
+        choice = chosen(pool, field, **plan.limits(observer))
         if choice is not None:
             recipe = choice.recipe
         elif recipe is None:
@@ -228,5 +219,5 @@ def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, Hel
     learner: Any = recipe.learner
     if len(pool) < FEWEST or len(pool.classes) < 2:  # too few to hold any out
         return replace(recipe, learner=replace(learner, C=1.0)), None
-    trial = Trials(pool, threads).of(Candidate("as given", recipe), len(pool), ENOUGH)
+    trial = Trials(pool, threads).of(candidate_of(recipe), len(pool), ENOUGH)
     return trial.recipe, trial.held

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, read
+from textodds.data import Observer, Source, read
 from textodds.data.batch import taken
 from textodds.errors import InputError, Unsupported
 from textodds.model.leave_one_out import LeftOut, left_out, supports
 from textodds.model.text_model import TextModel
-from textodds.training.plan import plan_of
+from textodds.stats.threads import checked_threads
+from textodds.training.plan import plan_of, reading_and_words
 from textodds.training.train import train_on
 
 USUAL = "multinomial:alpha=auto"
@@ -50,15 +50,15 @@ class Audit:
 
 
 def audit(
-    source: Any,
-    labels: Any = None,
-    weights: Any = None,
+    source: object,
+    labels: object = None,
+    weights: object = None,
     *,
-    learner: Any = None,
+    learner: object = None,
     most: int = 100,
     threads: int | None = None,
     observer: Observer | None = None,
-    **options: Any,
+    **options: object,
 ) -> Audit:
     """The documents of a source whose labels look wrong, ``most`` of them.
 
@@ -74,15 +74,14 @@ def audit(
     observer : Observer, optional
         Is told how far it has come.
     """
-    reading = ReadOptions.of({name: options.pop(name) for name in READ_OPTIONS if name in options})
-    plan = plan_of(USUAL if learner is None else learner, None, options, threads=threads)
+    reading, words = reading_and_words(options)
+    plan = plan_of(USUAL if learner is None else learner, None, words, threads=checked_threads(threads))
     if plan.pins is not None or plan.is_of_tables:
         raise InputError(
             "labels are looked at with one learner of texts", hint="name it: `--learner multinomial`"
         )
-    recipe = plan.recipe()
     data, observer = read(source, labels, weights, **vars(reading)), observer or Observer()
-    if not supports(recipe):
+    if not supports(plan.recipe()):
         raise Unsupported(
             "labels are looked at by leaving out one document at a time, which takes counts",
             hint="use the learner multinomial, bernoulli or complement",
@@ -91,10 +90,10 @@ def audit(
         raise InputError(
             f"{data.description} can be read but once, and is read twice here", hint="put it in a file first"
         )
-    model = train_on(data, recipe, threads=plan.threads, observer=observer)
+    model = train_on(data, plan, observer)
     found = left_out(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]
-    texts = _texts_at(data, {int(found.rows[i]) for i in chosen})
+    texts = dict(_texts_at(data, {int(found.rows[i]) for i in chosen}))
     best = found.log_posterior.argmax(axis=1)
     p = np.exp(found.log_posterior)
     suspects = tuple(
@@ -111,17 +110,12 @@ def audit(
     return Audit(suspects, found, model)
 
 
-def _texts_at(data: Source, rows: set[int]) -> dict[int, str]:
+def _texts_at(data: Source, rows: set[int]) -> Iterator[tuple[int, str]]:
     """The texts of some rows, by another pass that ends with the last of them."""
-    return dict(_found(data, rows))
-
-
-def _found(data: Source, rows: set[int]) -> Iterator[tuple[int, str]]:
     first, left = 0, len(rows)
     for batch in data:
         mine = [i - first for i in rows if first <= i < first + len(batch)]
-        texts: Any = taken(batch.texts, mine)
-        for i, text in zip(mine, texts, strict=True):
+        for i, text in zip(mine, taken(batch.texts, mine) or (), strict=True):
             yield first + i, text
         first, left = first + len(batch), left - len(mine)
         if not left:

@@ -7,12 +7,12 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import read
+from textodds.data import Batch, TableBatch, read
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.forms.linear import LinearModel, log_softmax
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
 
 Floats = NDArray[np.float64]
+Rows: TypeAlias = Batch | TableBatch
 
 TOP = 20  # words, columns and examples that are named
 MOST_CLASSES = 500  # classes that are compared word by word: of more, those with the most documents
@@ -43,7 +44,7 @@ class ChangedDecision:
     """A text or a row that the models decide differently, with the probability each gives its answer."""
 
     row: int
-    content: Any
+    content: object
     before: tuple[str, float]
     after: tuple[str, float]
     truth: str | None = None
@@ -92,7 +93,7 @@ class Difference:
 
     kind: str  # "texts" or "tables"
     classes: dict[str, Class]
-    recipe: tuple[tuple[str, Any, Any], ...]  # what was chosen, before and after; only where it differs
+    recipe: tuple[tuple[str, object, object], ...]  # what was chosen, before and after; only where it differs
     features: tuple[int, int]  # words, or columns
     gained: tuple[tuple[str, float | None], ...]  # with counts, the most frequent first
     lost: tuple[tuple[str, float | None], ...]
@@ -132,7 +133,7 @@ class Difference:
 
 
 def diff(
-    a: Model, b: Model, data: Any = None, labels: Any = None, *, top: int = TOP, **reading: Any
+    a: Model, b: Model, data: object = None, labels: object = None, *, top: int = TOP, **reading: Any
 ) -> Difference:
     """How model ``b`` differs from model ``a``, and on ``data``, if that is given, how its decisions do.
 
@@ -188,7 +189,7 @@ def _prior(model: Model) -> dict[str, float]:
     return dict(zip(model.classes_, np.exp(form.log_prior).tolist(), strict=True))
 
 
-def _differing(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _differing(a: object, b: object, path: str = "") -> Iterator[tuple[str, object, object]]:
     """Where plain data differs, by its path."""
     if isinstance(a, dict) and isinstance(b, dict):
         for key in [*a, *(key for key in b if key not in a)]:
@@ -359,70 +360,66 @@ def _hellinger(p: Marginal, q: Marginal) -> float | None:
 
 
 def _decisions(
-    a: Model, b: Model, data: Any, labels: Any, top: int, reading: dict[str, Any]
+    a: Model, b: Model, data: object, labels: object, top: int, reading: dict[str, Any]
 ) -> DecisionChanges:
-    def decided(labelled: bool) -> DecisionChanges:
-        return _compare_answers(a, b, _read(a, b, data, labels, labelled, reading), labelled, top)
-
     is_named = labels is not None or reading.get("label") is not None
     try:
-        return decided(True)
+        return _compare_answers(a, b, _read(a, b, data, labels, reading, labelled=True), top, labelled=True)
     except InputError as error:  # labels are welcome, and need not be there
         lacking = isinstance(error, MissingColumn) and error.wanted == "label"
         lacking |= isinstance(error, BadFile) or error.problem.endswith("comes without labels")
         if is_named or not lacking:
             raise
-    return decided(False)
+    return _compare_answers(a, b, _read(a, b, data, labels, reading, labelled=False), top, labelled=False)
 
 
 def _read(
-    a: Model, b: Model, data: Any, labels: Any, labelled: bool, reading: dict[str, Any]
-) -> Iterable[tuple[Any, Any]]:
+    a: Model, b: Model, data: object, labels: object, reading: dict[str, Any], *, labelled: bool
+) -> Iterable[tuple[Rows, Rows]]:
     """Batches for each of the models, of the same rows."""
-    if isinstance(a, TextModel):
-        source = read(data, labels, labelled=labelled, **reading)
-        return ((batch, batch) for batch in source)
-    both = [model.read(data, labels, labelled=labelled, **reading) for model in (a, b)]  # type: ignore[union-attr]
+    if isinstance(a, TextModel) or isinstance(b, TextModel):
+        return ((batch, batch) for batch in read(data, labels, labelled=labelled, **reading))
+    both = [model.read(data, labels, labelled=labelled, **reading) for model in (a, b)]
     return zip(*both, strict=True)
 
 
 def _compare_answers(
-    a: Model, b: Model, batches: Iterable[tuple[Any, Any]], labelled: bool, top: int
+    a: Model, b: Model, batches: Iterable[tuple[Rows, Rows]], top: int, *, labelled: bool
 ) -> DecisionChanges:
     from textodds.study.report.evaluation_data import rows_as_given
 
     changed: Counter[tuple[str, str]] = Counter()
-    right, only, n = [0, 0], [0, 0], 0
+    right, only, n = np.zeros(2, np.int64), np.zeros(2, np.int64), 0
     best: list[tuple[float, int, ChangedDecision]] = []
     for mine, theirs in batches:
         if len(mine) != len(theirs):
             raise LengthMismatch(len(mine), len(theirs), "rows of the second model")
-        before, after = _answers(a, mine), _answers(b, theirs)
-        truth = mine.label_list() if labelled else [None] * len(mine)
-        for i, ((was, p), (now, q), true) in enumerate(zip(before, after, truth, strict=True)):
-            if labelled:
-                right[0] += was == true
-                right[1] += now == true
-                only[0] += was == true != now
-                only[1] += now == true != was
-            if was != now:
-                changed[was, now] += 1
-                sure = (min(p, q), -(n + i))
-                if len(best) < top or sure > best[0][:2]:
-                    (content,) = rows_as_given(mine, [i])
-                    example = ChangedDecision(n + i + 1, content, (was, p), (now, q), true)
-                    (heapq.heappush if len(best) < top else heapq.heappushpop)(best, (*sure, example))
+        (was, p), (now, q) = _answers(a, mine), _answers(b, theirs)
+        truth = np.array(mine.label_list() if labelled else [None] * len(mine), dtype=object)
+        hits = np.stack([was == truth, now == truth])
+        right += hits.sum(axis=1)
+        only += (hits & ~hits[::-1]).sum(axis=1)
+        for i in np.flatnonzero(was != now).tolist():
+            changed[was[i], now[i]] += 1
+            sure = (min(p[i], q[i]), -(n + i))
+            if len(best) < top or sure > best[0][:2]:
+                (content,) = rows_as_given(mine, [i])
+                example = ChangedDecision(n + i + 1, content, (was[i], p[i]), (now[i], q[i]), truth[i])
+                (heapq.heappush if len(best) < top else heapq.heappushpop)(best, (*sure, example))
         n += len(mine)
     examples = tuple(example for _, _, example in sorted(best, key=lambda each: (-each[0], -each[1])))
     counted = dict(sorted(changed.items(), key=lambda item: (-item[1], item[0])))
     if not labelled:
         return DecisionChanges(n, counted, examples)
-    return DecisionChanges(n, counted, examples, (right[0], right[1]), (only[0], only[1]))
+    return DecisionChanges(n, counted, examples, _pair(right), _pair(only))
 
 
-def _answers(model: Model, batch: Any) -> list[tuple[str, float]]:
+def _pair(counts: NDArray[np.int64]) -> tuple[int, int]:
+    return int(counts[0]), int(counts[1])
+
+
+def _answers(model: Model, batch: Rows) -> tuple[NDArray[np.object_], list[float]]:
     """The label of each row and its probability."""
-    shares = np.exp(log_softmax(model.score_batch(batch)[0]))
+    shares = np.exp(log_softmax(model.score_batch(batch)[0]))  # type: ignore[arg-type]
     best = shares.argmax(axis=1)
-    each = zip(best.tolist(), shares[np.arange(len(best)), best].tolist(), strict=True)
-    return [(model.classes_[k], share) for k, share in each]
+    return np.array(model.classes_, dtype=object)[best], shares[np.arange(len(best)), best].tolist()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def evaluation_report(
-    model: Model, source: Any, labels: Any = None, *, called: str = "the model", **reading: Any
+    model: Model, source: object, labels: object = None, *, called: str = "the model", **reading: Any
 ) -> str:
     """The page of `textodds evaluate --report`: one file of HTML, with pictures and without script.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textodds.errors import InputError
 from textodds.model.leave_one_out import lesson, supports
@@ -28,7 +29,7 @@ def model_of_counts(
     tally: Tally,
     recipe: Recipe,
     sample: list[Example],
-    info: dict[str, Any],
+    info: Mapping[str, object],
     *,
     calibrate: bool = True,
     threads: int,
@@ -38,14 +39,14 @@ def model_of_counts(
     The smoothing is chosen if the recipe leaves it open, and probabilities are made right if
     ``calibrate``, both by what is said of texts of the sample that are left out.
     """
-    model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), info, threads=threads)
+    model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), dict(info), threads=threads)
     if not calibrate and not recipe.learner.is_smoothing_open:
         return model
     learned = lesson(model, sample, choose=recipe.learner.is_smoothing_open)
     if learned is None:
         return model
     if recipe.learner.is_smoothing_open:
-        model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), info, threads=threads)
+        model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), dict(info), threads=threads)
     if calibrate:
         model.calibration, model.held_out = learned.calibration, learned.held_out
         model.info["left_out"] = learned.about
@@ -54,5 +55,6 @@ def model_of_counts(
 
 def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
     """The recipe with this smoothing, if it was left open."""
-    learner: Any = recipe.learner
-    return replace(recipe, learner=replace(learner, alpha=alpha)) if learner.is_smoothing_open else recipe
+    if not recipe.learner.is_smoothing_open:
+        return recipe
+    return replace(recipe, learner=replace(recipe.learner, alpha=alpha))  # type: ignore[type-var]

@@ -7,19 +7,20 @@ option that would not act is refused with what does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
-from textodds.data import ReadOptions, Source, read
+from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, TableSource, read
 from textodds.data.columns import TEXT_NAMES
-from textodds.errors import InputError, MissingColumn, Unsupported
-from textodds.learn.recipe import Recipe, recipe_of
+from textodds.errors import InputError, MissingColumn, NoData, Unsupported
+from textodds.learn.recipe import Recipe
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
 from textodds.learn.spelling import spelled
 from textodds.stats.tally import MEMORY
-from textodds.stats.threads import checked_threads
+from textodds.stats.threads import default_threads
 from textodds.text.features import FEATURES
-from textodds.training.choose.candidates import Pins, pins_of
+from textodds.training.choose.candidates import Named, Pins, pins_of, recipe_with
+from textodds.training.choose.race import BUDGET, Limits
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
@@ -35,31 +36,17 @@ OF_STREAMS = "softmax"
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is asked of a training, checked.
+    """What is asked of a training, checked; what is not told here is as in `textodds.train`."""
 
-    Attributes
-    ----------
-    learner : Learner or None
-        The one that is settled; None where it is chosen, or where it is the usual one.
-    pins : Pins or None
-        What is not left to choose, where something is.
-    words : dict
-        How texts are cut and which words are kept, as `recipe_of` takes it.
-    columns, like
-        What the columns of a table are, or the model that says it.
-    typical, calibrate, budget, threads, memory
-        As in `textodds.train`; ``memory`` is None where it is not given.
-    """
-
-    learner: Learner | None
-    pins: Pins | None
-    words: Mapping[str, Any]
-    columns: Mapping[str, str] | None = None
-    like: TableModel | None = None
+    learner: Learner | None  # None where it is chosen, or where it is the usual one
+    pins: Pins | None  # what is not left to choose, where something is
+    words: Mapping[str, object]  # how texts are cut and which words are kept, as `recipe_of` takes it
+    columns: Mapping[str, str] | None = None  # what the columns of a table are
+    like: TableModel | None = None  # or the model that says it
     typical: bool = False
     calibrate: bool = True
     budget: float | None = None
-    threads: int = 1
+    threads: int = field(default_factory=default_threads)
     memory: int | None = None
 
     @property
@@ -80,9 +67,14 @@ class Plan:
         """Bytes that words and counts may use."""
         return MEMORY if self.memory is None else self.memory
 
+    def limits(self, observer: Observer) -> Limits:
+        """What a race may take."""
+        budget = BUDGET if self.budget is None else self.budget
+        return Limits(budget=budget, threads=self.threads, calibrate=self.calibrate, observer=observer)
+
     def recipe(self) -> Recipe:
-        """The recipe of texts, where nothing is left to choose."""
-        recipe = recipe_of(self.learner or USUAL, **self.words)
+        """The recipe of texts, where nothing but features is left to choose."""
+        recipe = recipe_with(self.learner or USUAL, self.words)
         must_know_typical(recipe.learner, self.typical)
         if self.budget is not None and not recipe.is_open:
             raise InputError("`budget` is for choosing, and nothing is left to choose", hint="leave it out")
@@ -111,20 +103,29 @@ class Plan:
         return learner
 
 
+class Running(TypedDict, total=False):
+    """What `textodds.train` takes beside the data, the learner and its words."""
+
+    typical: bool
+    calibrate: bool
+    budget: float | None
+    threads: int
+    memory: int | None
+
+
 def plan_of(
-    learner: Any,
-    features: Any,
-    words: Mapping[str, Any],
+    learner: object,
+    features: object,
+    words: Mapping[str, object],
     *,
     unlabelled: bool = False,
     stream: bool = False,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
-    typical: bool = False,
-    threads: int | None = None,
-    **how: Any,
+    **how: Unpack[Running],
 ) -> Plan:
     """The plan of what `textodds.train` was asked."""
+    typical = how.get("typical", False)
     columns = columns or _columns_of(learner)
     if like is not None and (learner is not None or words or columns):
         raise InputError(
@@ -147,7 +148,7 @@ def plan_of(
                     f"`{which}` is for features that are named", hint="name one kind of features"
                 )
             words = {**FEATURES[named_features.features[0]], **words}
-        return Plan(one, None, words, threads=checked_threads(threads), **how)
+        return Plan(one, None, words, **how)
     settled: Learner | None = None
     pins: Pins | None = None
     is_choice = isinstance(learner, (list, tuple)) or len(named) > 1 or named[:1] == (AUTO,)
@@ -168,21 +169,26 @@ def plan_of(
             "semisupervised learns from unlabelled texts, and there are none",
             hint="give them: `--unlabelled DATA` (unlabelled=)",
         )
-    given: dict[str, Any] = {"columns": columns, "like": like, "typical": typical, **how}
-    return Plan(settled, pins, words, threads=checked_threads(threads), **given)
+    return Plan(settled, pins, words, columns, like, **how)
 
 
-def _columns_of(given: Any) -> Mapping[str, str] | None:
+def reading_and_words(options: Mapping[str, object]) -> tuple[ReadOptions, dict[str, object]]:
+    """Options of how data is read, and those of how texts are cut."""
+    reading = {name: value for name, value in options.items() if name in READ_OPTIONS}
+    return ReadOptions.of(reading), {name: options[name] for name in options if name not in reading}
+
+
+def _columns_of(given: object) -> Mapping[str, str] | None:
     """What an estimator of tables says of its columns."""
     return None if isinstance(given, (str, type)) else getattr(given, "columns", None)
 
 
-def _named(learner: Any, words: Mapping[str, Any]) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+def _named(learner: object, words: Mapping[str, object]) -> tuple[tuple[Named, ...], Mapping[str, object]]:
     """The learners that are named, by name where nothing is said of their settings; and the text settings."""
     if learner is None:
         return (), words
-    found: list[Any] = []
-    texts: list[dict[str, Any]] = []
+    found: list[Named] = []
+    texts: list[dict[str, object]] = []
     for each in learner if isinstance(learner, (list, tuple)) else (learner,):
         if not isinstance(each, str):
             found.append(resolved(each))
@@ -202,7 +208,7 @@ def _named(learner: Any, words: Mapping[str, Any]) -> tuple[tuple[Any, ...], Map
     return tuple(found), {**own, **words}
 
 
-def _of_unlabelled(named: tuple[Any, ...]) -> Learner:
+def _of_unlabelled(named: tuple[Named, ...]) -> Learner:
     """The learner for labelled and unlabelled texts: that of EM, or multinomial with the same settings."""
     learner = resolved(named[0] if named else OF_UNLABELLED)
     if learner.entry.name == USUAL:
@@ -215,7 +221,7 @@ def _of_unlabelled(named: tuple[Any, ...]) -> Learner:
     return learner
 
 
-def _of_stream(named: tuple[Any, ...]) -> Learner:
+def _of_stream(named: tuple[Named, ...]) -> Learner:
     """The learner of a stream."""
     learner = resolved(named[0] if named else OF_STREAMS)
     if learner.entry.name != OF_STREAMS:
@@ -225,7 +231,7 @@ def _of_stream(named: tuple[Any, ...]) -> Learner:
     return learner
 
 
-def _refuse(which: str, **given: Any) -> None:
+def _refuse(which: str, **given: object) -> None:
     """Fail for an option that has no part in learning from unlabelled texts, or from a stream."""
     for name, value in given.items():
         if value:
@@ -244,10 +250,18 @@ def must_know_typical(learner: Learner, typical: bool) -> None:
         )
 
 
+def nothing_in(data: Source | TableSource) -> NoData:
+    """The error for a source without a row."""
+    return NoData(
+        f"{data.description} has no row to learn from",
+        hint="it is empty, has only a header, or every row was rejected",
+    )
+
+
 def texts_or_table(
-    source: Any,
-    labels: Any,
-    weights: Any,
+    source: object,
+    labels: object,
+    weights: object,
     reading: ReadOptions,
     plan: Plan,
     *,
@@ -271,7 +285,7 @@ def texts_or_table(
     return of_rows()
 
 
-def is_table(source: Any, labels: Any) -> bool:
+def is_table(source: object, labels: object) -> bool:
     """Whether what is in memory is columns, none of which is called as texts usually are."""
     if isinstance(source, Mapping):
         names = [str(name) for name in source]

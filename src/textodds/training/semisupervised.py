@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.data import Batch, Observer, Source
 from textodds.errors import NoData, Unsupported
@@ -18,9 +17,6 @@ from textodds.model.text_model import TextModel
 from textodds.stats.documents import Documents
 from textodds.stats.threads import checked_threads
 from textodds.text import Weighting
-
-Floats = NDArray[np.float64]
-
 
 NO_LABEL = ""
 """Stands for the label of an unlabelled text; no label is empty."""
@@ -57,8 +53,7 @@ def train_semisupervised_on(
             f"{labelled.description} has no row to learn from",
             hint="unlabelled texts help a few labelled ones, and cannot do without",
         )
-    weighing = {"frequency": "count", "idf": False, "unit": False}
-    rows = texts.rows(Weighting(**weighing), np.ones(len(texts.vocabulary)))  # type: ignore[arg-type]
+    rows = texts.rows(Weighting("count", idf=False, unit=False), np.ones(len(texts.vocabulary)))
     fit = fit_rows(learner, rows, codes, classes, texts.weights)
     info = {
         "source": labelled.description,

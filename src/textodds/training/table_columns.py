@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +18,14 @@ from textodds.learn.discriminant import (
     QuadraticDiscriminantLearner,
 )
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.learn.recipe import recipe_of
+from textodds.learn.registry import Learner
 from textodds.learn.shrinkage_choice import chosen
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
 from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
 from textodds.stats.categories import CategoryTally
+from textodds.training.choose.candidates import recipe_with
 
 Floats = NDArray[np.float64]
-TableLearner: TypeAlias = (
-    MixedLearner
-    | CategoricalLearner
-    | JointTableLearner
-    | GaussianLearner
-    | LinearDiscriminantLearner
-    | QuadraticDiscriminantLearner
-)
-
 INTERVALS = 32
 """Intervals of a column at most, but for those of single values."""
 
@@ -59,107 +51,110 @@ def kinds_of(columns: Mapping[str, str]) -> dict[str, str]:
     return {name: "number" if choice in numbers else choice for name, choice in columns.items()}
 
 
-def as_read(learner: TableLearner, schema: Schema) -> dict[str, str]:
+def as_read(learner: Learner, schema: Schema) -> dict[str, str]:
     """Kinds that a learner needs where columns were found to be something else."""
-    if isinstance(learner, (CategoricalLearner, JointTableLearner)):
-        return {column.name: "category" for column in schema.columns if column.kind == "number"}
-    return {}
+    if learner.entry.column_kind != "category":
+        return {}
+    return {column.name: "category" for column in schema.columns if column.kind == "number"}
 
 
-def blocks_of(
-    learner: TableLearner,
-    schema: Schema,
-    first: TableBatch,
-    columns: Mapping[str, str],
-    words: Mapping[str, Any],
-) -> tuple[tuple[Block, ...], tuple[ColumnChoice, ...]]:
-    """The blocks of a table, and what was chosen for each column.
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a table, and what they are chosen by.
 
-    ``first`` are some rows to choose by; ``columns`` is what the user said, ``words`` how texts are cut.
+    ``first`` are some rows; ``said`` is what the user said that columns are, ``words`` how texts are cut.
     """
-    used = [column for column in schema.columns if column.kind != "ignore"]
-    if not isinstance(learner, MixedLearner):
-        for name, choice in columns.items():
-            if choice in ("bins", "gaussian") and not (
-                choice == "gaussian" and isinstance(learner, GaussianLearner)
-            ):
+
+    schema: Schema
+    first: TableBatch
+    said: Mapping[str, str]
+    words: Mapping[str, object]
+
+    def blocks(self, learner: Learner) -> tuple[tuple[Block, ...], tuple[ColumnChoice, ...]]:
+        """The blocks of the table, and what was chosen for each column."""
+        used = [column for column in self.schema.columns if column.kind != "ignore"]
+        if not isinstance(learner, MixedLearner):
+            self._refuse_single(learner)
+        if not used:
+            raise NoData(
+                "no column is left to learn from",
+                hint="say what columns are, as in `--columns age=number` (columns={'age': 'number'})",
+            )
+        if isinstance(learner, MixedLearner):
+            blocks, how = self._mixed(learner)
+        else:
+            _refuse_others(learner, used)
+            blocks = [self._block(learner, tuple(column.name for column in used))]
+            how = dict.fromkeys(blocks[0].columns, blocks[0].means)
+        if self.words and not any(isinstance(block, Words) for block in blocks):
+            raise InputError(
+                f"`{next(iter(self.words))}` is about texts, and no column is one of texts",
+                hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
+            )
+        whys = {column.name: column.why for column in self.schema.columns}
+        if learner.entry.column_kind == "category":
+            found = (name for name, why in whys.items() if why == GIVEN and name not in self.said)
+            whys |= dict.fromkeys(list(found), "taken as a category")
+        choices = [ColumnChoice(name, how.get(name, "left out"), why) for name, why in whys.items()]
+        return tuple(blocks), tuple(choices)
+
+    def _refuse_single(self, learner: Learner) -> None:
+        """Refuse what is said of single columns where the learner takes all of them alike."""
+        for name, choice in self.said.items():
+            if choice == "bins" or (choice == "gaussian" and not isinstance(learner, GaussianLearner)):
                 raise InputError(
                     f"column `{name}` cannot be `{choice}` here",
                     hint="the learner mixed takes columns one by one",
                 )
-    if not used:
-        raise NoData(
-            "no column is left to learn from",
-            hint="say what columns are, as in `--columns age=number` (columns={'age': 'number'})",
-        )
-    if isinstance(learner, MixedLearner):
-        blocks, how = _mixed(learner, schema, first, columns, words)
-    else:
-        _refuse_others(learner, used)
-        names = tuple(column.name for column in used)
+
+    def _block(self, learner: Learner, names: tuple[str, ...]) -> Block:
+        """The one block of a learner that takes all columns alike."""
         if isinstance(learner, CategoricalLearner):
-            blocks = [Categories(names, learner.categorical)]
-        elif isinstance(learner, JointTableLearner):
+            return Categories(names, learner.categorical)
+        if isinstance(learner, JointTableLearner):
             # Refused, if it must be, before all rows are counted.
-            learner.table.cells(CategoryTally.of({name: first.columns[name] for name in names}, first.labels))
-            blocks = [Cells(names, learner.table)]
-        else:
-            blocks = [Numbers(names, _gaussian(learner, first, names))]
-        how = dict.fromkeys(names, blocks[0].means)
-    if words and not any(isinstance(block, Words) for block in blocks):
-        raise InputError(
-            f"`{next(iter(words))}` is about texts, and no column is one of texts",
-            hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
-        )
-    whys = {column.name: column.why for column in schema.columns}
-    if isinstance(learner, (CategoricalLearner, JointTableLearner)):
-        whys |= {name: "taken as a category" for name in whys if whys[name] == GIVEN and name not in columns}
-    choices = [ColumnChoice(name, how.get(name, "left out"), why) for name, why in whys.items()]
-    return tuple(blocks), tuple(choices)
+            columns = {name: self.first.columns[name] for name in names}
+            learner.table.cells(CategoryTally.of(columns, self.first.labels))
+            return Cells(names, learner.table)
+        return Numbers(names, _gaussian(learner, self.first, names))
+
+    def _mixed(self, learner: MixedLearner) -> tuple[list[Block], dict[str, str]]:
+        blocks: list[Block] = []
+        how: dict[str, str] = {}
+        numbers, cut = [], {}
+        for name in self.schema.names("number"):
+            values = self.first.columns[name]
+            edges = edges_of(values, self.first.weights)
+            wanted = self.said.get(name, "number")
+            if wanted == "bins" or (wanted == "number" and prefers_bins(self.first, name, edges)):
+                cut[name] = edges
+                occupied = np.unique(np.searchsorted(edges, values[~np.isnan(values)], side="left"))
+                how[name] = f"{len(occupied)} intervals"
+            else:
+                numbers.append(name)
+                how[name] = "Gaussian"
+        if numbers:
+            blocks.append(Numbers(tuple(numbers), learner.gaussian))
+        if cut:
+            ends = tuple(tuple(edges.tolist()) for edges in cut.values())
+            blocks.append(Bins(tuple(cut), learner.categorical, ends))
+        if categories := self.schema.names("category"):
+            blocks.append(Categories(tuple(categories), learner.categorical))
+            how |= dict.fromkeys(categories, "categorical")
+        for name in self.schema.names("text"):
+            recipe = recipe_with(MultinomialLearner(alpha=learner.word_alpha), self.words)
+            blocks.append(Words((name,), recipe))
+            how[name] = "multinomial of words"
+        return blocks, how
 
 
-def _mixed(
-    learner: MixedLearner,
-    schema: Schema,
-    first: TableBatch,
-    columns: Mapping[str, str],
-    words: Mapping[str, Any],
-) -> tuple[list[Block], dict[str, str]]:
-    blocks: list[Block] = []
-    how: dict[str, str] = {}
-    numbers, cut = [], {}
-    for name in schema.names("number"):
-        values = first.columns[name]
-        edges = edges_of(values, first.weights)
-        wanted = columns.get(name, "number")
-        if wanted == "bins" or (wanted == "number" and prefers_bins(first, name, edges)):
-            cut[name] = edges
-            occupied = np.unique(np.searchsorted(edges, values[~np.isnan(values)], side="left"))
-            how[name] = f"{len(occupied)} intervals"
-        else:
-            numbers.append(name)
-            how[name] = "Gaussian"
-    if numbers:
-        blocks.append(Numbers(tuple(numbers), learner.gaussian))
-    if cut:
-        blocks.append(
-            Bins(tuple(cut), learner.categorical, tuple(tuple(edges.tolist()) for edges in cut.values()))
-        )
-    if categories := schema.names("category"):
-        blocks.append(Categories(tuple(categories), learner.categorical))
-        how |= dict.fromkeys(categories, "categorical")
-    for name in schema.names("text"):
-        blocks.append(Words((name,), recipe_of(MultinomialLearner(alpha=learner.word_alpha), **words)))
-        how[name] = "multinomial of words"
-    return blocks, how
-
-
-def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
-    """The Gaussian of a discriminant, its shrinkage chosen by the first rows."""
+def _gaussian(learner: Learner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
+    """The Gaussian of a learner; of a discriminant its shrinkage is chosen by the first rows."""
     if isinstance(learner, GaussianLearner):
         return learner.gaussian
+    assert isinstance(learner, (LinearDiscriminantLearner, QuadraticDiscriminantLearner))
     covariance = "shared" if isinstance(learner, LinearDiscriminantLearner) else "full"
-    shrinkage = learner.shrinkage  # type: ignore[union-attr]
+    shrinkage = learner.shrinkage
     pooling = learner.pooling if isinstance(learner, QuadraticDiscriminantLearner) else 0.0
     rows = np.stack([first.columns[name] for name in names], axis=1)
     there = ~np.isnan(rows).any(axis=1)
@@ -184,8 +179,8 @@ def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) 
     return gaussian
 
 
-def _refuse_others(learner: TableLearner, used: list[Column]) -> None:
-    wanted = "category" if isinstance(learner, (CategoricalLearner, JointTableLearner)) else "number"
+def _refuse_others(learner: Learner, used: list[Column]) -> None:
+    wanted = learner.entry.column_kind or "number"
     others = [column for column in used if column.kind != wanted]
     if others:
         column = others[0]

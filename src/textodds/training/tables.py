@@ -2,50 +2,51 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from textodds.data import Observer, TableBatch, TableSource, read_table
+from textodds.data import Observer, ReadOptions, TableBatch, TableSource, read_table
 from textodds.data.table_batch import joined_rows
-from textodds.errors import InputError, NoData
+from textodds.errors import InputError
 from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel, TableRecipe
 from textodds.model.table_tally import TableTally
 from textodds.stats.reservoir import Reservoir, offer_rows
-from textodds.training.plan import Plan, plan_of
-from textodds.training.table_columns import as_read, blocks_of, kinds_of
+from textodds.training.plan import Plan, nothing_in, plan_of
+from textodds.training.table_columns import Columns, as_read, kinds_of
 
 
 def open_table(
-    source: Any, labels: Any = None, weights: Any = None, *, plan: Plan, **reading: Any
+    source: object, labels: object, weights: object, *, plan: Plan, reading: ReadOptions
 ) -> TableSource:
     """The source of a table, its columns read as a plan needs them."""
-    learner: Any = plan.table_learner()
+    learner = plan.table_learner()
+    options = vars(reading)
     if plan.like is not None:
-        return read_table(source, labels, weights, schema=plan.like.schema, **reading)
+        return read_table(source, labels, weights, schema=plan.like.schema, **options)
     kinds = kinds_of(plan.columns or {})
-    found = read_table(source, labels, weights, kinds=kinds, **reading)
+    found = read_table(source, labels, weights, kinds=kinds, **options)
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
     if needed and (not found.replayable or found.is_stdin):
         raise InputError(
             f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
         )
-    return read_table(source, labels, weights, kinds={**kinds, **needed}, **reading) if needed else found
+    return read_table(source, labels, weights, kinds={**kinds, **needed}, **options) if needed else found
 
 
 def train_table(
-    source: Any,
-    labels: Any = None,
-    weights: Any = None,
+    source: object,
+    labels: object = None,
+    weights: object = None,
     *,
-    learner: Any = None,
+    learner: object = None,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
     typical: bool = False,
-    words: Mapping[str, Any] | None = None,
-    **reading: Any,
+    words: Mapping[str, object] | None = None,
+    **reading: object,
 ) -> TableModel:
     """A model trained on any source of labelled rows: `textodds.train` where it is surely a table.
 
@@ -75,19 +76,21 @@ def train_table(
     """
     chosen = None if like is not None else learner  # which is that of the other model
     plan = plan_of(chosen, None, words or {}, columns=columns, like=like, typical=typical)
-    return train_table_on(open_table(source, labels, weights, plan=plan, **reading), plan)
+    options = ReadOptions.of(reading)
+    return train_table_on(open_table(source, labels, weights, plan=plan, reading=options), plan)
 
 
 def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = None) -> TableModel:
     """A model trained on an opened source of rows."""
-    learner: Any = plan.table_learner()
+    learner = plan.table_learner()
     batches = source.ahead() if source.is_stdin else source  # rows are large: none is read ahead
     passing = iter((observer or Observer()).watched(source, batches, "learning"))
     if plan.like is not None:
         recipe = plan.like.recipe
     else:
         first, passing = _begun(passing, source)
-        blocks, choices = blocks_of(learner, source.schema, first, plan.columns or {}, plan.words)
+        columns = Columns(source.schema, first, plan.columns or {}, plan.words)
+        blocks, choices = columns.blocks(learner)
         recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
     sample = Reservoir()
     tally = TableTally.count(
@@ -114,16 +117,8 @@ def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBat
         if rows >= 16_384:
             break
     if not taken:
-        raise NoData(
-            f"{source.description} has no row to learn from",
-            hint="it is empty, has only a header, or every row was rejected",
-        )
-
-    def resumed() -> Iterator[TableBatch]:
-        yield from taken
-        yield from batches
-
-    return joined_rows(taken) if len(taken) > 1 else taken[0], resumed()
+        raise nothing_in(source)
+    return joined_rows(taken) if len(taken) > 1 else taken[0], itertools.chain(taken, batches)
 
 
 def _sampled(batches: Iterable[TableBatch], sample: Reservoir) -> Iterator[TableBatch]:

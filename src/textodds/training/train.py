@@ -8,20 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from textodds.data import READ_OPTIONS, Batch, Observer, ReadOptions, Source, read
-from textodds.errors import NoData, Separable, Unsupported
+from textodds.data import Batch, Observer, Source, read
+from textodds.errors import Separable, Unsupported
 from textodds.learn import naive_bayes
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
-from textodds.learn.naive_bayes import MultinomialLearner
+from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import Recipe, selected
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.model.text_model import TextModel
-from textodds.stats.tally import MEMORY, Counts, Tally
+from textodds.stats.hash_sample import TYPICAL, HashSample
+from textodds.stats.tally import Counts, Tally
 from textodds.stats.threads import checked_threads
 from textodds.text import Vocabulary
 from textodds.training.from_counts import model_of_counts, must_be_choosable
-from textodds.training.plan import Plan, must_know_typical, plan_of, texts_or_table
+from textodds.training.plan import (
+    Plan,
+    must_know_typical,
+    nothing_in,
+    plan_of,
+    reading_and_words,
+    texts_or_table,
+)
 
 if TYPE_CHECKING:
     from textodds.learn.registry import Learner
@@ -30,23 +38,23 @@ if TYPE_CHECKING:
 
 
 def train(
-    source: Any,
-    labels: Any = None,
-    weights: Any = None,
+    source: object,
+    labels: object = None,
+    weights: object = None,
     *,
     learner: Learner | str | Sequence[Learner | str] | None = None,
     features: str | Sequence[str] | None = None,
     budget: float | None = None,
     columns: Mapping[str, str] | None = None,
     like: TableModel | None = None,
-    unlabelled: Any = None,
+    unlabelled: object = None,
     stream: bool = False,
     typical: bool = False,
     calibrate: bool = True,
     threads: int | None = None,
     memory: int | None = None,
     observer: Observer | None = None,
-    **options: Any,
+    **options: object,
 ) -> TextModel | TableModel:
     """A model trained on any source of labelled texts, or of labelled rows of a table.
 
@@ -106,11 +114,11 @@ def train(
     >>> model("a free offer").label
     'spam'
     """
-    reading = ReadOptions.of({name: options.pop(name) for name in READ_OPTIONS if name in options})
+    reading, words = reading_and_words(options)
     plan = plan_of(
         learner,
         features,
-        options,
+        words,
         unlabelled=unlabelled is not None,
         stream=stream,
         columns=columns,
@@ -118,18 +126,17 @@ def train(
         typical=typical,
         calibrate=calibrate,
         budget=budget,
-        threads=threads,
+        threads=checked_threads(threads),
         memory=memory,
     )
     observer = observer or Observer()
 
-    def of_rows() -> TableModel:
+    def of_rows() -> TextModel | TableModel:
         from textodds.training.tables import open_table, train_table_on
 
-        rows = open_table(source, labels, weights, plan=plan, **vars(reading))
-        return train_table_on(rows, plan, observer)
+        return train_table_on(open_table(source, labels, weights, plan=plan, reading=reading), plan, observer)
 
-    def of_texts(data: Source) -> TextModel:
+    def of_texts(data: Source) -> TextModel | TableModel:
         if unlabelled is not None:
             from textodds.training.semisupervised import train_semisupervised_on
 
@@ -139,133 +146,89 @@ def train(
             from textodds.training.stream import train_stream
 
             return train_stream(data, plan.recipe(), plan.threads, observer)
-        return _of_plan(data, plan, observer)
+        return train_on(data, plan, observer)
 
-    made: dict[str, Any] = {"of_texts": of_texts, "of_rows": of_rows}
-    model: TextModel | TableModel = texts_or_table(source, labels, weights, reading, plan, **made)
-    return model
+    return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
 
-def _of_plan(data: Source, plan: Plan, observer: Observer) -> TextModel:
-    """A model trained on an opened source, its learner and features chosen if they are left to choose."""
-    how: dict[str, Any] = {"typical": plan.typical, "calibrate": plan.calibrate, "threads": plan.threads}
-    how |= {"memory": plan.bytes, "budget": plan.budget, "observer": observer}
-    if plan.pins is None:
-        recipe = plan.recipe()
-        if plan.memory is not None and recipe.learner.entry.needs_documents:
-            raise Unsupported(
-                f"`memory` bounds what is counted, and {recipe.learner.entry.name} needs all texts at once",
-                hint="leave it out; for softmax of more texts than memory holds, use `stream`",
-            )
-        return train_on(data, recipe, **how)
-    from textodds.training.choose import BUDGET, pool_of, settle
-
-    pooled = pool_of(data, observer, memory=plan.bytes)
-    settled = settle(
-        pooled,
-        plan.pins,
-        budget=BUDGET if plan.budget is None else plan.budget,
-        threads=plan.threads,
-        calibrate=plan.calibrate,
-        observer=observer,
-    )
-    return train_on(data, settled.recipe, choice=settled.choice, batches=settled.batches, **how)
-
-
-def train_on(
-    data: Source,
-    recipe: Recipe,
-    *,
-    typical: bool = False,
-    calibrate: bool = True,
-    threads: int | None = None,
-    memory: int = MEMORY,
-    budget: float | None = None,
-    choice: Choice | None = None,
-    batches: Iterable[Batch] | None = None,
-    observer: Observer | None = None,
-) -> TextModel:
-    """A model trained on an opened source.
-
-    ``choice`` is the one that the recipe is of, if it was chosen; ``batches`` are those of the source, where
-    it was read before and cannot be read again.
-    """
-    threads, observer = checked_threads(threads), observer or Observer()
-    must_know_typical(recipe.learner, typical)
-    if recipe.is_open:
-        from textodds.training.choose import BUDGET, chosen, open_candidates, pool_of
-
-        pooled = pool_of(data, observer)
-        time: dict[str, Any] = {"budget": BUDGET if budget is None else budget, "spent": pooled.seconds}
-        how: dict[str, Any] = {"threads": threads, "calibrate": calibrate, "observer": observer}
-        choice = chosen(pooled.pool, open_candidates(recipe), **how, **time)
-        recipe = replace(recipe, is_open=False) if choice is None else choice.recipe
-        batches = pooled.batches
+def train_on(data: Source, plan: Plan, observer: Observer | None = None) -> TextModel:
+    """A model trained on an opened source of texts."""
+    observer = observer or Observer()
+    recipe, choice, batches = _settled(data, plan, observer)
+    must_know_typical(recipe.learner, plan.typical)
     if batches is None:
         batches = observer.watched(data, data.ahead(), "learning")
-    if recipe.learner.rereads and not data.replayable:
-        batches = list(batches)  # a second pass is needed, and the stream can be read but once
     if recipe.learner.entry.needs_documents:
-        model = _of_documents(data, batches, recipe, threads, observer, choice, calibrate=calibrate)
-        return _with_choice(model, choice)
-    sample, passing = None, batches
-    must_be_choosable(recipe)
-    if typical or calibrate or recipe.learner.is_smoothing_open:
-        from textodds.stats.hash_sample import HashSample
-
-        sample = HashSample()
-        passing = sample.passed(passing)
-    tally = Tally.count(passing, settings=recipe.settings, threads=threads, memory=memory)
-    if not tally.classes:
-        raise _nothing(data)
-    info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
-    if not recipe.learner.rereads:
-        kept = [] if sample is None else sample.examples()
-        model = model_of_counts(tally, recipe, kept, info, calibrate=calibrate, threads=threads)
-        if typical and sample is not None:
-            from textodds.model.novelty import typical_texts
-            from textodds.stats.hash_sample import TYPICAL
-
-            model.typical = typical_texts(model, kept[:TYPICAL], seen=True)
-        return _with_choice(model, choice)
-    counts, vocabulary = selected(tally, recipe.selection)
-    again = _transformed_counts(data if data.replayable else batches, counts, vocabulary, recipe)
-    learner: Any = recipe.learner
-    return TextModel(recipe, vocabulary, naive_bayes.fit(learner, again), tally, info, threads=threads)
-
-
-def _with_choice(model: TextModel, choice: Choice | None) -> TextModel:
-    """The model with how it was chosen."""
+        model = _of_documents(data, batches, recipe, plan, observer, choice)
+    else:
+        model = _of_counts(data, batches, recipe, plan)
     if choice is not None:
         model.info["chosen"] = choice.report()
     return model
 
 
-def _nothing(data: Source) -> NoData:
-    return NoData(
-        f"{data.description} has no row to learn from",
-        hint="it is empty, has only a header, or every row was rejected",
-    )
+def _settled(
+    data: Source, plan: Plan, observer: Observer
+) -> tuple[Recipe, Choice | None, Iterable[Batch] | None]:
+    """The recipe, chosen if something is left to choose, and what to learn from if it was read already."""
+    wanted = plan.pins or plan.recipe()
+    if isinstance(wanted, Recipe):
+        if plan.memory is not None and wanted.learner.entry.needs_documents:
+            raise Unsupported(
+                f"`memory` bounds what is counted, and {wanted.learner.entry.name} needs all texts at once",
+                hint="leave it out; for softmax of more texts than memory holds, use `stream`",
+            )
+        if not wanted.is_open:
+            return wanted, None, None
+    from textodds.training.choose import pool_of, settle
+
+    pooled = pool_of(data, observer, memory=plan.bytes)
+    recipe, choice = settle(pooled, wanted, **plan.limits(observer))
+    return recipe, choice, pooled.batches
+
+
+def _of_counts(data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Plan) -> TextModel:
+    """A model of counts, in one pass or, of transformed documents, in two."""
+    must_be_choosable(recipe)
+    if recipe.learner.rereads and not data.replayable:
+        batches = list(batches)  # a second pass is needed, and the stream can be read but once
+    sample, passing = HashSample(), batches
+    if plan.typical or plan.calibrate or recipe.learner.is_smoothing_open:
+        passing = sample.passed(batches)
+    tally = Tally.count(passing, settings=recipe.settings, threads=plan.threads, memory=plan.bytes)
+    if not tally.classes:
+        raise nothing_in(data)
+    info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
+    if isinstance(recipe.learner, ComplementLearner) and recipe.learner.rereads:
+        counts, vocabulary = selected(tally, recipe.selection)
+        again = _transformed_counts(data if data.replayable else batches, counts, vocabulary, recipe)
+        form = naive_bayes.fit(recipe.learner, again)
+        return TextModel(recipe, vocabulary, form, tally, info, threads=plan.threads)
+    kept = sample.examples()
+    model = model_of_counts(tally, recipe, kept, info, calibrate=plan.calibrate, threads=plan.threads)
+    if plan.typical:
+        from textodds.model.novelty import typical_texts
+
+        model.typical = typical_texts(model, kept[:TYPICAL], seen=True)
+    return model
 
 
 def _of_documents(
     data: Source,
     batches: Iterable[Batch],
     recipe: Recipe,
-    threads: int,
+    plan: Plan,
     observer: Observer,
     choice: Choice | None,
-    *,
-    calibrate: bool,
 ) -> TextModel:
     """A model that needs every document at once."""
-    gathered = DesignMatrix.of(batches, recipe, threads)
+    gathered = DesignMatrix.of(batches, recipe, plan.threads)
     if not len(gathered.documents):
-        raise _nothing(data)
+        raise nothing_in(data)
     design, rows = gathered.design, gathered.rows
     learner: Any = recipe.learner
     # Softmax is calibrated below, by what chose its penalty; discriminants calibrate themselves.
-    own = {} if learner.entry.is_penalised else {"calibrate": calibrate}
+    own = {} if learner.entry.is_penalised else {"calibrate": plan.calibrate}
     try:
         fit = learner.fit_design(design, rows, observer=observer, **own)
     except Separable as error:  # it knows numbers where readers want words
@@ -280,16 +243,9 @@ def _of_documents(
         "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
         "fit": fit.report(),
     }
-    model = TextModel(
-        recipe,
-        gathered.documents.vocabulary,
-        fit.model,
-        None,
-        info,
-        scale=design.scale(fit.factor),
-        threads=threads,
-    )
-    if calibrate:
+    vocabulary, scale = gathered.documents.vocabulary, design.scale(fit.factor)
+    model = TextModel(recipe, vocabulary, fit.model, None, info, scale=scale, threads=plan.threads)
+    if plan.calibrate:
         model.held_out = getattr(fit, "held_out", None)
         held = getattr(fit, "held", None)
         if choice is not None and choice.winner.classes == model.classes_:

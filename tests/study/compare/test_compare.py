@@ -2,6 +2,7 @@ import html.parser
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import textodds
@@ -39,6 +40,19 @@ def test_models_are_measured_as_evaluate_measures_them(mail):
     for name, (learner, words) in learners.items():
         measured = textodds.train(texts[:400], labels[:400], learner=learner, **words).evaluate(*test)
         assert found[name].evaluation == measured
+
+
+def test_a_column_of_weights_counts_in_what_is_learned(mail):
+    texts, labels = mail
+    often = [1.0 + (i % 3) for i in range(400)]
+    rows = pa.table({"text": texts[:400], "label": labels[:400], "often": often})
+    test = texts[400:], labels[400:]
+    found = textodds.compare(
+        rows, test=test[0], test_labels=test[1], models="bernoulli, lda", sizes=(), weight="often"
+    )
+    for name, learner in {"bernoulli": textodds.BernoulliNB(alpha=None), "lda": "lda"}.items():
+        model = textodds.train(texts[:400], labels[:400], often, learner=learner)
+        assert found[name].evaluation == model.evaluate(*test)
 
 
 def test_all_learners_of_texts_are_compared_by_default(mail):
@@ -96,11 +110,12 @@ def test_curves_have_all_sizes_and_repeats_and_end_with_the_whole(mail):
 def test_a_point_of_a_curve_is_the_model_of_the_beginning_of_an_order(mail):
     """The same as training on those rows by hand."""
     from textodds.learn.labelled_rows import coded
-    from textodds.study.compare.splits import held_out, nested
+    from textodds.study.compare.curves import nested
+    from textodds.training.choose.pool import split
 
     texts, labels = mail
     found = textodds.compare(*mail, models="bernoulli:alpha=1", sizes=[50], repeats=1, seed=3)
-    learned, asked = held_out(coded(labels)[1], 0.2, 3)
+    learned, asked = split(coded(labels)[1], 0.2, 3)
     codes = coded([labels[i] for i in learned])[1]
     rows = learned[np.sort(nested(codes, [3, 0])[:50])]
     model = textodds.train([texts[i] for i in rows], [labels[i] for i in rows], learner="bernoulli")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textodds.study.compare.curves import LearningCurve, crossing, overtaking
-from textodds.study.compare.measures import Answers
+from textodds.training.choose.trial import Answers
 
 SIZES = (10, 100, 1000, 10_000)
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textodds.study.compare.measures import Answers
 from textodds.study.compare.pairs import holm, matched, paired_tests
+from textodds.training.choose.trial import Answers
 
 
 def answers(right, loss=None):

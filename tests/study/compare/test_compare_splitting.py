@@ -1,24 +1,25 @@
 import numpy as np
 import pytest
 
-from textodds.study.compare.splits import held_out, nested, usual_sizes
+from textodds.study.compare.curves import nested, usual_sizes
+from textodds.training.choose.pool import split
 
 CODES = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, 3], [700, 250, 49, 1]))
 
 
 def test_every_class_gives_its_share_and_every_row_is_on_one_side():
-    learned, held = held_out(CODES, 0.2, seed=7)
+    learned, held = split(CODES, 0.2, seed=7)
     assert sorted([*learned, *held]) == list(range(len(CODES)))
     assert np.bincount(CODES[held], minlength=4).tolist() == [140, 50, 10, 0]
 
 
 def test_a_class_of_one_row_is_learned_from():
-    learned, _ = held_out(CODES, 0.9, seed=0)
+    learned, _ = split(CODES, 0.9, seed=0)
     assert set(CODES[learned]) == {0, 1, 2, 3}
 
 
 def test_the_same_seed_holds_out_the_same_rows_and_another_seed_others():
-    first, again, other = (held_out(CODES, 0.2, seed=seed)[1].tolist() for seed in (1, 1, 2))
+    first, again, other = (split(CODES, 0.2, seed=seed)[1].tolist() for seed in (1, 1, 2))
     assert first == again
     assert first != other
 

@@ -5,10 +5,12 @@ import pytest
 import textodds
 from textodds.errors import InputError, TextoddsError
 from textodds.learn.recipe import recipe_of
-from textodds.learn.registry import names_of
+from textodds.learn.registry import name_of, names_of
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.text import Weighting
-from textodds.training.choose import FEATURES, Pins, candidates, open_candidates, pins_of
+from textodds.text.features import FEATURES
+from textodds.training.choose import Pins, candidates, open_candidates, pins_of
+from textodds.training.choose.candidates import candidate_of
 
 LEARNERS = names_of(choice=True)
 
@@ -18,12 +20,12 @@ def names(learners=(), features=(), **recipe):
 
 
 def pairs(learners=(), features=(), **recipe):
-    return {(one.learner, one.features) for one in candidates(Pins(learners, features, recipe))}
+    return {(name_of(one.learner), one.features) for one in candidates(Pins(learners, features, recipe))}
 
 
 def test_where_nothing_is_said_all_learners_and_all_features_are_there_the_cheap_ones_first():
     found = candidates(Pins())
-    assert {one.learner for one in found} == set(LEARNERS)
+    assert {name_of(one.learner) for one in found} == set(LEARNERS)
     assert {one.features for one in found} == set(FEATURES)
     assert found[0].name == "multinomial, words"
     order = [list(FEATURES).index(one.features) for one in found]
@@ -60,7 +62,9 @@ def test_a_learner_alone_is_tried_on_the_features_it_has_won_by():
 
 def test_a_learner_may_be_given_with_its_choices():
     found = candidates(Pins((SoftmaxLearner(C=3.0), "multinomial"), ("words",)))
-    assert [one.recipe.learner for one in found if one.learner == "softmax"] == [SoftmaxLearner(C=3.0)]
+    assert [one.recipe.learner for one in found if name_of(one.learner) == "softmax"] == [
+        SoftmaxLearner(C=3.0)
+    ]
     estimator = textodds.SoftmaxRegression(C=3.0)
     assert [one.recipe.learner.C for one in candidates(Pins((estimator,), ("words",)))] == [3.0]
 
@@ -110,7 +114,7 @@ def test_a_discriminant_of_features_by_name_has_them(texts):
 def test_features_that_are_given_are_as_given(given):
     found = candidates(Pins(recipe=given))
     assert {one.features for one in found} == {"as given"}
-    assert [one.learner for one in found] == list(LEARNERS)
+    assert [name_of(one.learner) for one in found] == list(LEARNERS)
     for one in found:
         assert one.recipe.settings == recipe_of(one.recipe.learner, **given).settings
 
@@ -118,7 +122,7 @@ def test_features_that_are_given_are_as_given(given):
 def test_a_weighting_that_is_given_leaves_softmax_which_keeps_it():
     weighting = Weighting("binary", idf=False)
     found = candidates(Pins(recipe={"weighting": weighting}))
-    assert {one.learner for one in found} == {"softmax", "nb-softmax"}
+    assert {name_of(one.learner) for one in found} == {"softmax", "nb-softmax"}
     assert {one.recipe.weighting for one in found} == {weighting}
     assert all(one.reweighted() == [] for one in found)
 
@@ -152,7 +156,7 @@ def test_how_unknown_words_count_is_said_of_one_learner(texts, learner):
 
 
 def test_the_winner_of_softmax_is_reweighted_and_of_multinomial_made_binary():
-    by_learner = {one.learner: one for one in candidates(Pins(features=("words",)))}
+    by_learner = {name_of(one.learner): one for one in candidates(Pins(features=("words",)))}
     assert [other.name for other in by_learner["softmax"].reweighted()] == [
         "softmax, words, binary",
         "softmax, words, counts",
@@ -161,6 +165,12 @@ def test_the_winner_of_softmax_is_reweighted_and_of_multinomial_made_binary():
     assert binary.recipe.learner.binary
     assert binary.reweighted() == []
     assert by_learner["bernoulli"].reweighted() == by_learner["complement"].reweighted() == []
+
+
+@pytest.mark.parametrize("learner", ["multinomial", "softmax", "lda"])
+def test_a_recipe_is_that_of_its_candidate(learner):
+    recipe = recipe_of(learner, ngrams=(1, 2), min_df=3, max_features=50)
+    assert candidate_of(recipe).recipe == recipe
 
 
 def test_an_open_recipe_may_have_any_features_and_keeps_its_learner():

@@ -19,7 +19,6 @@ def numbered(n, size=1):
 
 def test_few_texts_are_all_kept_with_their_labels_and_weights_in_another_order():
     pool = Pool.of(numbered(1000))
-    assert pool.is_whole
     assert pool.total == len(pool) == 1000
     numbers = [int(text) for text in pool.texts]
     assert sorted(numbers) == list(range(1000))
@@ -38,7 +37,7 @@ def test_the_same_texts_make_the_same_pool_however_they_come():
 
 def test_of_many_texts_as_many_are_kept_as_asked_for_and_all_are_counted():
     pool = Pool.of(numbered(5000), most=400)
-    assert (len(pool), pool.total, pool.is_whole) == (400, 5000, False)
+    assert (len(pool), pool.total) == (400, 5000)
     assert len(set(pool.texts)) == 400
 
 
@@ -80,7 +79,6 @@ def test_a_head_is_the_first_texts_and_still_knows_how_many_there_are():
     assert head.labels == pool.labels[:120]
     np.testing.assert_array_equal(head.weights, pool.weights[:120])
     assert head.total == 300
-    assert not head.is_whole
 
 
 def test_no_texts_make_an_empty_pool():

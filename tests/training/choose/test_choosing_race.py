@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from textodds.data import Observer
+from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.training.choose import Choice, Pins, Pool, candidates, race
-from textodds.training.choose.choice import sureness
 from textodds.training.choose.race import (
     ENOUGH_FIRST,
     FEWEST,
@@ -21,6 +21,7 @@ from textodds.training.choose.race import (
     SLACK,
     SURE,
     sizes,
+    sureness,
 )
 from textodds.training.choose.trial import Trial, Trials
 
@@ -49,7 +50,7 @@ def large(pooled):
 def paired(choice, name):
     """The differences of loss between a candidate and the winner."""
     trial = next(trial for trial in choice.trials if trial.candidate.name == name)
-    return trial.losses - choice.winner.losses
+    return trial.answers.loss - choice.winner.answers.loss
 
 
 def test_few_texts_are_one_lap_and_everything_is_tried(small):
@@ -77,7 +78,7 @@ def test_the_winner_is_tried_with_its_occurrences_worth_something_else(small):
 def test_by_how_much_and_how_sure_are_those_of_a_paired_test(small):
     """The t statistic has the sum over M - 1, this one over M: of hundreds of texts that is the same."""
     _, _, choice = small
-    M = len(choice.winner.losses)
+    M = len(choice.winner.answers.loss)
     for line in choice.report()["tried"][1:]:
         difference = paired(choice, line["name"])
         assert line["behind"] == pytest.approx(difference.mean(), rel=1e-9)
@@ -101,18 +102,19 @@ def test_weights_count_in_what_is_behind_as_in_what_is_lost():
     """By hand: (1 · 0.2 + 3 · 0.6) / 4 = 0.5, and its error √((¼ · 0.3)² + (¾ · 0.1)²) = 0.106."""
     one, other = trial_of([0.3, 0.7], [1.0, 3.0]), trial_of([0.1, 0.1], [1.0, 3.0])
     assert one.log_loss == pytest.approx(0.6)
-    behind, error = one.behind(other)
+    behind, error = one.answers.behind(other.answers)
     assert behind == pytest.approx(0.5)
     assert error == pytest.approx(np.hypot(0.25 * 0.3, 0.75 * 0.1))
 
 
 def test_a_text_without_weight_is_as_good_as_absent_and_the_unit_of_weight_does_not_matter():
     a, b, weights = [0.3, 0.7, 0.2], [0.1, 0.5, 0.6], [1.0, 2.0, 0.5]
-    expected = trial_of(a, weights).behind(trial_of(b, weights))
+    expected = trial_of(a, weights).answers.behind(trial_of(b, weights).answers)
     scaled = [10 * weight for weight in weights]
-    assert trial_of(a, scaled).behind(trial_of(b, scaled)) == pytest.approx(expected)
+    assert trial_of(a, scaled).answers.behind(trial_of(b, scaled).answers) == pytest.approx(expected)
     padded = [*weights, 0.0]
-    assert trial_of([*a, 9.0], padded).behind(trial_of([*b, 0.1], padded)) == pytest.approx(expected)
+    one, other = trial_of([*a, 9.0], padded).answers, trial_of([*b, 0.1], padded).answers
+    assert one.behind(other) == pytest.approx(expected)
 
 
 def test_sureness_is_the_normal_distribution_and_half_where_nothing_differs():
@@ -126,11 +128,14 @@ def test_a_report_is_plain_and_says_what_was_chosen_by_what(small):
     _, _, choice = small
     report = choice.report()
     winner = choice.winner
-    assert (report["learner"], report["features"]) == (winner.candidate.learner, winner.candidate.features)
+    assert (report["learner"], report["features"]) == (
+        name_of(winner.candidate.learner),
+        winner.candidate.features,
+    )
     assert report["held_out"] == 300
     assert report["texts"] == 300
     assert report["log_loss"] == report["tried"][0]["log_loss"] == winner.log_loss
-    assert report["accuracy"] == winner.accuracy
+    assert report["accuracy"] == winner.answers.accuracy
     assert report["budget"] == GENEROUS
     assert choice.seconds > 0
     assert report["no_time"] == []
@@ -159,20 +164,20 @@ def test_the_better_ones_go_on_to_all_texts_and_the_others_are_clearly_behind(la
     last = {trial.candidate.name: trial for trial in choice.trials if trial.n == len(pool)}
     slack = SLACK * np.log(len(pool) / FIRST) / np.log(GROWTH)
     went_on = [first[name] for name in last if name in first]
-    kinds = {trial.candidate.features for trial in went_on if "softmax" in trial.candidate.learner}
-    counts = [trial for trial in went_on if "softmax" not in trial.candidate.learner]
+    kinds = {trial.candidate.features for trial in went_on if "softmax" in trial.candidate.name}
+    counts = [trial for trial in went_on if "softmax" not in trial.candidate.name]
     assert choice.winner.n == len(pool)
     assert 1 <= len(kinds) <= MOST
     assert len(counts) <= MOST_COUNTS
     for name, trial in first.items():
-        behind, error = trial.behind(best)
+        behind, error = trial.answers.behind(best.answers)
         clearly = behind > SURE * error and behind > slack * best.log_loss
         if name in last:
             assert not clearly
         else:
             assert choice.fate[name] == "behind"
-            of_softmax = "softmax" in trial.candidate.learner
-            others = [one for one in went_on if ("softmax" in one.candidate.learner) == of_softmax]
+            of_softmax = "softmax" in trial.candidate.name
+            others = [one for one in went_on if ("softmax" in one.candidate.name) == of_softmax]
             is_full = len(kinds) == MOST if of_softmax else len(counts) == MOST_COUNTS
             assert clearly or (is_full and all(one.log_loss <= trial.log_loss for one in others))
 
@@ -201,12 +206,12 @@ def test_a_learner_without_hope_is_not_tried_on_more_features(pooled):
     assert not {"multinomial, pairs", "multinomial, letters"} & set(tried)
     for at, one in enumerate(field):
         before = [other for other in field[:at] if other.name in tried]
-        own = [tried[other.name] for other in before if other.learner == one.learner]
+        own = [tried[other.name] for other in before if type(other.learner) is type(one.learner)]
         least = min((tried[other.name] for other in before), default=0.0)
-        without_hope = "softmax" not in one.learner and bool(own) and min(own) > HOPELESS * least
+        without_hope = "softmax" not in one.name and bool(own) and min(own) > HOPELESS * least
         assert (one.name not in tried) == without_hope, one.name
         assert not without_hope or choice.fate[one.name] == "behind"
-    assert "softmax" in choice.winner.candidate.learner
+    assert "softmax" in choice.winner.candidate.name
 
 
 @pytest.mark.parametrize("budget", [0.0, -1.0])
@@ -241,4 +246,4 @@ def test_what_the_race_finds_does_not_depend_on_threads(small):
         trial.candidate.name for trial in choice.trials
     ]
     for one, other in zip(again.trials, choice.trials, strict=True):
-        np.testing.assert_array_equal(one.losses, other.losses)
+        np.testing.assert_array_equal(one.answers.loss, other.answers.loss)

@@ -8,6 +8,7 @@ import textodds
 from textodds.learn.folds import held_out
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
+from textodds.learn.registry import name_of
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.training.choose import Pins, candidates
 from textodds.training.choose.trial import Trials
@@ -24,7 +25,7 @@ def tried(pool, learners=LEARNERS, features="words", *, enough=ALL, n=None, **re
     """The trial of each learner, by name."""
     trials = Trials(pool, 1)
     field = candidates(Pins(learners, (features,), recipe))
-    return {one.learner: trials.of(one, len(pool) if n is None else n, enough) for one in field}
+    return {name_of(one.learner): trials.of(one, len(pool) if n is None else n, enough) for one in field}
 
 
 def rare(labels):
@@ -64,7 +65,7 @@ def test_all_candidates_are_asked_about_the_same_texts_in_the_same_order(pooled,
         np.testing.assert_array_equal(trial.held.weights, first.weights, name)
         np.testing.assert_array_equal(trial.held.codes[counts], first.codes[counts], name)
         assert trial.held.scores.shape == first.scores.shape, name
-    losses = np.array([trial.losses[counts] for trial in found.values()])
+    losses = np.array([trial.answers.loss[counts] for trial in found.values()])
     assert np.corrcoef(losses).min() > 0.3  # what is hard for one is hard for the others
 
 
@@ -101,7 +102,7 @@ def test_of_counts_loss_and_accuracy_are_those_of_training_without_the_held_out_
             log_loss(codes, np.exp(log_p), sample_weight=weights), rel=1e-9
         )
     right = accuracy_score(codes, log_p.argmax(axis=1), sample_weight=weights)
-    assert trial.accuracy == pytest.approx(right, rel=1e-9)
+    assert trial.answers.accuracy == pytest.approx(right, rel=1e-9)
 
 
 @pytest.mark.parametrize("features", ["pairs", "letters"])
@@ -135,19 +136,19 @@ def test_words_are_selected_without_the_texts_that_are_held_out(pooled):
         pool, lambda *rows: textodds.train(*rows, learner=learner, ngrams=(1, 1), calibrate=False)
     )
     right = accuracy_score(codes, log_p.argmax(axis=1), sample_weight=weights)
-    assert trial.accuracy == pytest.approx(right, abs=0.03)
+    assert trial.answers.accuracy == pytest.approx(right, abs=0.03)
     assert trial.log_loss == pytest.approx(loss_by_hand(log_p, codes, weights), rel=0.05)
 
 
 def test_of_many_texts_one_fold_is_held_out_and_of_few_all(pooled):
     pool = pooled(*drawn(900))
     found = tried(pool, ("multinomial", "softmax"), enough=180)
-    assert {len(trial.losses) for trial in found.values()} == {180}
+    assert {len(trial.answers.loss) for trial in found.values()} == {180}
     assert found["multinomial"].work == pytest.approx(0.8)
     found = tried(pool, ("multinomial",), enough=181)
-    assert len(found["multinomial"].losses) == 360
+    assert len(found["multinomial"].answers.loss) == 360
     found = tried(pool, ("multinomial",), n=100, enough=180)
-    assert len(found["multinomial"].losses) == 100
+    assert len(found["multinomial"].answers.loss) == 100
     assert found["multinomial"].work == pytest.approx(4.0)
 
 
@@ -156,7 +157,7 @@ def test_a_trial_on_a_part_of_the_pool_is_one_on_the_pool_of_that_part(pooled):
     part = tried(pool, ("multinomial", "softmax"), n=200)
     alone = tried(pool.head(200), ("multinomial", "softmax"))
     for name, trial in part.items():
-        np.testing.assert_array_equal(trial.losses, alone[name].losses)
+        np.testing.assert_array_equal(trial.answers.loss, alone[name].answers.loss)
 
 
 def test_losses_are_minus_the_logarithm_of_what_the_true_class_is_given(pooled, texts):
@@ -164,7 +165,7 @@ def test_losses_are_minus_the_logarithm_of_what_the_true_class_is_given(pooled, 
     p = np.exp(log_softmax(trial.held.scores))
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     np.testing.assert_allclose(
-        np.exp(-trial.losses), [row[k] for row, k in zip(p, trial.held.codes, strict=True)], rtol=1e-9
+        np.exp(-trial.answers.loss), [row[k] for row, k in zip(p, trial.held.codes, strict=True)], rtol=1e-9
     )
 
 
@@ -179,5 +180,7 @@ def test_any_number_of_threads_finds_the_same(pooled, texts):
     pool = pooled(*texts)
     for one in candidates(Pins(LEARNERS, ("characters",))):
         np.testing.assert_array_equal(
-            Trials(pool, 1).of(one, 300, ALL).losses, Trials(pool, 2).of(one, 300, ALL).losses, one.name
+            Trials(pool, 1).of(one, 300, ALL).answers.loss,
+            Trials(pool, 2).of(one, 300, ALL).answers.loss,
+            one.name,
         )

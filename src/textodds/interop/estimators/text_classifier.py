@@ -22,11 +22,12 @@ from textodds.interop.estimators.generative import Classifier
 from textodds.interop.labels import Label, LabelArray, Labels, declared, joined, name_in
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts
 from textodds.model.text_model import TextModel
+from textodds.stats.threads import checked_threads
 from textodds.text import TextSettings, Weighting
+from textodds.training.plan import Plan
 from textodds.training.train import train_on
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ class TextClassifier(Classifier):
     def _trained(self, labels: LabelArray, source: Source) -> TextModel:
         """The model of all texts there are."""
         with rows_from_zero():
-            return train_on(source, self._recipe(labels), calibrate=self.calibrate, threads=self.threads)
+            return train_on(source, self._plan(labels))
 
     def _counted(self, source: Source) -> Tally:
         """The counts of a batch, as the model counts."""
@@ -241,7 +242,7 @@ class TextClassifier(Classifier):
         labels, classes, weights = labels_of_rows(column, len(texts), sample_weight)
         return labels, read(texts, classes, weights)
 
-    def _recipe(self, labels: LabelArray) -> Recipe:
+    def _plan(self, labels: LabelArray) -> Plan:
         """The choices, as the core takes them."""
         learner = self.learner
         if isinstance(learner, BaseEstimator):
@@ -250,7 +251,9 @@ class TextClassifier(Classifier):
         given = {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
         if self.normal_form is False:
             given["normal_form"] = None
-        return recipe_of(learner, **{name: getattr(self, name) for name in RECIPE}, **given)
+        given |= {name: getattr(self, name) for name in RECIPE}
+        threads = checked_threads(self.threads)
+        return Plan(resolved(learner), None, given, calibrate=self.calibrate, threads=threads)
 
 
 def _written(model: TextModel) -> bytes:

@@ -1,7 +1,10 @@
-"""The laboratory: all models on the same rows, with intervals, tests, times and learning curves."""
+"""All models on the same rows, with intervals, tests, times and learning curves.
+
+Candidates, documents and paired answers are those of `textodds.training.choose`. `entry` is
+`textodds.compare`; `laboratory` has the order of the work, `measurement` one model, `comparison` the outcome.
+"""
 
 from textodds.study.compare.comparison import Comparison
-from textodds.study.compare.entry import compare, prepared
-from textodds.study.compare.laboratory import Laboratory
+from textodds.study.compare.entry import compare
 
-__all__ = ["Comparison", "Laboratory", "compare", "prepared"]
+__all__ = ["Comparison", "compare"]

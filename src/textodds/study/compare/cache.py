@@ -7,6 +7,7 @@ process ended is passed over.
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import math
 import os
@@ -19,7 +20,9 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
-from textodds.study.compare.measures import Answers, Duration, Measurement
+from textodds.study.compare.measurement import Documents, Duration, Measurement
+from textodds.training.choose.pool import Pool
+from textodds.training.choose.trial import Answers
 
 FORMAT = 1
 
@@ -102,7 +105,7 @@ def _measurement(plain: dict[str, Any]) -> Measurement | None:
             n = int(plain["rows"])
             bits = np.frombuffer(base64.b85decode(plain["right"]), np.uint8)
             right = np.unpackbits(bits, count=n)
-            loss = np.frombuffer(base64.b85decode(plain["loss"]), "<f4").astype(np.float32)
+            loss = np.frombuffer(base64.b85decode(plain["loss"]), "<f4").astype(np.float64)
             if len(right) != n or len(loss) != n:
                 return None
             answers = Answers(right.astype(np.bool_), loss)
@@ -146,3 +149,18 @@ def _evaluation(plain: dict[str, Any]) -> Evaluation:
             for part in plain["reliability"]
         ),
     )
+
+
+def fingerprint(pool: Documents) -> str:
+    """A hash of all documents."""
+    found = hashlib.blake2b(digest_size=16)
+    head = [] if isinstance(pool, Pool) else [repr(pool.kinds)]
+    rows = zip(pool.labels, pool.contents(), strict=True)
+    for part in [*head, *(part for row in rows for part in row)]:
+        whole = part.encode("utf-8", "surrogatepass")
+        found.update(len(whole).to_bytes(8, "little"))
+        found.update(whole)
+    weights = pool.weights if isinstance(pool, Pool) else pool.rows.weights
+    if weights is not None and not (weights == 1.0).all():
+        found.update(weights.tobytes())
+    return found.hexdigest()

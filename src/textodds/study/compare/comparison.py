@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from textodds.judge.evaluation import Evaluation
 from textodds.study.compare.curves import WHY, Crossover, LearningCurve
-from textodds.study.compare.measures import Duration
+from textodds.study.compare.measurement import Duration
 from textodds.study.compare.pairs import PairedTest
 
 
@@ -66,7 +65,7 @@ class Row:
         n = self.evaluation.n
         return Duration(1000 * self.predicting.wall / n, 1000 * self.predicting.cpu / n)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data."""
         return {
             "name": self.name,
@@ -147,7 +146,7 @@ class Comparison:
                 temporary.write_text(page, encoding="utf-8")
         return page
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data, for JSON."""
         return {
             "setting": asdict(self.setting),

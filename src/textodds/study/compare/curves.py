@@ -1,20 +1,20 @@
-"""Learning curves, and where one model overtakes another."""
+"""Learning curves: their sizes, the order in which rows are learned from, and where one overtakes another."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textodds.study.compare.measures import Answers
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Integers
+from textodds.training.choose.trial import Answers
 
 RESAMPLES = 1000
+
+SMALLEST = 20
+"""Rows that a learning curve begins with, or two of each class where these are more."""
 
 PAIRS = {
     "text": (("multinomial", "softmax"), ("bernoulli", "softmax")),
@@ -70,7 +70,7 @@ class LearningCurve:
                 points.append(Point(size, tuple(each.error for each in found), losses))
         return cls(name, tuple(points))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data."""
         points = [
             {**asdict(point), "error": point.error, "log_loss": point.log_loss} for point in self.points
@@ -120,10 +120,40 @@ class Crossover:
             return f"beyond {self.largest:,}"
         return f"below {self.smallest:,}" if not size else _round(size)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data; None stands for beyond the largest size."""
         ends = [None if math.isinf(end) else end for end in self.interval]
         return {**asdict(self), "at": None if math.isinf(self.at) else self.at, "interval": ends}
+
+
+def nested(codes: Integers, seed: Sequence[int]) -> Integers:
+    """An order of the rows every beginning of which has all classes, about as often as all rows do.
+
+    One row of each class comes first, in any order; then row i of the n of a class, shuffled, stands at
+    about i / n of the whole.
+
+    >>> order = nested(np.array([0] * 90 + [1] * 10), [0])
+    >>> [int((order[:n] >= 90).sum()) for n in (2, 20, 50, 100)]
+    [1, 2, 5, 10]
+    """
+    random = np.random.default_rng(list(seed))
+    place = np.empty(len(codes))
+    for k in range(int(codes.max(initial=-1)) + 1):
+        own = random.permutation(np.flatnonzero(codes == k))
+        place[own] = (np.arange(len(own)) + random.random()) / max(len(own), 1)
+        place[own[:1]] = -random.random()
+    return np.argsort(place, kind="stable").astype(np.int64)
+
+
+def usual_sizes(n: int, n_classes: int) -> tuple[int, ...]:
+    """Round sizes for a learning curve that are about evenly spaced on a logarithmic axis, n the last.
+
+    >>> usual_sizes(4459, 2)
+    (20, 50, 100, 200, 500, 1000, 2000, 4459)
+    """
+    least = max(SMALLEST, 2 * n_classes)
+    steps = [step * 10**power for power in range(12) for step in (1, 2, 5)]
+    return (*(size for size in steps if least <= size <= n / 1.25), n)
 
 
 def overtaking(
@@ -173,7 +203,7 @@ def _ahead(measure: str, first: Answers, second: Answers) -> Floats:
     """By how much the second is better on each row, (N,)."""
     if measure == "error":
         return second.right.astype(np.float64) - first.right
-    return first.loss.astype(np.float64) - second.loss
+    return np.subtract(first.loss, second.loss, dtype=np.float64)
 
 
 def _resampled(parts: Sequence[Floats]) -> Floats:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
 from textodds.errors import InputError, NoData
-from textodds.learn.labelled_rows import coded
+from textodds.learn.registry import LEARNERS, names_of, resolved
+from textodds.learn.spelling import SpelledLearner, spelled
 from textodds.study.compare.comparison import Comparison
-from textodds.study.compare.contenders import are_of_tables, contenders
+from textodds.study.compare.curves import usual_sizes
 from textodds.study.compare.laboratory import REPEATS, Laboratory
-from textodds.study.compare.rows import Rows, TableRows, TextRows
-from textodds.study.compare.splits import held_out as held_out_rows
-from textodds.study.compare.splits import usual_sizes
-from textodds.training.plan import Plan, plan_of, texts_or_table
+from textodds.study.compare.measurement import Documents
+from textodds.training.choose.candidates import SHAPE, Candidate
+from textodds.training.choose.pool import Pool, TablePool, split
+from textodds.training.plan import plan_of, texts_or_table
 from textodds.training.table_columns import kinds_of
 
 FEWEST = 10
@@ -24,12 +24,12 @@ FEWEST = 10
 
 
 def compare(
-    source: Any,
-    labels: Any = None,
+    source: object,
+    labels: object = None,
     *,
-    test: Any = None,
-    test_labels: Any = None,
-    models: Any = None,
+    test: object = None,
+    test_labels: object = None,
+    models: object = None,
     held_out: float = 0.2,
     sizes: Sequence[int] | None = None,
     repeats: int = REPEATS,
@@ -39,7 +39,7 @@ def compare(
     threads: int | None = None,
     keep: str | os.PathLike[str] | None = None,
     observer: Observer | None = None,
-    **options: Any,
+    **options: object,
 ) -> Comparison:
     """Models side by side on the same rows: how good, how sure, how fast, and how fast they learn.
 
@@ -88,27 +88,40 @@ def compare(
     multinomial and softmax cannot be told apart on these 16 texts (difference -10.9 to 10.9 points)
     """
     reading, observer = ReadOptions.of(options), observer or Observer()
-    plan = plan_of("mixed" if are_of_tables(models) else None, None, {}, columns=columns)
-    if models is not None:  # refuses before all is read what there is not
-        contenders(models, of_tables=plan.is_of_tables)
-    rows, about = _rows_of(source, labels, reading, plan, observer)
-    test_rows, test_about = None, ""
-    if test is not None:
-        test_rows, test_about = _rows_like(rows, test, test_labels, reading.of_other_data(), observer)
-    work = prepared(
-        rows,
-        test_rows,
-        source=about,
-        test_source=test_about,
-        models=models,
-        share=held_out,
-        sizes=sizes,
-        repeats=repeats,
-        budget=budget,
-        seed=seed,
-        threads=threads,
-        keep=keep,
-    )
+    named = None if models is None else contenders(models)
+    is_of_tables = any(not each.learner.entry.is_of_texts for each in named or ())
+    plan = plan_of("mixed" if is_of_tables else None, None, {}, columns=columns)
+    _must_suit(named or (), of_tables=plan.is_of_tables)  # refused before all is read
+    said, others = plan.columns or {}, vars(reading.of_other_data())
+
+    def of_rows() -> tuple[Documents, str]:
+        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
+        return _table(table, said, observer)
+
+    def of_texts(data: Source) -> tuple[Documents, str]:
+        return _texts(data, observer)
+
+    pool, about = texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
+    of_tables = isinstance(pool, TablePool)
+    candidates = contenders(names_of(tables=of_tables, texts=not of_tables)) if named is None else named
+    _must_suit(candidates, of_tables=of_tables)
+    if test is not None and isinstance(pool, TablePool):
+        table = read_table(test, test_labels, schema=pool.schema, **others)
+        asked, told = _table(table, said, observer)
+    elif test is not None:
+        asked, told = _texts(read(test, test_labels, **others), observer)
+    else:
+        if not 0 < held_out < 1:
+            raise InputError(
+                f"the share to hold out cannot be {held_out:g}", hint="give one between 0 and 1, such as 0.2"
+            )
+        learned, held = split(pool.codes, held_out, seed)
+        pool, asked = pool.at(learned), pool.at(held)
+        told = f"{100 * held_out:g} % of every class, drawn with seed {seed}"
+    _must_do(pool, asked)
+    points = _sizes(sizes, pool)
+    how = repeats, seed, budget, threads, keep
+    work = Laboratory(pool, asked, candidates, about, told, points, *how)
     try:
         work.run(observer.task)
     except KeyboardInterrupt:
@@ -119,83 +132,103 @@ def compare(
     return work.comparison()
 
 
-def _rows_of(
-    source: Any, labels: Any, reading: ReadOptions, plan: Plan, observer: Observer
-) -> tuple[Rows, str]:
-    """The rows of a source, and what it is: texts or, where there is no column of texts, those of a table."""
-    said = plan.columns or {}
+def contenders(models: object) -> tuple[Candidate, ...]:
+    """The candidates that are named.
 
-    def of_texts(data: Source) -> tuple[Rows, str]:
-        return _in_memory(data, said, observer)
+    ``models`` are names separated by commas, each perhaps with settings after colons, or a list of such
+    names and of learners.
 
-    def of_rows() -> tuple[Rows, str]:
-        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
-        return _in_memory(table, said, observer)
-
-    return texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
-
-
-def _rows_like(
-    rows: Rows, source: Any, labels: Any, reading: ReadOptions, observer: Observer
-) -> tuple[Rows, str]:
-    """The rows of another source, read in the same way, and what it is."""
-    if isinstance(rows, TextRows):
-        return _in_memory(read(source, labels, **vars(reading)), {}, observer)
-    return _in_memory(read_table(source, labels, schema=rows.schema, **vars(reading)), rows.said, observer)
-
-
-def _in_memory(source: Source | TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Rows, str]:
-    batches: Any = observer.watched(source, source.ahead(), "reading")
-    if isinstance(source, TableSource):
-        return TableRows.of(list(batches), source.schema, said), source.description
-    return TextRows.of(batches), source.description
+    >>> [found.name for found in contenders("bernoulli, softmax:ngrams=1-2:C=10")]
+    ['bernoulli', 'softmax:ngrams=1-2:C=10']
+    """
+    found: list[Candidate] = []
+    for each in [models] if isinstance(models, str) or not isinstance(models, Iterable) else models:
+        if not isinstance(each, str):
+            learner = resolved(each)
+            settings = (f"{name}={value}" for name, value in learner.settings().items())
+            name = ":".join([learner.entry.name, *settings])
+            found.append(Candidate(name, learner, learner.entry.usual))
+        elif each.strip(", "):
+            found += map(_as_written, spelled(each))
+    if not found:
+        raise InputError("no model is named", hint=f"name some of {', '.join(names_of())}")
+    names = [each.name for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"the model `{name}` is named twice", hint="leave out one of the two")
+    return tuple(found)
 
 
-def prepared(
-    rows: Rows,
-    test: Rows | None,
-    *,
-    source: str,
-    models: Any = None,
-    share: float = 0.2,
-    sizes: Sequence[int] | None = None,
-    seed: int = 0,
-    test_source: str = "",
-    **choices: Any,
-) -> Laboratory:
-    """The laboratory of rows in memory, of which a share is held out if there are no others to ask about."""
-    chosen = contenders(models, of_tables=isinstance(rows, TableRows))
-    told = test_source
-    if test is None:
-        if not 0 < share < 1:
+def _as_written(given: SpelledLearner) -> Candidate:
+    if given.name not in LEARNERS:
+        raise InputError(f"`{given.name}` is not a model that can be compared", hint="name learners")
+    entry = LEARNERS[given.name]
+    # Smoothing is chosen by leaving out one text at a time; features are those of the learner at every size
+    # of a learning curve, rather than chosen.
+    learner = given.learner(**{name: None for name, value in entry.choice.items() if value is None})
+    usual = {} if any(key in given.words for key in SHAPE) else entry.usual
+    candidate = Candidate(given.text, learner, {**given.words, **usual})
+    if entry.is_of_texts:
+        _ = candidate.recipe  # refuses now what there is not
+    elif candidate.words and entry.name != "mixed":
+        raise InputError(
+            f"{entry.name} has no {next(iter(candidate.words))}",
+            hint="it learns from tables, not from texts",
+        )
+    return candidate
+
+
+def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
+    """Refuse what does not learn from tables, or from texts."""
+    usual = names_of(tables=of_tables, texts=not of_tables)
+    for each in candidates:
+        name = each.learner.entry.name
+        if of_tables and name not in usual:
             raise InputError(
-                f"the share to hold out cannot be {share:g}", hint="give one between 0 and 1, such as 0.2"
+                f"{name} learns from texts, and the data has no column of texts",
+                hint=f"name some of {', '.join(usual)}, or the column: `--text COLUMN` (text='COLUMN')",
             )
-        learned, asked = held_out_rows(coded(rows.labels)[1], share, seed)
-        rows, test = rows.at(learned), rows.at(asked)
-        told = f"{100 * share:g} % of every class, drawn with seed {seed}"
-    for what, some in (("learn from", rows), ("hold out", test)):
+        if name not in usual:
+            raise InputError(
+                f"{name} does not learn from labelled texts", hint=f"name some of {', '.join(usual)}"
+            )
+
+
+def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
+    """The texts of a source, in memory, and what it is."""
+    return Pool.whole(observer.watched(data, data.ahead(), "reading")), data.description
+
+
+def _table(data: TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Documents, str]:
+    """The rows of a source, in memory, and what it is."""
+    rows = list(observer.watched(data, data.ahead(), "reading"))  # in the pass that finds the schema
+    return TablePool.whole(rows, data.schema, said), data.description
+
+
+def _must_do(pool: Documents, test: Documents) -> None:
+    """Refuse so little data, or so few classes, that nothing could be said."""
+    for what, some in (("learn from", pool), ("hold out", test)):
         if len(some) < FEWEST:
             raise NoData(
-                f"there are {len(some)} {rows.noun}s to {what}, and at least {FEWEST} are needed",
+                f"there are {len(some)} {pool.noun}s to {what}, and at least {FEWEST} are needed",
                 hint="give more data; of so little, every model would look as good as any other",
             )
-    classes = set(rows.labels)
-    if len(classes) < 2:
+    if len(pool.classes) < 2:
         raise NoData(
-            f"every {rows.noun} to learn from is of the class `{next(iter(classes))}`",
+            f"every {pool.noun} to learn from is of the class `{pool.classes[0]}`",
             hint="give rows of two classes or more, or name another column with `--label` (label=)",
         )
-    wanted = usual_sizes(len(rows), len(classes)) if sizes is None else _sizes(sizes, rows, len(classes))
-    return Laboratory(rows, test, chosen, source=source, held_out=told, sizes=wanted, seed=seed, **choices)
 
 
-def _sizes(sizes: Sequence[int], rows: Rows, n_classes: int) -> tuple[int, ...]:
-    """The sizes that are wanted, in order, and all rows, which every curve ends with."""
+def _sizes(sizes: Sequence[int] | None, pool: Documents) -> tuple[int, ...]:
+    """The sizes that are wanted, in order, and all documents, which every curve ends with."""
+    n_classes = len(pool.classes)
+    if sizes is None:
+        return usual_sizes(len(pool), n_classes)
     for size in sizes:
-        if not n_classes <= size <= len(rows):
+        if not n_classes <= size <= len(pool):
             raise InputError(
-                f"a learning curve cannot have a point at {size:,} {rows.noun}s",
-                hint=f"give sizes from {n_classes:,}, one of each class, to {len(rows):,}",
+                f"a learning curve cannot have a point at {size:,} {pool.noun}s",
+                hint=f"give sizes from {n_classes:,}, one of each class, to {len(pool):,}",
             )
-    return tuple(sorted({*sizes, len(rows)}))
+    return tuple(sorted({*sizes, len(pool)}))

@@ -7,21 +7,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from textodds.learn.labelled_rows import coded
-from textodds.study.compare.cache import MeasurementCache
+from textodds.study.compare.cache import MeasurementCache, fingerprint
 from textodds.study.compare.comparison import Comparison, Row, Setting
-from textodds.study.compare.contenders import Contender
-from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, overtaking
-from textodds.study.compare.measures import Answers, Measurement, measured
+from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, nested, overtaking
+from textodds.study.compare.measurement import Documents, Measurement, measured
 from textodds.study.compare.pairs import paired_tests
-from textodds.study.compare.rows import Rows
-from textodds.study.compare.splits import nested
 
-Tell = Callable[[str, int, int], Any]
+if TYPE_CHECKING:
+    from textodds.training.choose import Candidate
+    from textodds.training.choose.trial import Answers
+
+Tell = Callable[[str, int, int], object]
 """Is told what is being done, how much has been done, and how much there is to do."""
 
 CURVE_ROWS = 10_000
@@ -40,11 +40,10 @@ WARM = 200
 """Rows that each model is trained on once beforehand: its code is then loaded when the clock starts."""
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """A model to be trained on the beginning of an order of the rows."""
 
-    candidate: Contender
+    candidate: Candidate
     size: int
     repeat: int
 
@@ -54,54 +53,51 @@ class Task:
         return self.candidate.name, self.size, self.repeat
 
 
+@dataclass(eq=False)
 class Laboratory:
-    """Rows, models, and what has been measured so far.
+    """Documents, models, and what has been measured so far.
 
     Work may be stopped at any moment, by an interrupt too: `comparison` is then of what there is.
+    ``source`` and ``held_out`` say where the documents come from; the others are as in `textodds.compare`.
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        test: Rows,
-        candidates: Sequence[Contender],
-        *,
-        source: str,
-        held_out: str,
-        sizes: Sequence[int],
-        repeats: int = REPEATS,
-        seed: int = 0,
-        budget: float | None = None,
-        threads: int | None = None,
-        keep: str | os.PathLike[str] | None = None,
-    ) -> None:
-        self.rows, self.test, self.candidates = rows, test, tuple(candidates)
-        self.sizes, self.repeats, self.seed = tuple(sizes), repeats, seed
-        self.budget, self.threads = budget, threads
-        classes, self._codes = coded(rows.labels)
-        self._curve_rows = np.sort(nested(coded(test.labels)[1], [seed])[:CURVE_ROWS])
+    pool: Documents
+    test: Documents
+    candidates: Sequence[Candidate]
+    source: str
+    held_out: str
+    sizes: tuple[int, ...]
+    repeats: int
+    seed: int
+    budget: float | None
+    threads: int | None
+    keep: str | os.PathLike[str] | None
+
+    def __post_init__(self) -> None:
+        pool, test = self.pool, self.test
+        self._curve_rows = np.sort(nested(test.codes, [self.seed])[:CURVE_ROWS])
         self._curve_test = test if len(self._curve_rows) == len(test) else test.at(self._curve_rows)
-        known = set(classes)
+        known, contents = set(pool.classes), set(pool.contents())
         self.setting = Setting(
-            source,
-            rows.noun,
-            len(rows),
+            self.source,
+            pool.noun,
+            len(pool),
             len(test),
-            dict(zip(classes, np.bincount(self._codes).tolist(), strict=True)),
-            held_out,
-            seed,
-            test.shared_with(rows),  # type: ignore[arg-type]
+            dict(zip(pool.classes, np.bincount(pool.codes).tolist(), strict=True)),
+            self.held_out,
+            self.seed,
+            sum(content in contents for content in test.contents()),
             sum(label not in known for label in test.labels),
             len(self._curve_rows),
         )
         self._done: dict[tuple[str, int, int], Measurement] = {}
-        self._kept: MeasurementCache | None = None
-        if keep is not None:
+        self._cache: MeasurementCache | None = None
+        if self.keep is not None:
             from textodds import __version__
 
-            about = {"version": __version__, "train": rows.fingerprint(), "test": test.fingerprint()}
-            self._kept = MeasurementCache(keep, {**about, "seed": seed})
-            self._done |= self._kept.found
+            about = {"version": __version__, "train": fingerprint(pool), "test": fingerprint(test)}
+            self._cache = MeasurementCache(self.keep, {**about, "seed": self.seed})
+            self._done |= self._cache.found
 
     def run(self, tell: Tell = lambda *_: None) -> None:
         """Measure all models on all rows, then their learning curves while there is time."""
@@ -109,7 +105,7 @@ class Laboratory:
         tasks = [*self._whole(), *self._curve()]
         spent = 0.0
         for done, task in enumerate(tasks):
-            is_whole = task.size == len(self.rows)
+            is_whole = task.size == len(self.pool)
             if task.key in self._done or self._is_hopeless(task):
                 continue
             if is_whole:
@@ -122,17 +118,14 @@ class Laboratory:
             spent += 0.0 if is_whole else time.perf_counter() - started
         tell("done", len(tasks), len(tasks))
 
-    def _whole(self) -> Iterator[Task]:
-        for candidate in self.candidates:
-            yield Task(candidate, len(self.rows), 0)
+    def _whole(self) -> list[Task]:
+        return [Task(candidate, len(self.pool), 0) for candidate in self.candidates]
 
-    def _curve(self) -> Iterator[Task]:
+    def _curve(self) -> list[Task]:
         """Every size once, then every size again: where time ends, all sizes have as many repeats, about."""
-        for repeat in range(self.repeats):
-            for size in self.sizes:
-                if size < len(self.rows):
-                    for candidate in self.candidates:
-                        yield Task(candidate, size, repeat)
+        sizes = [size for size in self.sizes if size < len(self.pool)]
+        points = product(range(self.repeats), sizes, self.candidates)
+        return [Task(candidate, size, repeat) for repeat, size, candidate in points]
 
     def _time(self) -> float:
         """Seconds that learning curves may take."""
@@ -143,7 +136,7 @@ class Laboratory:
 
     def _is_hopeless(self, task: Task) -> bool:
         """Whether the model could not be made of all rows, or of as many before."""
-        before = [(task.candidate.name, len(self.rows), 0), (task.candidate.name, task.size, 0)]
+        before = [(task.candidate.name, len(self.pool), 0), (task.candidate.name, task.size, 0)]
         return any(key in self._done and self._done[key].answers is None for key in before)
 
     def _estimate(self, task: Task) -> float:
@@ -152,7 +145,7 @@ class Laboratory:
         Training of all rows takes time in proportion to them or more; of few there is also what it takes to
         begin with.
         """
-        name, n = task.candidate.name, len(self.rows)
+        name, n = task.candidate.name, len(self.pool)
         whole = self._done.get((name, n, 0))
         if whole is None:
             return 0.0
@@ -162,18 +155,18 @@ class Laboratory:
         return max(whole.training.wall * task.size / n + whole.predicting.wall * share, least)
 
     def _measure(self, task: Task) -> None:
-        if task.size == len(self.rows):
-            found = measured(task.candidate, self.rows, self.test, self.threads, whole=True)
+        if task.size == len(self.pool):
+            found = measured(task.candidate, self.pool, self.test, self.threads, whole=True)
         else:
-            beginning = np.sort(nested(self._codes, [self.seed, task.repeat])[: task.size])
-            rows = self.rows.at(beginning)
-            found = measured(task.candidate, rows, self._curve_test, self.threads, task.repeat)
+            beginning = np.sort(nested(self.pool.codes, [self.seed, task.repeat])[: task.size])
+            some = self.pool.at(beginning)
+            found = measured(task.candidate, some, self._curve_test, self.threads, task.repeat)
         self._done[task.key] = found
-        if self._kept is not None:
-            self._kept.add(found)
+        if self._cache is not None:
+            self._cache.add(found)
 
-    def _warm(self, candidate: Contender) -> None:
-        few = self.rows.at(nested(self._codes, [self.seed, 0])[:WARM])
+    def _warm(self, candidate: Candidate) -> None:
+        few = self.pool.at(nested(self.pool.codes, [self.seed, 0])[:WARM])
         measured(candidate, few, self.test.at(np.arange(1)), self.threads)
 
     def comparison(self) -> Comparison:
@@ -201,7 +194,8 @@ class Laboratory:
         for candidate in self.candidates:
             if (each := made.get(candidate.name)) is None or each.evaluation is None:
                 continue
-            about = (candidate.name, candidate.entry.name, candidate.entry.family, each.made, each.evaluation)
+            entry = candidate.learner.entry
+            about = (candidate.name, entry.name, entry.family, each.made, each.evaluation)
             rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
         return tuple(sorted(rows, key=lambda row: (-row.evaluation.accuracy, row.evaluation.log_loss)))
 
@@ -209,7 +203,7 @@ class Laboratory:
         """What a model answered on the rows of learning curves, repeat by repeat."""
         found: dict[int, list[Answers]] = {}
         for size in self.sizes:
-            is_whole = size == len(self.rows)
+            is_whole = size == len(self.pool)
             for repeat in range(1 if is_whole else self.repeats):
                 each = self._done.get((name, size, repeat))
                 if each is not None and each.answers is not None:
@@ -218,7 +212,7 @@ class Laboratory:
         return found
 
     def _overtakings(self, by_size: dict[str, dict[int, list[Answers]]]) -> Iterator[Crossover]:
-        kinds = {each.name: each.entry.name for each in self.candidates if each.name in by_size}
+        kinds = {each.name: each.learner.entry.name for each in self.candidates if each.name in by_size}
         for pair in PAIRS[self.setting.noun]:
             firsts, seconds = (
                 [(name, by_size[name]) for name in kinds if kinds[name] == kind] for kind in pair

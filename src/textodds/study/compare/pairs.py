@@ -16,12 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from textodds.judge.evaluation import Interval, Z, mcnemar
-from textodds.study.compare.measures import Answers
+from textodds.training.choose.trial import Answers
 
 LEVEL = 0.05
 """A difference is told where luck alone gives as large a one less often than this, in all tests together."""
@@ -70,7 +69,7 @@ class PairedTest:
         what = "more accurate" if self.measure == "accuracy" else "better in log-loss"
         return f"{self.best} is {what} than {self.other} by {span}"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """All of it as plain data."""
         return {**asdict(self), "is_told": self.is_told}
 
@@ -130,16 +129,12 @@ def matched(first: int, second: int, n: int) -> Interval:
 def _by_loss(best: str, other: str, first: Answers, second: Answers) -> PairedTest:
     from scipy.special import stdtr, stdtrit
 
-    a, b = first.loss, second.loss
-    known = ~(np.isnan(a) | np.isnan(b))
-    more = b[known].astype(np.float64) - a[known]
-    n = len(more)
-    mean = float(more.mean()) if n else math.nan
-    error = float(more.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    n = int(np.count_nonzero(~np.isnan(first.loss + second.loss)))
+    mean, error = second.behind(first)
+    error = error * math.sqrt(n / (n - 1)) if n > 1 else math.inf  # that of Student: over n - 1
     if not error:  # the same loss on every row
-        return PairedTest(
-            "log_loss", best, other, n, mean, (mean, mean), *((1.0, 1.0) if not mean else (0.0,) * 2)
-        )
+        p_value = 0.0 if mean else 1.0
+        return PairedTest("log_loss", best, other, n, mean, (mean, mean), p_value, p_value)
     spread = float(stdtrit(n - 1, 0.975)) * error if n > 1 else math.inf
     p_value = 2 * float(stdtr(n - 1, -abs(mean) / error)) if n > 1 else 1.0
     return PairedTest("log_loss", best, other, n, mean, (mean - spread, mean + spread), p_value, p_value)

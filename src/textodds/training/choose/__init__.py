@@ -1,25 +1,20 @@
-"""Choosing features and a learner by what each says of texts that were held out."""
+"""The bench: candidates, the documents they are tried on, trials, and the race in which the best is chosen.
+
+`candidates` says what is tried, `pool` on which documents, `trial` what became of it, `race` who goes on.
+`textodds.train` chooses by it, on Spark too; `textodds.compare` has its candidates, pools and paired answers.
+"""
 
 from __future__ import annotations
 
-from textodds.text.features import FEATURES
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, pins_of, usual
-from textodds.training.choose.choice import Choice
-from textodds.training.choose.pool import Pool
-from textodds.training.choose.race import BUDGET, race
-from textodds.training.choose.settle import PooledSource, SettledRecipe, chosen, pool_of, settle
-from textodds.training.choose.trial import Trial
+from textodds.training.choose.pool import Pool, pool_of
+from textodds.training.choose.race import Choice, chosen, race, settle
 
 __all__ = [
-    "BUDGET",
-    "FEATURES",
     "Candidate",
     "Choice",
     "Pins",
     "Pool",
-    "PooledSource",
-    "SettledRecipe",
-    "Trial",
     "candidates",
     "chosen",
     "open_candidates",

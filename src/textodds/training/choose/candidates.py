@@ -1,17 +1,22 @@
-"""What is tried: features and learners, the cheap ones first."""
+"""What is tried: learners with their settings and features, the cheap ones first."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 from textodds.errors import InputError, suggestion
 from textodds.learn.conditionals import Complement
+from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import AUTO, LEARNERS, learner_named, name_of, names_of, resolved
+from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, name_of, names_of, resolved
 from textodds.text import Weighting
 from textodds.text.features import FEATURES
+
+Named: TypeAlias = Learner | str
+"""A learner, or its name."""
 
 SHAPE = ("settings", "unit", "ngrams", "characters", "hash_bits", "vocabulary", "sklearn")
 """Settings that say what the features are; given, they are not chosen."""
@@ -24,74 +29,72 @@ GIVEN = "as given"
 
 @dataclass(frozen=True)
 class Candidate:
-    """Features, and what learns from them."""
+    """A learner with its settings, under the name that tables give it.
 
-    features: str
-    recipe: Recipe
-    weighting: str = ""  # beside the usual one
+    ``words`` is how texts are cut and which words are kept, as `recipe_of` takes it.
+    """
 
-    @property
-    def learner(self) -> str:
-        """The name of the learner."""
-        return name_of(self.recipe.learner)
+    name: str
+    learner: Learner
+    words: Mapping[str, object] = field(default_factory=dict)
+    features: str = GIVEN
 
-    @property
-    def name(self) -> str:
-        """How tables call it."""
-        return ", ".join(part for part in (self.learner, self.features, self.weighting) if part)
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The recipe of texts, with no features left to choose."""
+        return replace(recipe_with(self.learner, self.words), is_open=False)
 
     def reweighted(self) -> list[Candidate]:
         """The same with its occurrences worth something else, for learners that weigh them."""
         if self.recipe.weighting is None:
-            learner: Any = self.recipe.learner
-            if self.learner != "multinomial" or learner.binary:
+            if not isinstance(self.learner, MultinomialLearner) or self.learner.binary:
                 return []
-            return [
-                replace(
-                    self,
-                    recipe=replace(self.recipe, learner=replace(learner, binary=True)),
-                    weighting="binary",
-                )
-            ]
+            return [replace(self, name=f"{self.name}, binary", learner=replace(self.learner, binary=True))]
         if self.recipe.weighting != Weighting():  # somebody has said what they are worth
             return []
         return [
-            replace(self, recipe=replace(self.recipe, weighting=weighting), weighting=name)
+            replace(self, name=f"{self.name}, {name}", words={**self.words, "weighting": weighting})
             for name, weighting in WEIGHTINGS.items()
         ]
 
 
-def pins_of(learner: Any, features: Any, recipe: Mapping[str, Any]) -> Pins:
+def recipe_with(learner: Named, words: Mapping[str, object]) -> Recipe:
+    """The recipe of a learner and of how texts are cut, as `train` is told; see `recipe_of`."""
+    options: dict[str, Any] = dict(words)
+    return recipe_of(learner, **options)
+
+
+def candidate_of(recipe: Recipe, features: str = GIVEN, **shape: object) -> Candidate:
+    """A recipe as a candidate, with this shape of features."""
+    words = {
+        "settings": replace(recipe.settings, **shape),  # type: ignore[arg-type]
+        **vars(recipe.selection),
+        "unknown": recipe.unknown,
+        "weighting": recipe.weighting,
+    }
+    return Candidate(f"{recipe.learner.entry.name}, {features}", recipe.learner, words, features)
+
+
+def pins_of(learner: Named | Sequence[Named], features: object, recipe: Mapping[str, object]) -> Pins:
     """What is not left to choose, as `train` is told.
 
     ``learner`` may be ``"auto"``, or several; ``features`` one name or several, ``"auto"``, or None for that.
     """
-    several = isinstance(learner, (list, tuple))
+    several = learner if isinstance(learner, (list, tuple)) else (learner,)
     named = () if features is None or features == AUTO else features
     if not isinstance(named, (str, list, tuple)):
         raise InputError(f"features are {named!r}", hint=f"one or several of {', '.join(FEATURES)}")
-    return Pins(
-        tuple(learner) if several else () if learner == AUTO else (learner,),
-        (named,) if isinstance(named, str) else tuple(named),
-        recipe,
-    )
+    learners = () if learner == AUTO else tuple(several)
+    return Pins(learners, (named,) if isinstance(named, str) else tuple(named), recipe)
 
 
 @dataclass(frozen=True)
 class Pins:
-    """What is not left to choose.
+    """What is not left to choose."""
 
-    Attributes
-    ----------
-    learners, features : tuple of str, or a learner; empty for all
-        Those that may be chosen.
-    recipe : dict
-        Options of `recipe_of` that all candidates have.
-    """
-
-    learners: tuple[Any, ...] = ()
-    features: tuple[str, ...] = ()
-    recipe: Mapping[str, Any] = field(default_factory=dict)
+    learners: tuple[Named, ...] = ()  # that may be chosen; empty for all
+    features: tuple[str, ...] = ()  # that may be chosen; empty for all
+    recipe: Mapping[str, object] = field(default_factory=dict)  # options of `recipe_of` for all candidates
 
     def __post_init__(self) -> None:
         for learner in self.learners:
@@ -150,25 +153,25 @@ class Pins:
 
 def candidates(pins: Pins) -> list[Candidate]:
     """What may be chosen, the cheap ones first."""
-    given = dict(pins.recipe)
     all_of_them = names_of(choice=True)
-    if "weighting" in given:  # counts are not weighted
+    if "weighting" in pins.recipe:  # counts are not weighted
         all_of_them = tuple(name for name in all_of_them if LEARNERS[name].needs_documents)
     learners = {_name(learner): learner for learner in pins.learners or all_of_them}
     if pins.has_shape:
-        return [_candidate(GIVEN, {}, learner, given) for learner in learners.values()]
+        return [_candidate(GIVEN, learner, pins.recipe) for learner in learners.values()]
     asked = bool(pins.features)  # what somebody asks for is tried, whatever has won elsewhere
     return [
-        _candidate(features, FEATURES[features], learners[name], given)
+        _candidate(features, learners[name], {**FEATURES[features], **pins.recipe})
         for features in FEATURES
         for name in learners
-        if features in (pins.features if asked else LEARNERS[name].features) and _agree(features, given)
+        if features in (pins.features if asked else LEARNERS[name].features)
+        if _agree(features, pins.recipe.get("stop_words"))
     ]
 
 
-def _agree(features: str, given: Mapping[str, Any]) -> bool:
+def _agree(features: str, stop_words: object) -> bool:
     """Whether features go with what is given: there are no words to leave out where there are none."""
-    return features != "letters" or not given.get("stop_words")
+    return features != "letters" or not stop_words
 
 
 def usual(pins: Pins) -> Recipe:
@@ -177,26 +180,25 @@ def usual(pins: Pins) -> Recipe:
         pins.learners[0] if pins.learners else "softmax" if "weighting" in pins.recipe else "multinomial"
     )
     shape = FEATURES[pins.features[0]] if pins.features else {}
-    return replace(recipe_of(learner, **{**shape, **pins.recipe}), is_open=False)
+    return replace(recipe_with(learner, {**shape, **pins.recipe}), is_open=False)
 
 
 def open_candidates(recipe: Recipe) -> list[Candidate]:
     """What a recipe may become whose learner is settled, but not its features."""
     settings = recipe.settings
     return [
-        Candidate(name, replace(recipe, settings=replace(settings, **shape), is_open=False))
+        candidate_of(recipe, name, **shape)
         for name, shape in FEATURES.items()
         if settings.unit == "words" or "unit" not in shape  # words that are cut otherwise stay words
-        if _agree(name, {"stop_words": settings.stop_words})
+        if _agree(name, settings.stop_words)
     ]
 
 
-def _name(learner: Any) -> str:
+def _name(learner: Named) -> str:
     return learner if isinstance(learner, str) else name_of(resolved(learner))
 
 
-def _candidate(features: str, settings: dict[str, Any], learner: Any, given: dict[str, Any]) -> Candidate:
+def _candidate(features: str, learner: Named, words: Mapping[str, object]) -> Candidate:
     if isinstance(learner, str):
         learner = learner_named(learner, **LEARNERS[learner].choice)
-    recipe = recipe_of(learner, **{**settings, **given})
-    return Candidate(features, replace(recipe, is_open=False))
+    return Candidate(f"{_name(learner)}, {features}", resolved(learner), words, features)

@@ -1,17 +1,21 @@
-"""The texts that candidates are tried on: all there are, or a fair sample of many."""
+"""The documents that models are tried on: all there are, or a fair sample of many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import itertools
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch
+from textodds.data import Batch, Observer, Schema, Source, TableBatch
 from textodds.data.batch import taken
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.labelled_rows import coded
+from textodds.stats import tally
 from textodds.stats.hash_sample import Example
 from textodds.stats.reservoir import Reservoir, offer
 
@@ -22,14 +26,39 @@ MEMORY = 512 << 20
 """Characters of text that are kept."""
 
 
+class _Labelled:
+    """N labelled documents."""
+
+    labels: list[str]  # (N,)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def _coded(self) -> tuple[tuple[str, ...], Integers]:
+        return coded(self.labels)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels, sorted."""
+        return self._coded[0]
+
+    @property
+    def codes(self) -> Integers:
+        """The class of each document, (N,)."""
+        return self._coded[1]
+
+
 @dataclass(frozen=True, eq=False)
-class Pool:
-    """N labelled texts in random order, so that the first n are a fair sample too."""
+class Pool(_Labelled):
+    """N labelled texts; in random order if they are a sample, so that the first n are a fair one too."""
 
     texts: list[str]  # (N,)
     labels: list[str]  # (N,)
-    weights: NDArray[np.float64]  # (N,)
+    weights: Floats  # (N,)
     total: int  # texts that there are, kept or not
+
+    noun = "text"
 
     @classmethod
     def of(cls, batches: Iterable[Batch], *, most: int = MOST, memory: int = MEMORY) -> Pool:
@@ -40,30 +69,24 @@ class Pool:
             total += len(batch)
             if total > 1.1 * weighed:  # now and then: adding up lengths costs as much as reading
                 weighed = total
-                while len(sample.kept) > 1 and _size(sample.kept) > memory:
+                while len(sample.kept) > 1 and sum(len(text) for text, _, _ in sample.kept) > memory:
                     sample.halve()
         order = np.random.default_rng(0).permutation(len(sample.kept))
         kept = [sample.kept[i] for i in order.tolist()]
         weights = np.array([weight for _, _, weight in kept], dtype=np.float64)
         return cls([text for text, _, _ in kept], [str(label) for _, label, _ in kept], weights, total)
 
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether these are all texts that there are."""
-        return len(self) == self.total
-
-    @cached_property
-    def classes(self) -> tuple[str, ...]:
-        """The labels, sorted."""
-        return coded(self.labels)[0]
-
-    @cached_property
-    def codes(self) -> NDArray[np.int64]:
-        """The class of each text, (N,)."""
-        return coded(self.labels)[1]
+    @classmethod
+    def whole(cls, batches: Iterable[Batch]) -> Pool:
+        """All texts, in their order."""
+        texts: list[str] = []
+        labels: list[str] = []
+        weights = [np.zeros(0)]
+        for batch in batches:
+            texts += taken(batch.texts, list(range(len(batch)))) or []
+            labels += batch.label_list()
+            weights.append(np.ones(len(batch)) if batch.weights is None else batch.weights)
+        return cls(texts, labels, np.concatenate(weights), len(texts))
 
     @cached_property
     def mean_size(self) -> float:
@@ -74,17 +97,98 @@ class Pool:
         """The first n texts."""
         return Pool(self.texts[:n], self.labels[:n], self.weights[:n], self.total)
 
-    def batch(self, rows: NDArray[np.intp] | None = None) -> Batch:
-        """All texts, or some of them."""
-        if rows is None:
-            return Batch(self.texts, self.labels, self.weights)
+    def at(self, rows: NDArray[np.intp]) -> Pool:
+        """Some of the texts."""
         numbers = rows.tolist()
-        return Batch([self.texts[i] for i in numbers], [self.labels[i] for i in numbers], self.weights[rows])
+        texts, labels = [self.texts[i] for i in numbers], [self.labels[i] for i in numbers]
+        return Pool(texts, labels, self.weights[rows], self.total)
 
-    def examples(self, rows: NDArray[np.intp]) -> Iterator[Example]:
-        """Some texts with their labels and weights."""
-        for i in rows.tolist():
-            yield Example(self.texts[i], self.labels[i], float(self.weights[i]))
+    @property
+    def batch(self) -> Batch:
+        """The texts as a model reads them."""
+        return Batch(self.texts, self.labels, self.weights)
+
+    def examples(self) -> list[Example]:
+        """The texts with their labels and weights."""
+        return [Example(*row) for row in zip(self.texts, self.labels, self.weights.tolist(), strict=True)]
+
+    def contents(self) -> Sequence[str]:
+        """What tells a text from others, labels apart."""
+        return self.texts
+
+
+@dataclass(frozen=True, eq=False)
+class TablePool(_Labelled):
+    """N labelled rows of a table; ``said`` is what a user said that columns are."""
+
+    rows: TableBatch
+    schema: Schema
+    said: Mapping[str, str]
+
+    noun = "row"
+
+    @classmethod
+    def whole(cls, batches: list[TableBatch], schema: Schema, said: Mapping[str, str]) -> TablePool:
+        """All rows, in their order."""
+        from textodds.data.table_batch import joined_rows
+
+        return cls(joined_rows(batches) if batches else TableBatch({}, [], None), schema, said)
+
+    @cached_property
+    def labels(self) -> list[str]:  # type: ignore[override]
+        """The label of each row, (N,)."""
+        return self.rows.label_list()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the columns that are read are."""
+        return {column.name: column.kind for column in self.schema.used}
+
+    def at(self, rows: NDArray[np.intp]) -> TablePool:
+        """Some of the rows."""
+        from textodds.data.table_batch import rows_of
+
+        return replace(self, rows=rows_of(self.rows, rows))
+
+    def contents(self) -> Sequence[str]:
+        """What tells a row from others, labels apart."""
+        columns = self.rows.columns.values()
+        listed = (each.tolist() if isinstance(each, np.ndarray) else each.to_pylist() for each in columns)
+        return [repr(row) for row in zip(*listed, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class PooledSource:
+    """A pool, and how the source is read for learning."""
+
+    pool: Pool
+    batches: Iterable[Batch] | None  # to learn from instead of the source, which cannot be read again
+    is_endless: bool  # whether texts are left that were never looked at: a stream of more than memory holds
+    seconds: float  # that reading took
+
+
+def pool_of(data: Source, observer: Observer | None = None, *, memory: int = tally.MEMORY) -> PooledSource:
+    """The pool of a source, read once; of a stream as much as memory holds, and that is kept."""
+    began = time.perf_counter()
+    batches = (observer or Observer()).watched(data, data.ahead(), "reading")
+    if data.replayable:
+        pool = Pool.of(batches)
+        return PooledSource(pool, None, False, time.perf_counter() - began)
+    stream, size = iter(batches), 0
+    kept: list[Batch] = []
+    for batch in stream:
+        kept.append(batch)
+        size += _size(batch)
+        if size > memory:
+            break
+    is_endless = size > memory
+    left = itertools.chain(kept, stream) if is_endless else kept
+    return PooledSource(Pool.of(kept), left, is_endless, time.perf_counter() - began)
+
+
+def _size(batch: Batch) -> int:
+    texts = batch.texts
+    return sum(map(len, texts)) if isinstance(texts, list) else int(getattr(texts, "nbytes", 64 * len(texts)))
 
 
 def _weighing(batch: Batch) -> Batch:
@@ -95,5 +199,19 @@ def _weighing(batch: Batch) -> Batch:
     return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), batch.weights[rows])
 
 
-def _size(kept: list[tuple[str, str | None, float]]) -> int:
-    return sum(len(text) for text, _, _ in kept)
+def split(codes: Integers, share: float, seed: int) -> tuple[Integers, Integers]:
+    """Rows to learn from and rows that are held out, in their order; a ``share`` of every class.
+
+    A class of n rows gives ``share`` n of them, rounded, but keeps one: what is never shown cannot be
+    learned.
+
+    >>> learned, held = split(np.array([0] * 10 + [1] * 5), 0.2, seed=0)
+    >>> len(learned), np.bincount(np.array([0] * 10 + [1] * 5)[held]).tolist()
+    (12, [2, 1])
+    """
+    random = np.random.default_rng(seed)
+    held = np.zeros(len(codes), dtype=np.bool_)
+    for k in range(int(codes.max(initial=-1)) + 1):
+        own = random.permutation(np.flatnonzero(codes == k))
+        held[own[: min(int(share * len(own) + 0.5), len(own) - 1)]] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)

@@ -1,19 +1,23 @@
-"""The race: all candidates on few texts, the better ones on more, the best on all."""
+"""Choosing by a race: all candidates on few texts, the better ones on more, the best on all."""
 
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Required, TypedDict, Unpack
 
 from textodds.data import Observer
+from textodds.errors import InputError
 from textodds.learn.folds import held_out, tells_classes_apart
-from textodds.training.choose.candidates import Candidate
-from textodds.training.choose.choice import Choice
-from textodds.training.choose.memory import free_memory
-from textodds.training.choose.pool import Pool
+from textodds.learn.held_out import FEWEST as FEWEST_TO_CHOOSE
+from textodds.learn.recipe import Recipe
+from textodds.learn.registry import name_of
+from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, usual
+from textodds.training.choose.pool import Pool, PooledSource
 from textodds.training.choose.trial import Trial, Trials
 
 BUDGET = 60.0
@@ -56,14 +60,78 @@ BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
 CELL, TRIAL = 32, 1.5
 """Bytes that a word of a text takes, and how often a trial has them."""
 
+UNKNOWN_MEMORY = 4 << 30
+"""Bytes of memory that there are, where nobody says."""
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The outcome of a race."""
+
+    winner: Trial
+    trials: tuple[
+        Trial, ...
+    ]  # the last of everything that was tried, on most texts and with least loss first
+    fate: dict[str, str]  # why a candidate did not go on: `BEHIND`, `NO_TIME`, or `NO_ROOM` in memory
+    seconds: float  # that the race took
+    budget: float  # that it was given
+
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that was chosen, its penalty included."""
+        return self.winner.recipe
+
+    def report(self) -> dict[str, object]:
+        """The choice as plain data, for the model file; without times, so that the file is the same again."""
+        return {
+            "features": self.winner.candidate.features,
+            "learner": self.winner.candidate.learner.entry.name,
+            "log_loss": self.winner.log_loss,
+            "accuracy": self.winner.answers.accuracy,
+            "held_out": len(self.winner.answers.loss),
+            "texts": self.winner.n,
+            "budget": self.budget,
+            "tried": [self._line(trial) for trial in self.trials],
+            **{
+                why.replace(" ", "_"): [name for name, fate in self.fate.items() if fate == why]
+                for why in (NO_TIME, NO_ROOM)
+            },
+        }
+
+    def _line(self, trial: Trial) -> dict[str, object]:
+        """One candidate: how well it did and, if on the same texts as the winner, how far behind it is."""
+        line: dict[str, object] = {
+            "name": trial.candidate.name,
+            "texts": trial.n,
+            "log_loss": trial.log_loss,
+            "accuracy": trial.answers.accuracy,
+        }
+        if trial is not self.winner and len(trial.answers.loss) == len(self.winner.answers.loss):
+            behind, error = trial.answers.behind(self.winner.answers)
+            line |= {"behind": behind, "error": error, "sure": sureness(behind, error)}
+        return line
+
+
+def sureness(behind: float, error: float) -> float:
+    """Probability that what is behind by so much, with this standard error, is behind in truth.
+
+    Examples
+    --------
+    >>> round(sureness(0.0196, 0.01), 3)
+    0.975
+    """
+    if error == 0:
+        return 1.0 if behind > 0 else 0.5
+    return 0.5 * math.erfc(-behind / error / math.sqrt(2))
+
 
 @dataclass
 class _Board:
-    """Who did how well, and who is out for which reason."""
+    """The last trial of each candidate, and why those that are out are."""
 
     budget: float
     began: float = field(default_factory=time.perf_counter)
-    last: dict[str, Trial] = field(default_factory=dict)  # of each candidate
+    last: dict[str, Trial] = field(default_factory=dict)
     fate: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -72,9 +140,52 @@ class _Board:
         return self.budget - (time.perf_counter() - self.began)
 
 
+class Limits(TypedDict, total=False):
+    """What `race` takes beside the candidates."""
+
+    budget: float
+    threads: Required[int]
+    calibrate: bool
+    spent: float
+    observer: Observer | None
+
+
+def settle(
+    pooled: PooledSource, wanted: Pins | Recipe, **limits: Unpack[Limits]
+) -> tuple[Recipe, Choice | None]:
+    """The best recipe that is not ruled out, and how it was chosen; the usual one if too little tells.
+
+    ``wanted`` is what is not left to choose, or a recipe of which only the features are.
+    """
+    if isinstance(wanted, Pins):
+        field = candidates(wanted)
+        if pooled.is_endless:  # what has to be read once, and does not fit, can only be counted
+            field = [one for one in field if not one.learner.entry.needs_documents] or field[:1]
+    else:
+        field = open_candidates(wanted)
+    limits["spent"] = pooled.seconds
+    choice = chosen(pooled.pool, field, **limits)
+    if choice is not None:
+        return choice.recipe, choice
+    return usual(wanted) if isinstance(wanted, Pins) else replace(wanted, is_open=False), None
+
+
+def chosen(pool: Pool, field: Sequence[Candidate], **limits: Unpack[Limits]) -> Choice | None:
+    """The best candidate; None if there is none to choose from, or too little to choose by."""
+    budget = limits.get("budget", BUDGET)
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not budget >= 0:
+        raise InputError(f"the budget is {budget!r}", hint="give seconds, such as 60")
+    if len(pool.classes) == 2:  # the complement of one class is the other
+        named = {name_of(one.learner) for one in field}
+        field = [one for one in field if name_of(one.learner) != "complement" or "multinomial" not in named]
+    if len(field) < 2 or len(pool) < FEWEST_TO_CHOOSE or not can_tell(pool):
+        return None
+    return race(pool, field, **limits)
+
+
 def race(
     pool: Pool,
-    field_: Sequence[Candidate],
+    contenders: Sequence[Candidate],
     *,
     budget: float = BUDGET,
     threads: int,
@@ -94,7 +205,7 @@ def race(
     Maron and Moore (1994), "Hoeffding races", for dropping what is surely worse.
     """
     board, trials = _Board(budget - spent), Trials(pool, threads, calibrate=calibrate)
-    running = list(field_)
+    running = list(contenders)
     ran: list[Trial] = []
     laps = sizes(pool)
     for n, next_n in zip(laps, [*laps[1:], laps[-1]], strict=True):
@@ -170,14 +281,14 @@ def _lap(
 
 def _groups(running: Sequence[Candidate]) -> list[list[Candidate]]:
     """Candidates of the same features that learn from documents side by side, others alone; in order."""
-    groups: dict[Any, list[Candidate]] = {}
+    groups: dict[tuple[str, str], list[Candidate]] = {}
     for candidate in running:
         groups.setdefault(_group(candidate), []).append(candidate)
     return list(groups.values())
 
 
-def _group(candidate: Candidate) -> Any:
-    return (candidate.features,) if candidate.recipe.learner.entry.needs_documents else candidate.name
+def _group(candidate: Candidate) -> tuple[str, str]:
+    return (candidate.features, "") if candidate.learner.entry.needs_documents else ("", candidate.name)
 
 
 def _has_room(before: Trial, n: int, pool: Pool) -> bool:
@@ -205,19 +316,19 @@ def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
 
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
     """Whether counts have done so badly with other features that these will not help."""
-    if candidate.recipe.learner.entry.needs_documents:
+    if candidate.learner.entry.needs_documents:
         return False
-    own = [trial.log_loss for trial in ran if trial.candidate.learner == candidate.learner]
+    own = [trial.log_loss for trial in ran if trial.candidate.learner.entry is candidate.learner.entry]
     return bool(own) and min(own) > HOPELESS * min(trial.log_loss for trial in ran)
 
 
 def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[Candidate]:
     """Those that are not clearly behind and have time for n texts, best first."""
     kept: list[Candidate] = []
-    groups: dict[bool, set[Any]] = {True: set(), False: set()}
+    groups: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
     is_led_by_counts = not ran[0].recipe.learner.entry.needs_documents
     for trial in ran:
-        behind, error = trial.behind(ran[0])
+        behind, error = trial.answers.behind(ran[0].answers)
         reads = trial.recipe.learner.entry.needs_documents
         more = (pool.total if reads and is_led_by_counts else n) / trial.n
         slack = SLACK * math.log(more, GROWTH) * ran[0].log_loss
@@ -256,3 +367,17 @@ def _finish(trial: Trial, pool: Pool) -> float:
     """Seconds that learning from all texts will take."""
     share = FINISH if trial.recipe.learner.entry.needs_documents else 1.0
     return share * _expected(trial, pool.total) / trial.work
+
+
+def free_memory() -> int:
+    """Bytes that can be had without harm: half of what is free now; a few gigabytes where nobody says."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        found = {line.split(":")[0]: line.split()[1] for line in lines}  # what can be freed counts as free
+        return int(found["MemAvailable"]) * 1024 // 2
+    except (OSError, LookupError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    except (AttributeError, OSError, ValueError):
+        return UNKNOWN_MEMORY

@@ -1,96 +1,129 @@
-"""One candidate on one sample: learned from most of it, asked about the rest."""
+"""What a model says of rows that it has not learned, and trials of candidates on parts of a sample."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import DesignMatrix
 from textodds.learn.folds import FOLDS, held_out, tells_classes_apart
 from textodds.learn.forms.linear import LOG_ZERO, log_softmax
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores, Path
-from textodds.learn.softmax.regression import path_of
+from textodds.learn.softmax.regression import Discriminative, NBSoftmaxLearner, SoftmaxLearner, path_of
 from textodds.stats.tally import Tally
 from textodds.training.from_counts import model_of_counts
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
+    from textodds.text import Selection, TextSettings
     from textodds.training.choose.candidates import Candidate
     from textodds.training.choose.pool import Pool
 
-Floats = NDArray[np.float64]
 
 LESSON, LESSON_SIZE, LEAST = 2000, 1 << 20, 250
 """Texts by which counts choose their smoothing and their temperature, or fewer of so many characters."""
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """What a candidate said of texts it had not learned.
+class Answers:
+    """What a model said of N rows that it had not learned.
 
-    Attributes
-    ----------
-    candidate : Candidate
-        What was tried.
-    n : int
-        Texts of the sample, those held out included.
-    classes : tuple of str
-        The labels of the sample, by whose number scores and classes go.
-    held : HeldOutScores
-        Scores of the held-out texts; all candidates on a sample have the same ones in the same order.
-    recipe : Recipe
-        The candidate's, with what was chosen on the way.
-    seconds : float
-        By the clock.
-    work : float
-        Times that the sample was learned from, over its folds.
-    fixed : float
-        Seconds of these that more texts would not add to.
-    cells : int
-        Words of texts that were held in memory, each counted once a text.
+    ``loss`` is ``-log p(label | row)``, NaN where the model has no such label, which is always wrong.
     """
 
-    candidate: Candidate
-    n: int
-    classes: tuple[str, ...]
-    held: HeldOutScores
-    recipe: Recipe
-    seconds: float
-    work: float
-    fixed: float = 0.0
-    cells: int = 0
+    right: NDArray[np.bool_]  # (N,)
+    loss: Floats  # (N,)
+    weights: Floats | None = None  # (N,)
 
-    @cached_property
-    def losses(self) -> Floats:
-        """``-log p(own class | text)`` of each held-out text, (M,)."""
-        posterior = log_softmax(self.held.scores)
-        return np.asarray(-posterior[np.arange(len(self.held.codes)), self.held.codes])
+    @classmethod
+    def of(cls, log_posterior: Floats, codes: Integers, weights: Floats | None = None) -> Answers:
+        """What log-posteriors (N, K) say of rows of known classes (N,); -1 is a class that there is not."""
+        own = -log_posterior[np.arange(len(codes)), codes]
+        return cls(log_posterior.argmax(axis=1) == codes, np.where(codes >= 0, own, np.nan), weights)
 
-    @cached_property
-    def log_loss(self) -> float:
-        """The mean of it, by weight."""
-        return float(np.average(self.losses, weights=self.held.weights))
+    @classmethod
+    def joined(cls, parts: Sequence[Answers]) -> Answers:
+        """Those of several parts of the rows, in their order; without weights.
+
+        Losses have single precision: what differs beyond is how a sum was rounded.
+        """
+        right = np.concatenate([np.zeros(0, np.bool_), *(part.right for part in parts)])
+        loss = np.concatenate([np.zeros(0), *(part.loss for part in parts)])
+        return cls(right, loss.astype(np.float32).astype(np.float64))
+
+    def at(self, rows: Integers) -> Answers:
+        """Those on some of the rows."""
+        return Answers(
+            self.right[rows], self.loss[rows], None if self.weights is None else self.weights[rows]
+        )
 
     @property
     def accuracy(self) -> float:
-        """Share of held-out texts whose own class is the most probable."""
-        right = self.held.scores.argmax(axis=1) == self.held.codes
-        return float(np.average(right, weights=self.held.weights))
+        """Share of right answers, by weight."""
+        return float(np.average(self.right, weights=self.weights))
 
-    def behind(self, other: Trial) -> tuple[float, float]:
-        """By how much its loss is above that of another on the same texts, and the standard error of that."""
-        weights = self.held.weights / self.held.weights.sum()
-        difference = self.losses - other.losses
+    @property
+    def error(self) -> float:
+        """Share of wrong answers, by weight."""
+        return 1.0 - self.accuracy
+
+    @cached_property
+    def log_loss(self) -> float:
+        """Mean loss, by weight, of the rows whose label the model has."""
+        known = self.at(np.flatnonzero(~np.isnan(self.loss)))
+        return float(np.average(known.loss, weights=known.weights)) if len(known.loss) else math.nan
+
+    def behind(self, other: Answers) -> tuple[float, float]:
+        """By how much its loss is above that of another on the same rows, and the standard error of that.
+
+        The paired difference of losses, over the rows whose label both models have.
+        """
+        difference = np.subtract(self.loss, other.loss, dtype=np.float64)
+        known = np.flatnonzero(~np.isnan(difference))
+        if not len(known):
+            return math.nan, math.nan
+        weights = np.ones(len(known)) if self.weights is None else self.weights[known]
+        weights, difference = weights / weights.sum(), difference[known]
         mean = float(weights @ difference)
         return mean, float(np.sqrt(np.sum((weights * (difference - mean)) ** 2)))
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What a candidate said of texts it had not learned.
+
+    All candidates on a sample have the same held-out texts, in the same order.
+    """
+
+    candidate: Candidate
+    n: int  # texts of the sample, those held out included
+    classes: tuple[str, ...]  # the labels of the sample, by whose number scores and classes go
+    held: HeldOutScores
+    recipe: Recipe  # the candidate's, with what was chosen on the way
+    seconds: float  # by the clock
+    work: float  # times that the sample was learned from, over its folds
+    fixed: float = 0.0  # seconds of these that more texts would not add to
+    cells: int = 0  # words of texts that were held in memory, each counted once a text
+
+    @cached_property
+    def answers(self) -> Answers:
+        """What was said of each held-out text."""
+        return Answers.of(log_softmax(self.held.scores), self.held.codes, self.held.weights)
+
+    @property
+    def log_loss(self) -> float:
+        """Mean held-out loss, by weight."""
+        return self.answers.log_loss
 
 
 class Trials:
@@ -98,7 +131,7 @@ class Trials:
 
     def __init__(self, pool: Pool, threads: int, *, calibrate: bool = True) -> None:
         self.pool, self.threads, self.calibrate = pool, threads, calibrate
-        self._last: tuple[Any, DesignMatrix] | None = None
+        self._last: tuple[tuple[TextSettings, Selection, int], DesignMatrix] | None = None
         self._cells = 0
         self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
 
@@ -126,10 +159,13 @@ class Trials:
         if not recipe.learner.entry.needs_documents:
             held, fixed = self._from_counts(recipe, sample, enough)
         else:
-            known = None if at is None else getattr(at.recipe.learner, "C", None)
-            path = self._path(recipe, sample, enough, known)
-            learner: Any = recipe.learner
-            if learner.C is None and learner.alpha is None:
+            learner = recipe.learner
+            assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
+            is_open = learner.C is None and learner.alpha is None
+            if is_open and at is not None:
+                learner = replace(learner, C=getattr(at.recipe.learner, "C", None))
+            path = self._path(learner, self._gathered(recipe, sample), enough)
+            if is_open:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
             held, cells = path.held, self._cells
@@ -142,15 +178,10 @@ class Trials:
         """A recipe whose numbers of documents are those for a sample of all texts."""
         return replace(recipe, selection=recipe.selection.of_part(len(sample) / self.pool.total))
 
-    def _path(self, recipe: Recipe, sample: Pool, enough: int, known: float | None) -> Path:
-        gathered = self._gathered(recipe, sample)
-        learner: Any = recipe.learner
-        name = name_of(learner)
-        if known is not None and learner.C is None and learner.alpha is None:
-            learner = replace(learner, C=known)
-        near = self._near.get(name)  # other features want about the same
-        how: dict[str, Any] = {"enough": enough, "near": near, "threads": self.threads}
-        path = path_of(learner, gathered.design, gathered.rows, **how)
+    def _path(self, learner: Discriminative, gathered: DesignMatrix, enough: int) -> Path:
+        near = self._near.get(name := name_of(learner))  # other features want about the same
+        design, rows = gathered.design, gathered.rows
+        path = path_of(learner, design, rows, enough=enough, near=near, threads=self.threads)
         self._near[name] = path.C
         return path
 
@@ -158,7 +189,7 @@ class Trials:
         key = (recipe.settings, recipe.selection, len(sample))
         if self._last is None or self._last[0] != key:
             self._last = None  # so that there are never two in memory
-            self._last = key, DesignMatrix.of([sample.batch()], recipe, self.threads)
+            self._last = key, DesignMatrix.of([sample.batch], recipe, self.threads)
             self._cells = int(self._last[1].documents.documents.sum())
         return DesignMatrix(recipe, self._last[1].documents)
 
@@ -167,22 +198,19 @@ class Trials:
         parts, fixed = [], 0.0
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
-            kept, asked = np.flatnonzero(~out), np.flatnonzero(out)
             if not tells_classes_apart(sample.codes, sample.weights, out):
                 continue
-            tally = Tally.count([sample.batch(kept)], settings=recipe.settings, threads=self.threads)
-            lesson = list(sample.examples(kept[:few]))
+            kept, asked = sample.at(np.flatnonzero(~out)), sample.at(np.flatnonzero(out))
+            tally = Tally.count([kept.batch], settings=recipe.settings, threads=self.threads)
             part = replace(recipe, selection=recipe.selection.of_part(1 - 1 / FOLDS))
-            how: dict[str, Any] = {"calibrate": self.calibrate, "threads": self.threads}
+            lesson = kept.head(few).examples()
             began = time.perf_counter()
-            model = model_of_counts(tally, part, lesson, {}, **how)
+            model = model_of_counts(tally, part, lesson, {}, calibrate=self.calibrate, threads=self.threads)
             fixed += time.perf_counter() - began
-            found, _ = model.score_batch(sample.batch(asked))
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
             columns = [sample.classes.index(name) for name in model.classes_]
-            scores[:, columns] = found
-            codes = sample.codes[asked]
+            scores[:, columns] = model.score_batch(asked.batch)[0]
+            codes = sample.codes[out]
             # What is held out altogether says nothing, here as for softmax.
-            weights = np.where(np.isin(codes, columns), sample.weights[asked], 0.0)
-            parts.append((scores, codes, weights))
+            parts.append((scores, codes, np.where(np.isin(codes, columns), asked.weights, 0.0)))
         return HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True))), fixed

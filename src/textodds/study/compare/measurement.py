@@ -8,19 +8,31 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from textodds.data import Batch, TableBatch, read
 from textodds.errors import TextoddsError, TextoddsWarning
-from textodds.judge.evaluation import Evaluation, evaluate
+from textodds.judge.evaluation import Evaluation, EvaluationSums
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import as_dict
-from textodds.study.compare.rows import Rows
+from textodds.model.table_model import TableModel
+from textodds.stats.threads import checked_threads
+from textodds.training.choose.pool import Pool, TablePool
+from textodds.training.choose.trial import Answers
+from textodds.training.plan import Plan
+from textodds.training.table_columns import as_read
+from textodds.training.train import train_on
 
 if TYPE_CHECKING:
-    from textodds.study.compare.contenders import Contender
+    from textodds.model.file import Model
+    from textodds.training.choose import Candidate
+
+Documents: TypeAlias = Pool | TablePool
+
+CELLS = 4 << 20
+"""Texts times classes that are scored at once, which bounds memory whatever the number of classes."""
 
 SHORT = 0.2
 """Seconds of work below which it is done again, up to `TIMES`, and the least counts: clocks are coarse."""
@@ -40,32 +52,6 @@ class Duration:
 
     def __add__(self, other: Duration) -> Duration:
         return Duration(self.wall + other.wall, self.cpu + other.cpu)
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What a model said of each of N rows.
-
-    ``loss`` is ``-log p(label | row)``, NaN where the model has no such label, which is always wrong.
-    """
-
-    right: NDArray[np.bool_]  # (N,)
-    loss: NDArray[np.float32]  # (N,)
-
-    def at(self, rows: NDArray[np.int64]) -> Answers:
-        """Those on some of the rows."""
-        return Answers(self.right[rows], self.loss[rows])
-
-    @property
-    def error(self) -> float:
-        """Share of wrong answers."""
-        return float(1.0 - self.right.mean())
-
-    @property
-    def log_loss(self) -> float:
-        """Mean loss of the rows whose label the model has."""
-        known = ~np.isnan(self.loss)
-        return float(self.loss[known].mean(dtype=np.float64)) if known.any() else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +86,15 @@ class Measurement:
 
 
 def measured(
-    candidate: Contender, rows: Rows, test: Rows, threads: int | None, repeat: int = 0, *, whole: bool = False
+    candidate: Candidate,
+    pool: Documents,
+    test: Documents,
+    threads: int | None,
+    repeat: int = 0,
+    *,
+    whole: bool = False,
 ) -> Measurement:
-    """The model of a candidate, trained on ``rows`` and asked about ``test``.
+    """The model of a candidate, trained on a pool and asked about ``test``.
 
     If it is of the ``whole`` of the data, it is also saved and weighed, and prediction is timed with care.
     """
@@ -110,14 +102,14 @@ def measured(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model: Any = rows.model(candidate, threads)
+            model = _fitted(candidate, pool, threads)
             training = _since(started)
             answers, evaluation, predicting = _asked(model, test, whole=whole)
             size, made = (_saved(model), _made(model)) if whole else (0, "")
         except REFUSALS as error:
             reason = getattr(error, "problem", None) or str(error) or type(error).__name__
             nothing = Duration(0.0, 0.0)
-            return Measurement(candidate.name, len(rows), repeat, _since(started), nothing, None, reason)
+            return Measurement(candidate.name, len(pool), repeat, _since(started), nothing, None, reason)
     notes = []
     for each in caught:
         if issubclass(each.category, TextoddsWarning):
@@ -125,10 +117,35 @@ def measured(
         elif not issubclass(each.category, (DeprecationWarning, ImportWarning)):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     about = ("", evaluation, size, made, tuple(dict.fromkeys(notes)))
-    return Measurement(candidate.name, len(rows), repeat, training, predicting, answers, *about)
+    return Measurement(candidate.name, len(pool), repeat, training, predicting, answers, *about)
 
 
-def _asked(model: Any, test: Any, *, whole: bool) -> tuple[Answers, Evaluation | None, Duration]:
+def _fitted(candidate: Candidate, pool: Documents, threads: int | None) -> Model:
+    """The model that `textodds.train` makes of a pool."""
+    learner, words = candidate.learner, candidate.words
+    if isinstance(pool, Pool):
+        weights = None if (pool.weights == 1.0).all() else pool.weights
+        plan = Plan(learner, None, words, threads=checked_threads(threads))
+        return train_on(read(pool.texts, pool.labels, weights), plan)
+    from textodds.training.tables import train_table
+
+    said = {name: choice for name, choice in pool.said.items() if choice != "ignore"}
+    columns = pool.kinds | as_read(learner, pool.schema) | said
+    table = pool.rows.columns, pool.labels, pool.rows.weights
+    return train_table(*table, learner=learner, columns=columns, words=words)
+
+
+def _batches(model: Model, pool: Documents) -> Iterator[Batch | TableBatch]:
+    """The documents as a model reads them, few enough at a time."""
+    if isinstance(pool, Pool):
+        step = max(1, CELLS // len(model.classes_))
+        for at in range(0, len(pool), step):
+            yield Batch(pool.texts[at : at + step], pool.labels[at : at + step], None)
+    elif isinstance(model, TableModel):
+        yield from model.read(pool.rows.columns, pool.labels, labelled=True)
+
+
+def _asked(model: Model, test: Documents, *, whole: bool) -> tuple[Answers, Evaluation | None, Duration]:
     """What a model says of each row, how good that is if it is wanted, and what saying it took."""
     if not whole:
         return _answered(model, test)
@@ -142,35 +159,25 @@ def _asked(model: Any, test: Any, *, whole: bool) -> tuple[Answers, Evaluation |
 
 
 def _answered(
-    model: Any, test: Any, *, evaluating: bool = False
+    model: Model, test: Documents, *, evaluating: bool = False
 ) -> tuple[Answers, Evaluation | None, Duration]:
     index = {name: k for k, name in enumerate(model.classes_)}
-    right, loss = [np.zeros(0, np.bool_)], [np.zeros(0, np.float32)]
-    spent = Duration(0.0, 0.0)
-
-    def scored() -> Iterator[tuple[list[str], NDArray[np.float64], NDArray[np.uint32]]]:
-        nonlocal spent
+    sums, parts, spent = EvaluationSums(model.classes_), [], Duration(0.0, 0.0)
+    started = _now()
+    for batch in _batches(model, test):
+        scores, evidence = model.score_batch(batch)  # type: ignore[arg-type]
+        log_posterior = log_softmax(scores)
+        spent += _since(started)
+        labels = batch.label_list()
+        truth = np.array([index.get(label, -1) for label in labels])
+        parts.append(Answers.of(log_posterior, truth))
+        if evaluating:
+            sums.add(labels, log_posterior, evidence)
         started = _now()
-        for batch in test.batches(model):
-            scores, evidence = model.score_batch(batch)
-            log_posterior = log_softmax(scores)
-            spent += _since(started)
-            labels = batch.label_list()
-            truth = np.array([index.get(label, -1) for label in labels])
-            right.append(log_posterior.argmax(axis=1) == truth)
-            own = -log_posterior[np.arange(len(truth)), truth]
-            loss.append(np.where(truth >= 0, own, np.nan).astype(np.float32))
-            yield labels, log_posterior, evidence
-            started = _now()
-
-    evaluation = evaluate(scored(), model.classes_) if evaluating else None
-    if not evaluating:
-        for _ in scored():
-            pass
-    return Answers(np.concatenate(right), np.concatenate(loss)), evaluation, spent
+    return Answers.joined(parts), sums.finish() if evaluating else None, spent
 
 
-def _saved(model: Any) -> int:
+def _saved(model: Model) -> int:
     """Bytes of the model as a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.textodds"
@@ -178,9 +185,9 @@ def _saved(model: Any) -> int:
         return path.stat().st_size
 
 
-def _made(model: Any) -> str:
+def _made(model: Model) -> str:
     """What was chosen in making a model, in a few words."""
-    if model.is_table:
+    if isinstance(model, TableModel):
         kinds = [choice.conditional for choice in model.recipe.choices if choice.conditional != "left out"]
         return ", ".join(dict.fromkeys(kinds)) if len(set(kinds)) <= 2 else f"{len(kinds)} columns"
     settings, recipe = model.recipe.settings, model.recipe
