@@ -19,7 +19,7 @@ from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.registry import AUTO, LEARNERS, names_of
 from textodds.learn.spelling import OF_WEIGHTING
 from textodds.text import Selection, TextSettings, Weighting
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 
 if TYPE_CHECKING:
     from textodds.data import TableSource

@@ -138,12 +138,7 @@ def selected(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:
         return counts, vocabulary
     occurrences = counts.by_feature(counts.occurrences)
     keep = selection.mask(counts.by_feature(counts.documents), occurrences, tally.n_documents)
-    surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
-    if surplus > 0:  # of the words as frequent as the last, the alphabet decides
-        least = occurrences[keep].min()
-        tied = np.flatnonzero(keep & (occurrences == least))
-        by_name = sorted(zip(vocabulary.words(tied), tied.tolist(), strict=True))
-        keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
+    selection.break_ties(keep, occurrences, vocabulary.words)
     return counts.select(keep), vocabulary.select(np.flatnonzero(keep))
 
 

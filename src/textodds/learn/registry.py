@@ -47,7 +47,7 @@ class Entry:
     is_density : bool
         Whether it models how texts or rows come about, so that typical ones are known.
     features : tuple of str
-        Features with which it takes part in a choice (`textodds.text.features`); none if it does not.
+        Features with which it takes part in a choice (`textodds.text.settings`); none if it does not.
     choice : dict
         Settings with which it does: what is chosen together with it is left open.
     usual : dict

@@ -100,11 +100,7 @@ class Documents:
         keep = documents > 0
         if len(self) and not selection.keeps_all:
             keep &= selection.mask(documents, occurrences, self.n_documents)
-        surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
-        if surplus > 0:  # of the terms as frequent as the last, the alphabet decides
-            tied = np.flatnonzero(keep & (occurrences == occurrences[keep].min()))
-            by_name = sorted(zip(self.gathered.names(tied.astype(np.uint32)), tied.tolist(), strict=True))
-            keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
+        selection.break_ties(keep, occurrences, lambda tied: self.gathered.names(tied.astype(np.uint32)))
         keys, arena, numbers = self.gathered.select(keep)
         self.vocabulary = Vocabulary(keys, arena)
         self.documents = documents[numbers]

@@ -18,7 +18,7 @@ from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, name
 from textodds.learn.spelling import spelled
 from textodds.stats.tally import MEMORY
 from textodds.stats.threads import checked_threads
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 from textodds.training.choose.candidates import Pins, pins_of
 
 if TYPE_CHECKING:

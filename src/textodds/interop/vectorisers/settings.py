@@ -10,7 +10,7 @@ import numpy as np
 from textodds._kernels import Analyser
 from textodds.errors import InputError
 from textodds.text import TextSettings
-from textodds.text.units import unit_of_pattern
+from textodds.text.settings import unit_of_pattern
 
 METHODS = (
     "build_analyzer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, pins_of, usual
 from textodds.training.choose.choice import Choice
 from textodds.training.choose.pool import Pool

@@ -11,7 +11,7 @@ from textodds.learn.conditionals import Complement
 from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import AUTO, LEARNERS, learner_named, name_of, names_of, resolved
 from textodds.text import Weighting
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 
 SHAPE = ("settings", "unit", "ngrams", "characters", "hash_bits", "vocabulary", "sklearn")
 """Settings that say what the features are; given, they are not chosen."""
