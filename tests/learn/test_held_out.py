@@ -18,7 +18,7 @@ from textodds.learn.held_out import HeldOut
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import recipe_of
 from textodds.model.leave_one_out import FEWEST
-from textodds.stats.hash_sample import SAMPLE
+from textodds.stats.sample import SAMPLE
 from textodds.training.train import train_on
 
 V, LENGTH = 60, 12

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
+from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.learn import naive_bayes
 from textodds.learn.folds import FOLDS
@@ -21,7 +22,6 @@ from textodds.learn.softmax.penalty import Path, as_c, choose
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.learn.solvers import Objective
 from textodds.learn.solvers.dual import Ascent
-from textodds.stats.tally import Counts
 
 BOTH = pytest.mark.parametrize("kind", [SoftmaxLearner, NBSoftmaxLearner], ids=["softmax", "nb-softmax"])
 ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
@@ -318,7 +318,7 @@ def test_any_start_leads_to_the_same_optimum(form, classes, C):
     counts = np.abs(rows).round(1)
     learner = SoftmaxLearner(C=C, tolerance=1e-12, max_epochs=500)
     cold = learner.fit(form(counts), labels, weights)
-    counted = naive_bayes.fit(MultinomialLearner(), Counts.of_rows(counts, labels, weights))
+    counted = naive_bayes.fit(MultinomialLearner(), counts_of_rows(counts, labels, weights))
     elsewhere = SoftmaxLearner(C=100 * C).fit(counts, labels, weights).model
     for start in (counted, elsewhere, cold.model):
         close(learner.fit(form(counts), labels, weights, start=start), cold, 1e-5)

@@ -31,7 +31,7 @@ from textodds.learn.forms.linear import LOG_ZERO, log, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import selected
 from textodds.learn.solvers.objective import raw
-from textodds.stats.hash_sample import UNIT, Example, as_rows
+from textodds.stats.sample import UNIT, Example, as_rows
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe

@@ -26,7 +26,7 @@ from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import Prediction
 from textodds.stats.additive import Additive
-from textodds.stats.reservoir import Reservoir, offer_rows
+from textodds.stats.sample import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
 

@@ -25,8 +25,7 @@ from textodds.learn.registry import Prior
 from textodds.model.base import class_number, largest, of_labels
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
 from textodds.stats.additive import Additive
-from textodds.stats.tally import Tally
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import Tally, checked_threads
 from textodds.text import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -325,7 +324,7 @@ class TextModel(Additive):
         forgotten while it is asked about them, so that they are to it as new as those to come.
         """
         from textodds.model.novelty import typical_texts
-        from textodds.stats.hash_sample import TYPICAL, HashSample
+        from textodds.stats.sample import TYPICAL, HashSample
 
         sample = HashSample(TYPICAL)
         for batch in read(source, labels, labelled=seen, **reading):

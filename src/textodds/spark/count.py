@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textodds.spark.dataframes import run
 from textodds.spark.tasks import PART_SPARK, Add, Aside, Count, parts_of, tally_of
 from textodds.spark.wire import telling
-from textodds.stats.hash_sample import HashSample
+from textodds.stats.sample import HashSample
 from textodds.stats.tally import Sum, Tally, warn_pruned
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
-from textodds.stats.hash_sample import SAMPLE, TYPICAL
+from textodds.stats.sample import SAMPLE, TYPICAL
 from textodds.training.choose import (
     BUDGET,
     Candidate,

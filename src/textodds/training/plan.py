@@ -16,8 +16,7 @@ from textodds.errors import InputError, MissingColumn, Unsupported
 from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
 from textodds.learn.spelling import spelled
-from textodds.stats.tally import MEMORY
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import MEMORY, checked_threads
 from textodds.text.settings import FEATURES
 from textodds.training.choose.candidates import Pins, pins_of
 

@@ -17,8 +17,7 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe, selected
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.model.text_model import TextModel
-from textodds.stats.tally import MEMORY, Counts, Tally
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import MEMORY, Counts, Tally, checked_threads
 from textodds.text import Vocabulary
 from textodds.training.from_counts import model_of_counts, must_be_choosable
 from textodds.training.plan import Plan, must_know_typical, plan_of, texts_or_table
@@ -211,7 +210,7 @@ def train_on(
     sample, passing = None, batches
     must_be_choosable(recipe)
     if typical or calibrate or recipe.learner.is_smoothing_open:
-        from textodds.stats.hash_sample import HashSample
+        from textodds.stats.sample import HashSample
 
         sample = HashSample()
         passing = sample.passed(passing)
@@ -224,7 +223,7 @@ def train_on(
         model = model_of_counts(tally, recipe, kept, info, calibrate=calibrate, threads=threads)
         if typical and sample is not None:
             from textodds.model.novelty import typical_texts
-            from textodds.stats.hash_sample import TYPICAL
+            from textodds.stats.sample import TYPICAL
 
             model.typical = typical_texts(model, kept[:TYPICAL], seen=True)
         return _with_choice(model, choice)

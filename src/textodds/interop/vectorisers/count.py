@@ -17,7 +17,7 @@ from textodds import _kernels
 from textodds.interop.vectorisers.names import Names
 from textodds.interop.vectorisers.raw_documents import hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
-from textodds.stats.threads import default_threads
+from textodds.stats.tally import default_threads
 
 
 class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]

@@ -50,8 +50,8 @@ class Bernoulli(WordConditional):
 
     Examples
     --------
-    >>> from textodds.stats.tally import Counts
-    >>> counts = Counts.of_rows([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see", "see free", "free"], ["ham", "ham", "spam"]).counts()
     >>> estimate = Bernoulli().fit(counts)
     >>> np.exp(estimate.weights.rows(np.arange(2))).round(3)  # odds
     array([[3. , 0.5],

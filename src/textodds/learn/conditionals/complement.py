@@ -58,8 +58,8 @@ class Complement(WordConditional):
 
     Examples
     --------
-    >>> from textodds.stats.tally import Counts
-    >>> counts = Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see see", "free"], ["ham", "spam"]).counts()
     >>> Complement().fit(counts).weights.rows(np.arange(2)).round(3)
     array([[1.099, 0.288],
            [0.405, 1.386]])

@@ -52,8 +52,8 @@ class Multinomial(WordConditional):
 
     Examples
     --------
-    >>> from textodds.stats.tally import Counts
-    >>> counts = Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see see", "free"], ["ham", "spam"]).counts()
     >>> np.exp(Multinomial().fit(counts).weights.rows(np.arange(2))).round(3)
     array([[0.75 , 0.333],
            [0.25 , 0.667]])

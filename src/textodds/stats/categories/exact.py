@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textodds.data.values import WEIGHT_MOST
-from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
+from textodds.errors import InputError, NegativeCount
+from textodds.stats.additive import checked_weights
 from textodds.stats.categories.columns import listed
 
 FRACTION = 30  # weights that are not whole are rounded to multiples of ``2**-FRACTION``
@@ -22,12 +22,7 @@ def weight_units(weights: ArrayLike | None, N: int) -> tuple[int, Units | None]:
     """Weights as whole numbers of ``2**-fraction``; None where each is one."""
     if weights is None:
         return 0, None
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (N,):
-        raise LengthMismatch(N, values.size, "weights")
-    bad = np.flatnonzero(~((values >= 0) & (values <= WEIGHT_MOST)))
-    if len(bad):
-        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; it must be a number from 0 to 2^32")
+    values = checked_weights(weights, N)
     whole = np.floor(values)
     fraction = 0 if np.array_equal(whole, values) else FRACTION
     scaled = values * 2.0**fraction
