@@ -18,8 +18,7 @@ from textodds.learn.discriminant import (
     QuadraticDiscriminantLearner,
 )
 from textodds.learn.forms.quadratic import Diagonal, Full, QuadraticModel
-from textodds.learn.shrinkage import INTENSITIES, leave_one_out, ledoit_wolf, oas
-from textodds.learn.shrinkage_choice import chosen
+from textodds.learn.shrinkage import INTENSITIES, chosen, leave_one_out, ledoit_wolf, oas
 from textodds.stats.moments import Moments
 
 CLASSES = ("a", "b", "c")
@@ -510,7 +509,7 @@ def test_a_class_of_which_no_row_can_be_left_out_is_shrunk_all_the_way():
 
 
 def test_of_many_rows_some_are_looked_at_and_no_class_is_lost(monkeypatch):
-    monkeypatch.setattr("textodds.learn.shrinkage_choice.MOST", 50)
+    monkeypatch.setattr("textodds.learn.shrinkage.MOST", 50)
     rows, labels = data((600, 1, 800))
     kept = np.sort(np.random.default_rng(0).permutation(1401)[:50])
     assert "b" not in {labels[i] for i in kept}

@@ -14,14 +14,14 @@ import textodds
 from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.learn import naive_bayes
-from textodds.learn.folds import FOLDS
-from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.design import LabelledRows, Plain
+from textodds.learn.held_out import FOLDS
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.learn.softmax import nb_scaling, regression
-from textodds.learn.softmax.penalty import Path, as_c, choose
+from textodds.learn.softmax import penalty, regression
+from textodds.learn.softmax.penalty import Path, choose
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.learn.solvers import Objective
-from textodds.learn.solvers.dual import Ascent
+from textodds.learn.solvers.solve import Ascent
 
 BOTH = pytest.mark.parametrize("kind", [SoftmaxLearner, NBSoftmaxLearner], ids=["softmax", "nb-softmax"])
 ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
@@ -392,11 +392,11 @@ def test_alpha_is_the_penalty_per_row(weighting, classes):
 
 
 def test_the_penalties_of_the_literature_are_converted_as_documented():
-    assert as_c(2.0, None, 50.0) == 2.0
-    assert as_c(None, 0.01, 50.0) == 2.0
-    assert as_c(None, 0.0, 50.0) == math.inf
-    assert as_c(math.inf, None, 50.0) == math.inf
-    assert as_c(None, None, 50.0) is None
+    assert regression.as_c(2.0, None, 50.0) == 2.0
+    assert regression.as_c(None, 0.01, 50.0) == 2.0
+    assert regression.as_c(None, 0.0, 50.0) == math.inf
+    assert regression.as_c(math.inf, None, 50.0) == math.inf
+    assert regression.as_c(None, None, 50.0) is None
 
 
 def exact_path(rows, labels, grid):
@@ -563,18 +563,16 @@ def test_log_ratios_are_those_of_wang_and_manning(shape, smoothing, thin):
         matrix.data[::5] = 0.0  # a zero that is stored is no presence
         rows = matrix.toarray()
     expected = ratios_by_loops(rows, labels, weights, data.classes, smoothing)
-    got = nb_scaling.log_ratios(
-        nb_scaling.presence(matrix, data.codes, weights, len(data.classes)), smoothing
-    )
+    got = penalty.log_ratios(Plain(matrix).presence(data.codes, weights, len(data.classes)), smoothing)
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_scales_are_root_mean_squares_over_the_classes():
     ratios, mass = np.array([[1.0, -2.0, 0.5], [0.0, 0.0, 0.0]]), np.array([2.0, 1.0, 1.0])
     expected = [math.sqrt(0.5 * 1 + 0.25 * 4 + 0.25 * 0.25), 0.0]
-    np.testing.assert_allclose(nb_scaling.scales(ratios, mass), expected, rtol=1e-15)
+    np.testing.assert_allclose(penalty.scales(ratios, mass), expected, rtol=1e-15)
     two = np.array([[0.7, -0.7], [-1.5, 1.5]])
-    np.testing.assert_allclose(nb_scaling.scales(two, np.array([3.0, 1.0])), [0.7, 1.5], rtol=1e-15)
+    np.testing.assert_allclose(penalty.scales(two, np.array([3.0, 1.0])), [0.7, 1.5], rtol=1e-15)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from textodds.learn.solvers import Objective, Parameters, best_bias, newton
-from textodds.learn.solvers.outcome import proven_gap
+from textodds.learn.solvers.objective import proven_gap
 
 
 @pytest.fixture(autouse=True, scope="module", params=["elimination", "conjugate gradients"])

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from textodds import _kernels
 from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import cell_at
+from textodds.learn.design import cell_at
 from textodds.learn.solvers.objective import MANY_CLASSES, product, raw
 
 FEW_CLASSES = 4

@@ -12,10 +12,9 @@ import numpy as np
 from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
 from textodds.learn.arrays import Floats
 from textodds.learn.conditionals.gaussian import FLAT, Gaussian, overall_variance
+from textodds.learn.design import LabelledRows
 from textodds.learn.forms.quadratic import Full
-from textodds.learn.labelled_rows import LabelledRows
-from textodds.learn.shrinkage import ledoit_wolf
-from textodds.learn.shrinkage_choice import chosen
+from textodds.learn.shrinkage import chosen, ledoit_wolf
 from textodds.stats.moments import Moments
 
 CHOICES = ("auto", "oas", "likelihood")

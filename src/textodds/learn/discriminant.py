@@ -13,17 +13,15 @@ from numpy.typing import ArrayLike
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Unsupported
 from textodds.learn.arrays import Floats
-from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, Watch, shared
-from textodds.learn.folds import held_out
-from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_prior, log_softmax
+from textodds.learn.design import LabelledRows
+from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_joint, log_prior, log_softmax
 from textodds.learn.forms.quadratic import QuadraticModel
-from textodds.learn.held_out import HeldOut
-from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.held_out import HeldOut, held_out
 from textodds.learn.registry import Learner, Prior
-from textodds.learn.shrinkage_choice import chosen
+from textodds.learn.shrinkage import chosen
 from textodds.stats.moments import Moments
 
 INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)

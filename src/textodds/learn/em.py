@@ -11,9 +11,8 @@ import numpy as np
 from textodds import _kernels
 from textodds.errors import InputError, NotConverged
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.bayes import normalise
 from textodds.learn.conditionals import Multinomial
-from textodds.learn.forms.linear import MOST_CELLS, log_prior
+from textodds.learn.forms.linear import MOST_CELLS, log_prior, normalise
 from textodds.learn.naive_bayes import CountLearner
 from textodds.learn.registry import Prior
 from textodds.stats.tally import Counts

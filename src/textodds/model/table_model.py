@@ -15,10 +15,9 @@ from textodds.data.table_batch import columns_there, gathered
 from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.judge.novelty import Familiarity, Typical
-from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.conditionals.product import Product
-from textodds.learn.forms.linear import log_prior, log_softmax
+from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
 from textodds.model.base import class_number, forgettable_parts, of_labels

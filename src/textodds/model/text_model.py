@@ -16,10 +16,9 @@ from textodds import _kernels
 from textodds.data import Batch, Texts, read
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
-from textodds.learn.bayes import log_joint
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.equivalence import Hyperplane
-from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
+from textodds.learn.forms.linear import LinearModel, Weights, log_joint, log_prior, log_softmax
 from textodds.learn.recipe import Recipe, fitted, selected
 from textodds.learn.registry import Prior
 from textodds.model.base import class_number, largest, of_labels

@@ -62,8 +62,8 @@ class Documents:
                 raise NoData("there are texts but no labels to learn from")
             gatherer.add(batch.texts)
             is_weighted |= batch.weights is not None
-            given = np.ones(len(batch)) if batch.weights is None else batch.weights
-            weights.append(checked_weights(given, len(batch), first=len(labels)))
+            n, given = len(batch), batch.weights
+            weights.append(np.ones(n) if given is None else checked_weights(given, n, first=len(labels)))
             labels += batch.label_list()
         names = sorted(set(labels))
         index = {name: k for k, name in enumerate(names)}

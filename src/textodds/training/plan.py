@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from textodds.data import ReadOptions, Source, read
 from textodds.data.columns import TEXT_NAMES
 from textodds.errors import InputError, MissingColumn, Unsupported
-from textodds.learn.recipe import Recipe, recipe_of
+from textodds.learn.recipe import Recipe, recipe_of, spelled
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
-from textodds.learn.spelling import spelled
 from textodds.stats.tally import MEMORY, checked_threads
 from textodds.text.settings import FEATURES
 from textodds.training.choose.candidates import Pins, pins_of

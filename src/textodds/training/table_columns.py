@@ -19,7 +19,7 @@ from textodds.learn.discriminant import (
 )
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import recipe_of
-from textodds.learn.shrinkage_choice import chosen
+from textodds.learn.shrinkage import chosen
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
 from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
 from textodds.stats.categories import CategoryTally

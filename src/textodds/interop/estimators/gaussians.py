@@ -28,9 +28,9 @@ from textodds.learn.covariance import (
     fit_exactly,
     with_covariances,
 )
+from textodds.learn.design import LabelledRows
 from textodds.learn.discriminant import DiscriminantFit, GaussianLearner
 from textodds.learn.forms.quadratic import Full
-from textodds.learn.labelled_rows import LabelledRows
 from textodds.stats.moments import Moments
 
 

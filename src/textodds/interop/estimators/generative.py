@@ -17,8 +17,8 @@ from textodds.interop.labels import LabelledBatch, declared, distinct, joined, n
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
-from textodds.learn.forms.linear import log_softmax
-from textodds.learn.labelled_rows import checked_weights
+from textodds.learn.design import checked_weights
+from textodds.learn.forms.linear import log_softmax, normalise
 from textodds.learn.registry import Learner, Prior, settings_of
 
 L = TypeVar("L", bound=Learner)
@@ -136,7 +136,7 @@ class Generative(Classifier):
 
     def predict_proba(self, X: Any) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
-        return bayes.normalise(self._scores(X))[0]
+        return normalise(self._scores(X))[0]
 
     def log_joint(self, X: Any) -> Floats:
         """``log p(x, k)`` with all constants, (N, K)."""
@@ -151,7 +151,7 @@ class Generative(Classifier):
 
     def log_density(self, X: Any) -> Floats:
         """``log p(x)`` with all constants, (N,): how usual a row is, whatever its class."""
-        return bayes.normalise(self.log_joint(X))[1]
+        return normalise(self.log_joint(X))[1]
 
     def _scores(self, X: Any) -> Floats:
         return self.log_joint(X)

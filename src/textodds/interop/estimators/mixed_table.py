@@ -16,7 +16,7 @@ from textodds.interop.containers import columns_by_name, label_column
 from textodds.interop.estimators.generative import Classifier, tags_of_columns
 from textodds.interop.labels import joined, named
 from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import checked_weights
+from textodds.learn.design import checked_weights
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel
 from textodds.training.tables import train_table

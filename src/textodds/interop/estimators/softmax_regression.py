@@ -18,9 +18,9 @@ from textodds import errors
 from textodds.errors import InputError, Unsupported, suggestion
 from textodds.interop.labels import LabelledBatch, distinct, name_in, names
 from textodds.learn.arrays import Floats
-from textodds.learn.bayes import normalise, of_log_odds
-from textodds.learn.forms.linear import LinearModel, log_softmax
-from textodds.learn.labelled_rows import LabelledRows, checked_weights
+from textodds.learn.bayes import of_log_odds
+from textodds.learn.design import LabelledRows, checked_weights
+from textodds.learn.forms.linear import LinearModel, log_softmax, normalise
 from textodds.learn.registry import settings_of
 from textodds.learn.softmax import regression
 from textodds.learn.softmax.odds_ratios import OddsRatio

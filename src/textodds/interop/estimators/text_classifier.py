@@ -20,8 +20,8 @@ from textodds.interop.containers import label_column, rows_from_zero, text_colum
 from textodds.interop.estimators.generative import Classifier
 from textodds.interop.labels import declared, joined, name_in, named
 from textodds.learn.arrays import Floats
+from textodds.learn.design import checked_weights
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.labelled_rows import checked_weights
 from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts

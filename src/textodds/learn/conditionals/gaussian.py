@@ -11,7 +11,6 @@ import numpy as np
 from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.quadratic import Diagonal, Full
-from textodds.learn.shrinkage import oas
 from textodds.stats.moments import Moments
 
 COVARIANCES = ("diagonal", "shared", "full")
@@ -256,6 +255,22 @@ class Gaussian:
                 f"the covariance of {name} has rank {_rank(sigma)} over {len(sigma)} columns",
                 hint="give more shrinkage, some smoothing (1e-9), or leave constant columns out",
             ) from error
+
+
+def oas(C: Floats, n: float) -> float:
+    r"""The intensity of the oracle approximating shrinkage estimator for n rows of a Gaussian.
+
+    .. math:: \gamma = \min\Bigl(1, \frac{\overline{C^2} + \mu^2}{(n + 1)(\overline{C^2} - \mu^2 / V)}\Bigr)
+
+    with :math:`\mu` the mean of the diagonal and the bar the mean over all entries: as in scikit-learn,
+    which differs by O(1 / V) from eq. 23 of Chen, Wiesel, Eldar, Hero (2010).
+    """
+    V = len(C)
+    if V == 0:
+        return 1.0
+    mu, alpha = float(np.trace(C)) / V, float((C**2).mean())
+    denominator = (n + 1) * (alpha - mu**2 / V)
+    return 1.0 if denominator <= 0 else min(1.0, (alpha + mu**2) / denominator)
 
 
 def overall_variance(moments: Moments) -> Floats:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
-from textodds.learn.forms.linear import log_softmax
+from textodds.learn.forms.linear import log_joint, log_softmax
 from textodds.stats.moments import LARGEST
 
 BLOCK_BYTES = 1 << 19

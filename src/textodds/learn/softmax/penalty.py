@@ -1,4 +1,4 @@
-"""How strong a penalty: its conventions, and the path that chooses it on held-out rows."""
+"""What holds the weights: a penalty, chosen on held-out rows, and what naive Bayes lends to it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from textodds.errors import InputError
 from textodds.learn.arrays import Floats, Integers, Mask
-from textodds.learn.folds import held_out, tells_classes_apart
+from textodds.learn.held_out import held_out, tells_classes_apart
 from textodds.learn.solvers import Objective, Parameters
-from textodds.learn.solvers.dual import Ascent
-from textodds.learn.solvers.solve import solve
+from textodds.learn.solvers.solve import Ascent, solve
 
 ENOUGH = 4000
 """Held-out rows after which another fold would hardly change the choice."""
@@ -33,41 +31,6 @@ strays less and is found sooner."""
 
 EPOCHS = 8
 """Passes that a point of the path may take: where more would be needed, more C hardly matters."""
-
-
-def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
-    r"""The strength as C, where it is given as C or as alpha.
-
-    The penalties of the literature, and C for each, n being the total weight of the rows:
-
-    =====================================================  ======================
-    minimised                                              C
-    =====================================================  ======================
-    ``½‖W‖² + C Σ loss`` (scikit-learn, LIBLINEAR)         C
-    ``(α/2)‖W‖² + (1/n) Σ loss`` (Spark, SGD)              ``1 / (α n)``
-    ``(λ/2)‖W‖² + Σ loss`` (lecture 03)                    ``1 / λ``
-    ``λ‖θ‖² + Σ loss`` (lecture on logistic regression)    ``1 / (2λ)``
-    =====================================================  ======================
-
-    Examples
-    --------
-    >>> as_c(None, 0.01, 50.0)
-    2.0
-    """
-    for name, value in (("C", C), ("alpha", alpha)):
-        if value is not None and not value >= 0:
-            raise InputError(f"{name} must be zero or more, got {value!r}")
-    if C is not None and alpha is not None:
-        raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
-    if alpha is not None:
-        C = 1.0 / (alpha * total) if alpha and total else math.inf
-        if not C > 1e-200:
-            raise InputError(
-                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
-            )
-    if C == 0:
-        raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")
-    return C
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,3 +166,51 @@ def _lowest(points: list[tuple[float, float]]) -> float:
     bend = left - 2.0 * low + right
     shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
     return float(b * STEP ** min(max(shift, -0.5), 0.5))
+
+
+def scales_or_centre(
+    form: str, counts: Floats, smoothing: float, mass: Floats
+) -> tuple[Floats | None, Floats | None]:
+    """The `scales` of the features, or the `centre` of the prior, as ``form`` wants; None for the other."""
+    ratios = log_ratios(counts, smoothing)
+    return (scales(ratios, mass), None) if form == "scaled" else (None, centre(ratios))
+
+
+def log_ratios(counts: Floats, smoothing: float) -> Floats:
+    r"""How much the presence of each feature speaks for each class, (V, K).
+
+    .. math::
+        r_{vk} = \log\frac{\theta_{vk}}{\theta_{v\bar k}}, \qquad
+        \theta_{vk} = \frac{\alpha + n_{vk}}{\sum_u (\alpha + n_{uk})}               \tag{1}
+
+    where :math:`n_{vk}` is the `presence` of feature v in class k (:math:`\bar k`: in all others). Wang
+    and Manning (2012), *Baselines and bigrams*, eq. 2, for two classes.
+
+    Examples
+    --------
+    >>> log_ratios(np.array([[3.0, 0.0], [1.0, 1.0]]), 1.0).round(3)  # log (4/6) / (1/3), log (2/6) / (2/3)
+    array([[ 0.693, -0.693],
+           [-0.693,  0.693]])
+    """
+    ours = counts + smoothing  # (V, K)
+    theirs = counts.sum(axis=1, keepdims=True) - counts + smoothing
+    return np.asarray(np.log(ours / ours.sum(axis=0)) - np.log(theirs / theirs.sum(axis=0)))  # (1)
+
+
+def scales(ratios: Floats, mass: Floats) -> Floats:
+    r"""One scale per feature, (V,): the root mean square of its ratios over the classes.
+
+    .. math::
+        \rho_v = \sqrt{\sum_k \pi_k r_{vk}^2}                                         \tag{2}
+
+    with :math:`\pi_k` the share of class k in the ``mass`` of all (K,). For two classes, whose ratios are
+    opposite, it is their size. A factor that differed by class would make rows of its own for each.
+    """
+    return np.asarray(np.sqrt(ratios**2 @ (mass / mass.sum())))  # (2)
+
+
+def centre(ratios: Floats) -> Floats:
+    """The weights of naive Bayes as softmax has them, (V, M): of class 1 for two, centred for more."""
+    if ratios.shape[1] == 2:
+        return np.ascontiguousarray(ratios[:, 1:])
+    return np.asarray(ratios - ratios.mean(axis=1, keepdims=True))

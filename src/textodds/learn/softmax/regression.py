@@ -6,20 +6,19 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Separable, suggestion
-from textodds.learn.arrays import Floats, Integers, Mask
+from textodds.learn.arrays import Floats, Mask
+from textodds.learn.design import Design, LabelledRows, Plain
 from textodds.learn.forms.linear import LinearModel, Weights, log
-from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.registry import Learner
-from textodds.learn.softmax import nb_scaling
 from textodds.learn.softmax.odds_ratios import OddsRatio, odds_ratios
-from textodds.learn.softmax.penalty import HeldOutScores, Path, as_c, choose
+from textodds.learn.softmax.penalty import HeldOutScores, Path, choose, scales_or_centre
 from textodds.learn.solvers import (
     Descent,
     Objective,
@@ -31,25 +30,6 @@ from textodds.learn.solvers import (
 )
 
 ClassWeight = str | dict[str, float] | None
-
-
-class Design(Protocol):
-    """Rows whose features can be scaled."""
-
-    def rows(self, factor: Floats | None) -> Any:
-        """The rows (N, V), every feature times its factor (V,) if there is one.
-
-        Documents that are brought to one length are so after that.
-        """
-        ...
-
-    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
-        """Weight of the rows of each class in which each feature is not zero, (V, K)."""
-        ...
-
-    def known(self, weights: Floats) -> Floats | None:
-        """One for each feature that rows of these weights (N,) bring, zero for the others; None for all."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +147,7 @@ class SoftmaxLearner(_Penalised):
 
     The penalty is a Gaussian prior on W with mean zero and variance C: (2) is the posterior mode. The
     lectures write it :math:`\frac{\lambda}{2}\sum_k\lVert w_k\rVert^2` (``C = 1 / λ``) and
-    :math:`\lambda\lVert\theta\rVert^2` (``C = 1 / 2λ``); `textodds.learn.softmax.penalty.as_c` has the table.
+    :math:`\lambda\lVert\theta\rVert^2` (``C = 1 / 2λ``); `as_c` has the table.
     Biases are not penalised.
 
     Adding the same to every :math:`w_k` changes no probability, and the penalty picks the W that sums to
@@ -223,7 +203,7 @@ class NBSoftmaxLearner(_Penalised):
 
     Model
     -----
-    With :math:`r_{vk}` the log-ratios of naive Bayes (`textodds.learn.softmax.nb_scaling.log_ratios`), either
+    With :math:`r_{vk}` the log-ratios of naive Bayes (`textodds.learn.softmax.penalty.log_ratios`), either
     the features are scaled before (2) of `SoftmaxLearner` is solved (``form="scaled"``),
 
     .. math::
@@ -283,6 +263,41 @@ class NBSoftmaxLearner(_Penalised):
 Discriminative = SoftmaxLearner | NBSoftmaxLearner
 
 
+def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
+    r"""The strength as C, where it is given as C or as alpha.
+
+    The penalties of the literature, and C for each, n being the total weight of the rows:
+
+    =====================================================  ======================
+    minimised                                              C
+    =====================================================  ======================
+    ``½‖W‖² + C Σ loss`` (scikit-learn, LIBLINEAR)         C
+    ``(α/2)‖W‖² + (1/n) Σ loss`` (Spark, SGD)              ``1 / (α n)``
+    ``(λ/2)‖W‖² + Σ loss`` (lecture 03)                    ``1 / λ``
+    ``λ‖θ‖² + Σ loss`` (lecture on logistic regression)    ``1 / (2λ)``
+    =====================================================  ======================
+
+    Examples
+    --------
+    >>> as_c(None, 0.01, 50.0)
+    2.0
+    """
+    for name, value in (("C", C), ("alpha", alpha)):
+        if value is not None and not value >= 0:
+            raise InputError(f"{name} must be zero or more, got {value!r}")
+    if C is not None and alpha is not None:
+        raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
+    if alpha is not None:
+        C = 1.0 / (alpha * total) if alpha and total else math.inf
+        if not C > 1e-200:
+            raise InputError(
+                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
+            )
+    if C == 0:
+        raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")
+    return C
+
+
 def path_of(
     learner: Discriminative,
     design: Design,
@@ -300,30 +315,6 @@ def path_of(
     how: dict[str, Any] = {"C": C, "near": near, "enough": enough, "threads": threads}
     split = _splitter(learner, design, data, weighted)
     return choose(split, data.codes, weighted.weights, len(data.classes), **how)
-
-
-@dataclass(frozen=True, eq=False)
-class Plain:
-    """Rows as they are."""
-
-    matrix: Any  # (N, V)
-
-    def rows(self, factor: Floats | None) -> Any:
-        """The rows, every feature times its factor."""
-        if factor is None:
-            return self.matrix
-        if isinstance(self.matrix, np.ndarray):
-            return self.matrix * factor
-        scaled = self.matrix.copy()
-        scaled.data *= factor[scaled.indices]
-        return scaled
-
-    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
-        """Weight of the rows of each class in which each feature is not zero."""
-        return nb_scaling.presence(self.matrix, codes, weights, n_classes)
-
-    def known(self, weights: Floats) -> None:
-        """All of them: what columns there are was not found in the rows."""
 
 
 def _check(learner: Discriminative) -> None:
@@ -403,7 +394,7 @@ def _from_naive_bayes(
     if isinstance(learner, SoftmaxLearner):
         return None, None
     presence = design.presence(data.codes, data.weights, len(data.classes))
-    return nb_scaling.scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
+    return scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
 
 
 def _splitter(

@@ -10,8 +10,7 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Integers
-from textodds.learn.solvers.objective import Objective, Parameters, product
-from textodds.learn.solvers.outcome import Curve, Outcome, proven_gap
+from textodds.learn.solvers.objective import Curve, Objective, Outcome, Parameters, product, proven_gap
 
 Chosen = slice | Integers
 

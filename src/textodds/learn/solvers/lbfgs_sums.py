@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.solvers.objective import Parameters
-from textodds.learn.solvers.outcome import Outcome
+from textodds.learn.solvers.objective import Outcome, Parameters
 
 MEMORY = 30
 """Steps that the curvature is learned from."""

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.objective import Objective, Parameters, product
-from textodds.learn.solvers.outcome import Outcome, certified_gap
+from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, certified_gap, product
 
 FORCING = 0.3  # the share of the slope that may be left of it when (2) counts as solved
 CG_STEPS = 500

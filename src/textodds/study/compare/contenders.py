@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textodds.errors import InputError
-from textodds.learn.recipe import recipe_of
+from textodds.learn.recipe import SpelledLearner, recipe_of, spelled
 from textodds.learn.registry import LEARNERS, Entry, Learner, names_of, resolved
-from textodds.learn.spelling import SpelledLearner, spelled
 from textodds.training.choose.candidates import SHAPE
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
 from textodds.errors import InputError, NoData
-from textodds.learn.labelled_rows import coded
+from textodds.learn.design import coded
 from textodds.study.compare.comparison import Comparison
 from textodds.study.compare.contenders import are_of_tables, contenders
 from textodds.study.compare.laboratory import REPEATS, Laboratory

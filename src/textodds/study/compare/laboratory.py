@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from textodds.learn.labelled_rows import coded
+from textodds.learn.design import coded
 from textodds.study.compare.cache import MeasurementCache
 from textodds.study.compare.comparison import Comparison, Row, Setting
 from textodds.study.compare.contenders import Contender

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch
 from textodds.data.batch import taken
-from textodds.learn.labelled_rows import coded
+from textodds.learn.design import coded
 from textodds.stats.sample import Example, Reservoir, offer
 
 MOST = 100_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from textodds.data import Observer
-from textodds.learn.folds import held_out, tells_classes_apart
+from textodds.learn.held_out import held_out, tells_classes_apart
 from textodds.training.choose.candidates import Candidate
 from textodds.training.choose.choice import Choice
 from textodds.training.choose.memory import free_memory

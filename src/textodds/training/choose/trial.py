@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.learn.design import DesignMatrix
-from textodds.learn.folds import FOLDS, held_out, tells_classes_apart
 from textodds.learn.forms.linear import LOG_ZERO, log_softmax
+from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores, Path
 from textodds.learn.softmax.regression import path_of
