@@ -20,7 +20,7 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.softmax import penalty, regression
 from textodds.learn.softmax.penalty import Path, choose
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
-from textodds.learn.solvers import Objective
+from textodds.learn.solvers.objective import Objective
 from textodds.learn.solvers.solve import Ascent
 
 BOTH = pytest.mark.parametrize("kind", [SoftmaxLearner, NBSoftmaxLearner], ids=["softmax", "nb-softmax"])
@@ -408,7 +408,7 @@ def exact_path(rows, labels, grid):
         folds.append(held)
         return rows[~held], rows[held], None
 
-    chosen = choose(split, data.codes, data.weights, len(data.classes))
+    chosen = choose(split, data)
 
     def loss(C):
         total = 0.0
@@ -444,7 +444,7 @@ def test_folds_are_even_by_class():
         folds.append(np.bincount(codes[held], minlength=3).tolist())
         return rows[~held], rows[held], None
 
-    choose(split, codes, np.ones(65), 3)
+    choose(split, LabelledRows(rows, ("a", "b", "c"), codes, np.ones(65)))
     assert folds == [[10, 2, 1]] * FOLDS
 
 

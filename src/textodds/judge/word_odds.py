@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError
 from textodds.judge.evaluation import Z
+from textodds.learn.arrays import Floats
 from textodds.stats.tally import Counts
-
-Floats = NDArray[np.float64]
 
 
 class LogOddsRatios(NamedTuple):

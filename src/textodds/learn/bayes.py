@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
@@ -69,7 +69,7 @@ def refuse_overflow(joint: Floats) -> Floats:
     return joint
 
 
-def checked_shares(priors: Any, K: int) -> Floats:
+def checked_shares(priors: ArrayLike, K: int) -> Floats:
     """Probabilities of K classes, (K,), if ``priors`` are such."""
     values = np.asarray(priors, dtype=np.float64)
     if values.shape != (K,):

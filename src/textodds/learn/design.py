@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds import _kernels
 from textodds.errors import InputError, LengthMismatch, NoData
-from textodds.learn.arrays import Floats, Integers
+from textodds.learn.arrays import Floats, Integers, Matrix
 from textodds.learn.solvers.objective import raw
 from textodds.stats import additive
 from textodds.stats.documents import Documents
@@ -28,14 +28,19 @@ if TYPE_CHECKING:
 class LabelledRows:
     """N rows (N, V), dense or SciPy sparse, with a class and a weight each."""
 
-    rows: Any  # (N, V) ndarray or CSR, float64
+    rows: Matrix  # (N, V)
     classes: tuple[str, ...]  # (K,) sorted
     codes: Integers  # (N,)
     weights: Floats  # (N,)
 
     @classmethod
     def of(
-        cls, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None, *, missing: bool = False
+        cls,
+        rows: Matrix | ArrayLike,
+        labels: Sequence[object],
+        weights: ArrayLike | None = None,
+        *,
+        missing: bool = False,
     ) -> LabelledRows:
         """The rows, if there is something to be learned from them; ``missing`` ones (NaN) may be allowed."""
         matrix = checked_rows(rows, missing=missing)
@@ -77,7 +82,7 @@ class LabelledRows:
         return replace(self, classes=tuple(self.classes[k] for k in seen), codes=codes.astype(np.int64))
 
 
-def checked_rows(rows: Any, *, missing: bool = False) -> Any:
+def checked_rows(rows: Matrix | ArrayLike, *, missing: bool = False) -> Matrix:
     """Rows as float64, dense or CSR, all numbers."""
     from scipy import sparse
 
@@ -109,7 +114,7 @@ def checked_rows(rows: Any, *, missing: bool = False) -> Any:
     return matrix
 
 
-def cell_at(rows: Any, at: int) -> tuple[int, int, float]:
+def cell_at(rows: Matrix, at: int) -> tuple[int, int, float]:
     """Row, column and value of a number by its place among those that are stored, dense or CSR."""
     if isinstance(rows, np.ndarray):
         row, column = divmod(at, rows.shape[1])
@@ -125,7 +130,7 @@ def checked_weights(weights: ArrayLike | None, N: int) -> Floats:
     return additive.checked_weights(weights, N, most=np.finfo(np.float64).max)
 
 
-def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], Integers]:
+def coded(labels: Sequence[object]) -> tuple[tuple[str, ...], Integers]:
     """The classes, sorted, and the class number of each label; labels are text, or become so."""
     kinds = {_kind(label): row for row, label in reversed(list(enumerate(labels)))}
     if "a missing value" in kinds:
@@ -142,7 +147,7 @@ def coded(labels: Sequence[Any]) -> tuple[tuple[str, ...], Integers]:
     return tuple(classes), np.fromiter((index[name] for name in names), np.int64, count=len(names))
 
 
-def _kind(label: Any) -> str:
+def _kind(label: object) -> str:
     if isinstance(label, (str, bytes)):
         return "text"
     if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
@@ -156,32 +161,13 @@ def _kind(label: Any) -> str:
     )
 
 
-class Design(Protocol):
-    """Rows whose features can be scaled."""
-
-    def rows(self, factor: Floats | None) -> Any:
-        """The rows (N, V), every feature times its factor (V,) if there is one.
-
-        Documents that are brought to one length are so after that.
-        """
-        ...
-
-    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
-        """Weight of the rows of each class in which each feature is not zero, (V, K)."""
-        ...
-
-    def known(self, weights: Floats) -> Floats | None:
-        """One for each feature that rows of these weights (N,) bring, zero for the others; None for all."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class Plain:
-    """Rows as they are."""
+    """Rows as they are, of which naive Bayes may scale the features."""
 
-    matrix: Any  # (N, V)
+    matrix: Matrix  # (N, V)
 
-    def rows(self, factor: Floats | None) -> Any:
+    def rows(self, factor: Floats | None) -> Matrix:
         """The rows, every feature times its factor."""
         if factor is None:
             return self.matrix
@@ -209,21 +195,38 @@ class Plain:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedDocuments:
-    """Documents whose words naive Bayes may scale."""
+class DesignMatrix:
+    """Documents under a recipe, whose words naive Bayes may scale."""
 
+    recipe: Recipe
     documents: Documents
-    weighting: Weighting
-    least: float = 0.0  # documents that a word must be in
+
+    @classmethod
+    def of(cls, batches: Iterable[Batch], recipe: Recipe, threads: int) -> DesignMatrix:
+        """A stream of batches, in one pass."""
+        settings, selection = recipe.settings, recipe.selection
+        return cls(recipe, Documents.gather(batches, settings=settings, selection=selection, threads=threads))
+
+    @property
+    def _weighting(self) -> Weighting:
+        assert self.recipe.weighting is not None
+        return self.recipe.weighting
+
+    @cached_property
+    def labelled(self) -> LabelledRows:
+        """The rows with their classes, of which there must be two."""
+        documents = self.documents
+        weights = checked_weights(documents.weights, len(documents))
+        return LabelledRows(self.rows(None), documents.classes, documents.codes, weights).with_two_classes()
 
     def scale(self, factor: Floats | None) -> Floats:
         """What each word is worth, (V,)."""
-        idf = self.documents.idf(self.weighting)
+        idf = self.documents.idf(self._weighting)
         return idf if factor is None else idf * factor
 
-    def rows(self, factor: Floats | None) -> Any:
+    def rows(self, factor: Floats | None) -> Matrix:
         """The rows, (N, V)."""
-        return self.documents.rows(self.weighting, self.scale(factor))
+        return self.documents.rows(self._weighting, self.scale(factor))
 
     def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the documents of each class with each word, (V, K)."""
@@ -231,36 +234,12 @@ class WeightedDocuments:
 
     def known(self, weights: Floats) -> Floats:
         """One for each word that is known from documents of these weights (N,), zero for the others; (V,)."""
-        found = self.presence(np.zeros(len(weights), dtype=np.int64), weights, 1)[:, 0]
-        return np.asarray((found >= max(self.least, 1e-9)).astype(np.float64))
-
-
-@dataclass(frozen=True, eq=False)
-class DesignMatrix:
-    """Documents under a recipe."""
-
-    recipe: Recipe
-    documents: Documents
-
-    @cached_property
-    def design(self) -> WeightedDocuments:
-        """The documents, their words weighted."""
-        assert self.recipe.weighting is not None
         least = self.recipe.selection.min_df
         if isinstance(least, float):
             least *= self.documents.n_documents
-        return WeightedDocuments(self.documents, self.recipe.weighting, float(least))
+        found = self.presence(np.zeros(len(weights), dtype=np.int64), weights, 1)[:, 0]
+        return np.asarray((found >= max(least, 1e-9)).astype(np.float64))
 
-    @cached_property
-    def rows(self) -> LabelledRows:
-        """The rows with their classes, of which there must be two."""
-        documents = self.documents
-        weights = checked_weights(documents.weights, len(documents))
-        rows = LabelledRows(self.design.rows(None), documents.classes, documents.codes, weights)
-        return rows.with_two_classes()
 
-    @classmethod
-    def of(cls, batches: Iterable[Batch], recipe: Recipe, threads: int) -> DesignMatrix:
-        """A stream of batches, in one pass."""
-        settings, selection = recipe.settings, recipe.selection
-        return cls(recipe, Documents.gather(batches, settings=settings, selection=selection, threads=threads))
+Design: TypeAlias = Plain | DesignMatrix
+"""Rows whose features can be scaled; documents that are brought to one length are so after that."""

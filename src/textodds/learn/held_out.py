@@ -15,8 +15,7 @@ from textodds.learn.arrays import Floats, Integers, Mask
 
 FOLDS = 5
 
-FEWEST = 100
-"""Documents below which nothing is calibrated, chosen or promised by what was said of them."""
+FEWEST = 100  # documents below which nothing is calibrated, chosen or promised by what was said of them
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ go with every learner of texts, and with ``auto``.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -200,30 +200,17 @@ def with_unknown(counts: Counts, vocabulary: Vocabulary, policy: str) -> tuple[C
 
 @dataclass(frozen=True)
 class SpelledLearner:
-    """A learner as it was written.
+    """A learner as it was written."""
 
-    Attributes
-    ----------
-    text : str
-        As it was written.
-    name : str
-        Of the learner, or ``auto``.
-    settings : dict
-        Those of the learner itself.
-    words : dict
-        Those of how texts are cut and which words are kept, as `textodds.train` takes them.
-    """
-
-    text: str
-    name: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    words: dict[str, Any] = field(default_factory=dict)
+    text: str  # as it was written
+    name: str  # of the learner, or ``auto``
+    settings: dict[str, Any] = field(default_factory=dict)  # those of the learner itself
+    words: dict[str, Any] = field(default_factory=dict)  # how texts are cut and which words kept, for `train`
 
     def learner(self, **usual: Any) -> Learner:
         """The learner, with ``usual`` settings in the place of those that are not given."""
-        settings = {**usual, **self.settings}
         try:
-            return learner_named(self.name, **settings)
+            return learner_named(self.name, **{**usual, **self.settings})
         except InputError:  # in the words of the learner
             raise
         except (TypeError, ValueError) as error:
@@ -280,7 +267,9 @@ def _one(text: str) -> SpelledLearner:
         place[key] = _value(key, value, text) if equals else True
         if key in own and type(place[key]) is int and "int" not in own[key]:
             place[key] = float(place[key])
-    _join_weighting(found.words)
+    weighting = {OF_WEIGHTING[key]: found.words.pop(key) for key in OF_WEIGHTING if key in found.words}
+    if weighting:
+        found.words["weighting"] = Weighting(**weighting)
     if "stop_words" in found.words and found.words["stop_words"] != "english":
         found.words["stop_words"] = words_in(found.words["stop_words"])
     if "vocabulary" in found.words:  # blanks are part of what characters make
@@ -298,7 +287,6 @@ def _one(text: str) -> SpelledLearner:
 
 
 def _unknown(name: str, key: str, own: tuple[str, ...]) -> InputError:
-    """The error for a setting that a learner does not have, with what does."""
     having = [other for other, entry in LEARNERS.items() if key in settings_of(entry.load())]
     if others := [other for other in having if LEARNERS[other].is_named] or having:
         value = "" if key in _flags_of(others[0]) else "=…"
@@ -311,12 +299,10 @@ def _unknown(name: str, key: str, own: tuple[str, ...]) -> InputError:
     )
 
 
-def _flags_of(name: str) -> Iterator[str]:
+def _flags_of(name: str) -> list[str]:
     """Settings of a learner that are yes or no."""
-    if name != AUTO:
-        for each in fields(LEARNERS[name].load()):  # type: ignore[arg-type]
-            if isinstance(each.default, bool):
-                yield each.name
+    own = () if name == AUTO else fields(LEARNERS[name].load())  # type: ignore[arg-type]
+    return [each.name for each in own if isinstance(each.default, bool)]
 
 
 def _parts(text: str, mark: str) -> list[str]:
@@ -390,24 +376,16 @@ def _number(text: str) -> int | None:
     return None if text == "none" else int(text)
 
 
-_DOCUMENTS = (_documents, "a number of texts such as 5, or a share of them such as 0.5")
 _READ: dict[str, tuple[Callable[[str], Any], str]] = {
-    **dict.fromkeys(("min_df", "max_df"), _DOCUMENTS),
+    **dict.fromkeys(
+        ("min_df", "max_df"), (_documents, "a number of texts such as 5, or a share of them such as 0.5")
+    ),
     **dict.fromkeys(("max_features", "hash_bits", "hash_seed"), (_number, "a whole number")),
     "ngrams": (_range, "`1-2` for single words and pairs, `2` for pairs only"),
     "characters": (_range, "`2-5` for runs of two to five characters"),
     "prior": (_prior, "`data`, `uniform`, or every class once: `prior=spam=0.02/ham=0.98`"),
-    "unit": (str, ""),
-    "stop_words": (str, ""),
-    "vocabulary": (str, ""),
+    **dict.fromkeys(("unit", "stop_words", "vocabulary"), (str, "")),
 }
-
-
-def _join_weighting(words: dict[str, Any]) -> None:
-    """Put the settings of a weighting together, in the place of the single ones."""
-    given = {OF_WEIGHTING[key]: words.pop(key) for key in OF_WEIGHTING if key in words}
-    if given:
-        words["weighting"] = Weighting(**given)
 
 
 def words_in(path: str, *, stripped: bool = True) -> list[str]:

@@ -452,7 +452,7 @@ class TextModel(Additive):
         """
         from textodds.learn.softmax.odds_ratios import odds_ratios
         from textodds.learn.softmax.regression import parameters_of
-        from textodds.learn.solvers import Objective
+        from textodds.learn.solvers.objective import Objective
 
         if not self.recipe.learner.entry.is_penalised or "C" not in self.info.get("fit", {}):
             raise Unsupported(

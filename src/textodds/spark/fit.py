@@ -18,8 +18,8 @@ from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe, selected
 from textodds.learn.softmax.penalty import scales_or_centre
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, as_c, class_factors, linear_of
-from textodds.learn.solvers import Parameters
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
+from textodds.learn.solvers.objective import Parameters
 from textodds.model.text_model import TextModel
 from textodds.spark.dataframes import run
 from textodds.spark.models import sent

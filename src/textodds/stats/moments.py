@@ -156,7 +156,9 @@ class Moments(Additive):
         return {name: part.reshape(-1) for name, part in zip(PARTS, self.parts, strict=True)}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], classes: tuple[str, ...], V: int, *, full: bool) -> Moments:
+    def of_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...], V: int, *, full: bool
+    ) -> Moments:
         """The moments that `arrays` made flat; refuses arrays that are none."""
         empty = cls.none(classes, V, full=full)
         parts = {}
@@ -194,7 +196,7 @@ class Moments(Additive):
 
 
 def _merge(
-    total: Moments, k: int, rows: Any, count: Floats, mean: Floats, scatter: Floats, *, sign: int = 1
+    total: Moments, k: int, rows: float, count: Floats, mean: Floats, scatter: Floats, *, sign: int = 1
 ) -> None:
     """Add (or take away) the moments of one class in place, by (2)."""
     before = total.count[k]  # (V,) or (1,)

@@ -57,7 +57,7 @@ class HashSample:
 
     def offer(self, batch: Batch) -> None:
         """Let a batch pass."""
-        labels: Any = [""] * len(batch) if batch.labels is None else batch.labels
+        labels = [""] * len(batch) if batch.labels is None else batch.labels
         self._kernel.add(batch.texts, labels, batch.weights)
 
     def passed(self, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -71,12 +71,12 @@ class HashSample:
         self._kernel.merge(other._kernel)
         self._of_all &= other._of_all
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[object]]:
         """The sample as plain columns, to be sent elsewhere."""
         rows = self._kernel.rows()
         return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
 
-    def put(self, columns: dict[str, list[Any]], *, is_whole: bool) -> None:
+    def put(self, columns: dict[str, list[object]], *, is_whole: bool) -> None:
         """Take in what `columns` made of a sample that was, or was not, of all texts."""
         for row in zip(*(columns[name] for name in COLUMNS), strict=True):
             self._kernel.put(*row)
@@ -133,7 +133,7 @@ class Reservoir:
         self._seen += n
         return found
 
-    def put(self, place: int, item: Any) -> None:
+    def put(self, place: int, item: object) -> None:
         """Keep an item in its place."""
         if place == len(self.kept):
             self.kept.append(item)

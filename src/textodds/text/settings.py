@@ -245,7 +245,7 @@ class TextSettings:
 def _is_range(given: object) -> bool:
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(n, int) for n in given):
         return False
-    return 1 <= given[0] <= given[1] <= 16
+    return bool(1 <= given[0] <= given[1] <= 16)
 
 
 def unit_of(name: str) -> str | None:

@@ -12,6 +12,8 @@ from textodds.data import Column, Schema, TableBatch
 from textodds.data.schema import GIVEN
 from textodds.errors import InputError, NoData, suggestion
 from textodds.learn.conditionals.gaussian import Gaussian
+from textodds.learn.covariance import chosen
+from textodds.learn.design import LabelledRows
 from textodds.learn.discriminant import (
     GaussianLearner,
     LinearDiscriminantLearner,
@@ -19,7 +21,6 @@ from textodds.learn.discriminant import (
 )
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import recipe_of
-from textodds.learn.shrinkage import chosen
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
 from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
 from textodds.stats.categories import CategoryTally
@@ -98,11 +99,13 @@ def blocks_of(
         _refuse_others(learner, used)
         names = tuple(column.name for column in used)
         if isinstance(learner, CategoricalLearner):
-            blocks = [Categories(names, learner.categorical)]
+            blocks = [Categories(names, learner.density)]
         elif isinstance(learner, JointTableLearner):
             # Refused, if it must be, before all rows are counted.
-            learner.table.cells(CategoryTally.of({name: first.columns[name] for name in names}, first.labels))
-            blocks = [Cells(names, learner.table)]
+            learner.density.cells(
+                CategoryTally.of({name: first.columns[name] for name in names}, first.labels)
+            )
+            blocks = [Cells(names, learner.density)]
         else:
             blocks = [Numbers(names, _gaussian(learner, first, names))]
         how = dict.fromkeys(names, blocks[0].means)
@@ -173,7 +176,8 @@ def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) 
     weights = np.ones(len(rows)) if first.weights is None else first.weights
     if not weights[there].any():
         raise NoData("no row that has all of its numbers weighs anything", hint="use the learner mixed")
-    found = chosen(covariance, shrinkage, rows[there], codes[there], weights[there], classes, pooling=pooling)
+    data = LabelledRows(rows[there], classes, codes[there], weights[there])
+    found = chosen(covariance, shrinkage, data, pooling=pooling)
     gaussian = found.gaussian
     if isinstance(gaussian.shrinkage, dict):
         # Classes may come later that the first rows do not have: one intensity for all, by their weight.

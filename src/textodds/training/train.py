@@ -261,12 +261,12 @@ def _of_documents(
     gathered = DesignMatrix.of(batches, recipe, threads)
     if not len(gathered.documents):
         raise _nothing(data)
-    design, rows = gathered.design, gathered.rows
+    rows = gathered.labelled
     learner: Any = recipe.learner
     # Softmax is calibrated below, by what chose its penalty; discriminants calibrate themselves.
     own = {} if learner.entry.is_penalised else {"calibrate": calibrate}
     try:
-        fit = learner.fit_design(design, rows, observer=observer, **own)
+        fit = learner.fit_design(gathered, rows, observer=observer, **own)
     except Separable as error:  # it knows numbers where readers want words
         numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
         named = gathered.documents.vocabulary.words(numbers)
@@ -285,7 +285,7 @@ def _of_documents(
         fit.model,
         None,
         info,
-        scale=design.scale(fit.factor),
+        scale=gathered.scale(fit.factor),
         threads=threads,
     )
     if calibrate:

@@ -169,7 +169,7 @@ class CategoricalNB(CategoryRows):
         return found if self.force_alpha else replace(found, alpha=max(found.alpha, LEAST_ALPHA))
 
     def _conditional(self) -> Any:
-        conditional = self._learner().categorical
+        conditional = self._learner().density
         if conditional.alpha > self.alpha:
             warn_of_alpha(stacklevel=4)
         return conditional
@@ -234,7 +234,7 @@ class JointTable(CategoryRows):
         return int(self._conditional().cells(self._singles()))
 
     def _conditional(self) -> Any:
-        return self.learner().table
+        return self.learner().density
 
     def _counted(self, batch: LabelledBatch) -> CellTally:
         return CellTally.of(batch.rows, _labels_of(batch), batch.weights)

@@ -19,7 +19,7 @@ from textodds.interop.labels import LabelledBatch
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
-from textodds.learn.conditionals.categorical import check_choice
+from textodds.learn.conditionals.estimate import check_choice
 from textodds.learn.conditionals.gaussian import Gaussian, overall_variance
 from textodds.learn.covariance import (
     FROM_ROWS,

@@ -8,16 +8,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
+from textodds.errors import InputError, Shrunk, TooFewRows
 from textodds.learn.arrays import Floats
+from textodds.learn.conditionals.estimate import check_choice
 from textodds.learn.forms.quadratic import Diagonal, Full
 from textodds.stats.moments import Moments
 
 COVARIANCES = ("diagonal", "shared", "full")
 TARGETS = ("diagonal", "sphere", "unit")
 
-FLAT = 1e-10
-"""A direction with less than this share of the variance of its columns has none: it is rounding."""
+FLAT = 1e-10  # a direction with less than this share of the variance of its columns has none: it is rounding
 
 SILENT = 1e200
 """Variance of a column that never varied in training: so large that whatever comes there says nothing."""
@@ -95,15 +95,8 @@ class Gaussian:
     of_largest: bool = False
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("covariance", self.covariance, COVARIANCES),
-            ("target", self.target, TARGETS),
-        ):
-            if value not in known:
-                raise InputError(
-                    f"unknown {name} {value!r}{suggestion(str(value), known)}",
-                    hint=f"one of {', '.join(known)}",
-                )
+        check_choice("covariance", self.covariance, COVARIANCES)
+        check_choice("target", self.target, TARGETS)
         if isinstance(self.shrinkage, str):
             if self.shrinkage != "oas" or self.covariance == "diagonal":
                 raise InputError(
@@ -146,7 +139,13 @@ class Gaussian:
         epsilon = self._epsilon(overall) / scale**2  # (V,)
         for k, C in enumerate(own):
             if self.shrinkage != 0 and not np.diag(C).any() and np.diag(pooled).any():
-                C = self._borrowed(pooled, moments, k)
+                warnings.warn(
+                    f"class `{moments.classes[k]}`, of {moments.count[k, 0]:g} rows, does not vary: "
+                    "it is given the covariance of all classes",
+                    Shrunk,
+                    stacklevel=3,
+                )
+                C = pooled
             gamma = self._intensity(C, moments, k, scale)
             if gamma == 0:
                 self._refuse_flat(C, moments, k, unit)
@@ -185,15 +184,6 @@ class Gaussian:
         if self.of_largest:
             return np.full(len(overall), self.smoothing * overall.max(initial=0.0))
         return np.where(overall > 0, self.smoothing * overall, SILENT if self.smoothing else 0.0)
-
-    def _borrowed(self, pooled: Floats, moments: Moments, k: int) -> Floats:
-        warnings.warn(
-            f"class `{moments.classes[k]}`, of {moments.count[k, 0]:g} rows, does not vary: it is given the "
-            "covariance of all classes",
-            Shrunk,
-            stacklevel=4,
-        )
-        return pooled
 
     def _intensity(self, C: Floats, moments: Moments, k: int, scale: Floats) -> float:
         if self.shrinkage == "oas":

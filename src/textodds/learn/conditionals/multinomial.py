@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
+from textodds.learn.conditionals.estimate import Conditional, Estimate, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Multinomial(WordConditional):
+class Multinomial(Conditional):
     r"""A document of class k is a sequence of independent draws from ``θ_k``.
 
     Model
@@ -60,7 +60,6 @@ class Multinomial(WordConditional):
     """
 
     binary: bool = False
-    is_likelihood = True
 
     @property
     def presence(self) -> bool:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,20 +18,17 @@ from textodds.learn.conditionals.categorical import (
     UNSEEN_ROW,
     Categorical,
     CategoricalEstimate,
-    check_choice,
     one_alpha,
 )
+from textodds.learn.conditionals.estimate import check_choice
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, CellTally
 from textodds.stats.categories.cell_tally import lexicographic
 
 BACKOFF = ("independent", "uniform")
 
-MOST_KEYS = 1 << 62
-"""Cells are numbered in 64 bits."""
-
-KEPT_MARGINS = 64
-"""Tables of observed columns that an estimate keeps once it has made them."""
+MOST_KEYS = 1 << 62  # cells are numbered in 64 bits
+KEPT_MARGINS = 64  # tables of observed columns that an estimate keeps once it has made them
 
 
 @dataclass(frozen=True)
@@ -230,7 +226,7 @@ class TableEstimate:
         """(J,)."""
         return self.margins.columns
 
-    def log_likelihood(self, columns: Any) -> Floats:
+    def log_likelihood(self, columns: object) -> Floats:
         """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
         rows = self.margins.rows(columns)
         N, J, K = len(rows[0]), len(rows), len(self.classes)
@@ -281,7 +277,6 @@ class TableEstimate:
 
 
 def _power(sizes: Sequence[int], cells: int) -> str:
-    """The number of cells, exactly where that is short."""
     if len(set(sizes)) == 1 and len(sizes) > 1:
         return f"{sizes[0]}^{len(sizes)}"
     return f"{cells:,}" if cells <= 10**15 else f"about 10^{round(math.log10(cells))}"

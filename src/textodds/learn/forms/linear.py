@@ -29,11 +29,8 @@ it is added to. Where every class is impossible, the one that would need the few
 wins: the limit of smoothing that goes to zero.
 """
 
-MOST_CELLS = 200_000_000
-"""Entries of a full matrix of words by classes beyond which it is refused (1.6 GB)."""
-
-DENSE_CLASSES = 8
-"""Up to so many classes weights are stored as a full matrix."""
+MOST_CELLS = 200_000_000  # entries of a full matrix of words by classes beyond which it is refused (1.6 GB)
+DENSE_CLASSES = 8  # up to so many classes weights are stored as a full matrix
 
 
 def log(values: Floats) -> Floats:

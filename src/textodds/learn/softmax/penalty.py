@@ -6,31 +6,29 @@ import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from textodds.learn.arrays import Floats, Integers, Mask
+from textodds.learn.arrays import Floats, Integers, Mask, Matrix
+from textodds.learn.design import LabelledRows
 from textodds.learn.held_out import held_out, tells_classes_apart
-from textodds.learn.solvers import Objective, Parameters
+from textodds.learn.solvers.objective import Objective, Parameters
 from textodds.learn.solvers.solve import Ascent, solve
 
-ENOUGH = 4000
-"""Held-out rows after which another fold would hardly change the choice."""
+ENOUGH = 4000  # held-out rows after which another fold would hardly change the choice
 
 STEP = math.sqrt(10.0) ** 1.5
 FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
 """Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
 
-ROUGH = 1e-2
-"""Relative gap to which the path is solved: held-out loss differs by far more from C to C."""
+ROUGH = 1e-2  # relative gap to which the path is solved: held-out loss differs by far more from C to C
 
 WORTH = 0.99
 """Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
 strays less and is found sooner."""
 
-EPOCHS = 8
-"""Passes that a point of the path may take: where more would be needed, more C hardly matters."""
+EPOCHS = 8  # passes that a point of the path may take: where more would be needed, more C hardly matters
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,21 +50,18 @@ class Path:
     held: HeldOutScores | None = field(default=None, compare=False)
 
 
-Part = tuple[Any, Any, Floats | None]
-"""Training rows, held-out rows, prior mean."""
+Part: TypeAlias = "tuple[Matrix, Matrix, Floats | None]"  # training rows, held-out rows, prior mean
 
 
 def choose(
     split: Callable[[Mask], Part],
-    codes: Integers,
-    weights: Floats,
-    n_classes: int,
+    data: LabelledRows,
     *,
     C: float | None = None,
     near: float | None = None,
     enough: int = ENOUGH,
     threads: int = 1,
-    watch: Callable[[float, float], Any] | None = None,
+    watch: Callable[[float, float], object] | None = None,
 ) -> Path:
     """The C of least held-out log-loss, or the one that is given, and what was said of held-out rows.
 
@@ -76,9 +71,9 @@ def choose(
     share the threads, and any number of them finds the same.
     """
     folds = [
-        _Fold(split(held), held, codes, weights, n_classes)
-        for held in held_out(codes, enough)
-        if tells_classes_apart(codes, weights, held)
+        _Fold(split(held), held, data)
+        for held in held_out(data.codes, enough)
+        if tells_classes_apart(data.codes, data.weights, held)
     ]
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
@@ -116,8 +111,9 @@ def choose(
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
-    def __init__(self, part: Part, held: Mask, codes: Integers, weights: Floats, n_classes: int) -> None:
+    def __init__(self, part: Part, held: Mask, data: LabelledRows) -> None:
         kept_rows, self.rows, centre = part
+        codes, weights, n_classes = data.codes, data.weights, len(data.classes)
         self.objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
         self.codes = codes[held]
         # A class that is held out altogether says nothing about C.
@@ -145,9 +141,8 @@ class _Fold:
         return test.value(found, scores)
 
 
-def _mean_square(rows: Any) -> float:
-    """Mean squared length of the rows."""
-    values = rows.data if hasattr(rows, "indptr") else rows
+def _mean_square(rows: Matrix) -> float:
+    values = rows if isinstance(rows, np.ndarray) else rows.data
     return float(np.einsum("i,i->", values.reshape(-1), values.reshape(-1))) / rows.shape[0] or 1.0
 
 

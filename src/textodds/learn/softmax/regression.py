@@ -6,28 +6,23 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Separable, suggestion
-from textodds.learn.arrays import Floats, Mask
+from textodds.learn.arrays import Floats, Mask, Matrix
 from textodds.learn.design import Design, LabelledRows, Plain
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.registry import Learner
 from textodds.learn.softmax.odds_ratios import OddsRatio, odds_ratios
-from textodds.learn.softmax.penalty import HeldOutScores, Path, choose, scales_or_centre
-from textodds.learn.solvers import (
-    Descent,
-    Objective,
-    Outcome,
-    Parameters,
-    descend,
-    separating_direction,
-    solve,
-)
+from textodds.learn.softmax.penalty import HeldOutScores, Part, Path, choose, scales_or_centre
+from textodds.learn.solvers.descent import Descent, descend
+from textodds.learn.solvers.objective import Objective, Outcome, Parameters
+from textodds.learn.solvers.separable import separating_direction
+from textodds.learn.solvers.solve import solve
 
 ClassWeight = str | dict[str, float] | None
 
@@ -48,7 +43,7 @@ class SoftmaxFit:
         """What was said of held-out rows, where C was chosen on them."""
         return None if self.path is None else self.path.held
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """What is worth keeping, as plain data."""
         about = self.outcome.report(self.C)
         if self.path is not None:
@@ -91,7 +86,7 @@ class SoftmaxFit:
 
 
 @dataclass(frozen=True)
-class _Penalised(Learner):
+class PenalisedLearner(Learner):
     """What both learners do, each in its own way (`_fit`)."""
 
     C: float | None = None
@@ -100,10 +95,12 @@ class _Penalised(Learner):
     tolerance: float = 1e-4
     max_epochs: int = 200
 
+    descent: ClassVar[Descent | None] = None  # a published method in the place of the solver
+
     def fit(
         self,
-        rows: Any,
-        labels: Sequence[Any],
+        rows: Matrix | ArrayLike,
+        labels: Sequence[object],
         weights: ArrayLike | None = None,
         *,
         start: LinearModel | None = None,
@@ -126,12 +123,11 @@ class _Penalised(Learner):
         observer: Observer | None = None,
     ) -> SoftmaxFit:
         """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
-        learner: Any = self
-        return _fit(learner, design, data, start, observer or Observer())
+        return _fit(self, design, data, start, observer or Observer())
 
 
 @dataclass(frozen=True)
-class SoftmaxLearner(_Penalised):
+class SoftmaxLearner(PenalisedLearner):
     r"""Softmax (multinomial logistic) regression.
 
     Model
@@ -191,14 +187,14 @@ class SoftmaxLearner(_Penalised):
     True
     """
 
-    descent: Descent | None = None
+    descent: Descent | None = None  # type: ignore[misc]  # a setting of this one alone
 
     def __post_init__(self) -> None:
         _check(self)
 
 
 @dataclass(frozen=True)
-class NBSoftmaxLearner(_Penalised):
+class NBSoftmaxLearner(PenalisedLearner):
     r"""Softmax regression that begins from what naive Bayes knows.
 
     Model
@@ -245,8 +241,6 @@ class NBSoftmaxLearner(_Penalised):
     smoothing: float = 1.0
     form: str = "scaled"
 
-    descent = None
-
     def __post_init__(self) -> None:
         _check(self)
         if not self.smoothing > 0:
@@ -258,9 +252,6 @@ class NBSoftmaxLearner(_Penalised):
             raise InputError(
                 f"unknown form `{self.form}`{suggestion(self.form, forms)}", hint=f"one of {', '.join(forms)}"
             )
-
-
-Discriminative = SoftmaxLearner | NBSoftmaxLearner
 
 
 def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
@@ -299,7 +290,7 @@ def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
 
 
 def path_of(
-    learner: Discriminative,
+    learner: PenalisedLearner,
     design: Design,
     data: LabelledRows,
     *,
@@ -312,12 +303,11 @@ def path_of(
     C = as_c(learner.C, learner.alpha, float(weighted.weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
-    how: dict[str, Any] = {"C": C, "near": near, "enough": enough, "threads": threads}
     split = _splitter(learner, design, data, weighted)
-    return choose(split, data.codes, weighted.weights, len(data.classes), **how)
+    return choose(split, weighted, C=C, near=near, enough=enough, threads=threads)
 
 
-def _check(learner: Discriminative) -> None:
+def _check(learner: PenalisedLearner) -> None:
     as_c(learner.C, learner.alpha, 1.0)
     if not 0 < learner.tolerance < 1:
         raise InputError(
@@ -336,7 +326,11 @@ def _check(learner: Discriminative) -> None:
 
 
 def _fit(
-    learner: Discriminative, design: Design, data: LabelledRows, start: LinearModel | None, observer: Observer
+    learner: PenalisedLearner,
+    design: Design,
+    data: LabelledRows,
+    start: LinearModel | None,
+    observer: Observer,
 ) -> SoftmaxFit:
     weighted = _with_class_weights(learner, data)
     weighted.with_two_classes()  # still two, with class weights
@@ -345,35 +339,24 @@ def _fit(
     path = None
     if C is None:
         split = _splitter(learner, design, data, weighted)
-        path = choose(split, data.codes, weights, K, watch=observer.penalty)
+        path = choose(split, weighted, watch=observer.penalty)
         C = path.C
     factor, centre = _from_naive_bayes(learner, design, weighted)
     rows = data.rows if factor is None else design.rows(factor)
     objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
     decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
-    outcome = _optimum(learner, objective, data.classes, start, observer)
+    begin = None if start is None else _begin(start, objective, data.classes)
+    if learner.descent is not None:
+        outcome = descend(objective, begin or objective.zero(), learner.descent)
+    else:
+        limits = learner.tolerance, learner.max_epochs
+        outcome, _ = solve(objective, begin, *limits, watch=observer.step)
     if not decided:  # the optimiser may have found what was too large to search for
         _refuse_separable(objective, data.classes, outcome.parameters)
     if not outcome.converged:
         warnings.warn(shortfall(learner, outcome), NotConverged, stacklevel=4)
     model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
     return SoftmaxFit(model, outcome, objective, C, path, factor)
-
-
-def _optimum(
-    learner: Discriminative,
-    objective: Objective,
-    classes: Sequence[str],
-    start: LinearModel | None,
-    observer: Observer,
-) -> Outcome:
-    begin = None if start is None else _begin(start, objective, classes)
-    if learner.descent is not None:
-        return descend(objective, begin or objective.zero(), learner.descent)
-    outcome, _ = solve(
-        objective, begin, tolerance=learner.tolerance, max_epochs=learner.max_epochs, watch=observer.step
-    )
-    return outcome
 
 
 def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> Parameters:
@@ -388,21 +371,21 @@ def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> 
 
 
 def _from_naive_bayes(
-    learner: Discriminative, design: Design, data: LabelledRows
+    learner: PenalisedLearner, design: Design, data: LabelledRows
 ) -> tuple[Floats | None, Floats | None]:
     """Scales of the features (V,), and the mean of the prior (V, M); None for either that is not wanted."""
-    if isinstance(learner, SoftmaxLearner):
+    if not isinstance(learner, NBSoftmaxLearner):
         return None, None
     presence = design.presence(data.codes, data.weights, len(data.classes))
     return scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
 
 
 def _splitter(
-    learner: Discriminative, design: Design, data: LabelledRows, weighted: LabelledRows
-) -> Callable[[Mask], tuple[Any, Any, Floats | None]]:
+    learner: PenalisedLearner, design: Design, data: LabelledRows, weighted: LabelledRows
+) -> Callable[[Mask], Part]:
     """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
 
-    def split(held: Mask) -> tuple[Any, Any, Floats | None]:
+    def split(held: Mask) -> Part:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
         rows, left = data.rows, replace(weighted, weights=np.where(held, 0.0, weighted.weights))
         factor, centre = _from_naive_bayes(learner, design, left)
@@ -415,8 +398,7 @@ def _splitter(
     return split
 
 
-def _with_class_weights(learner: Discriminative, data: LabelledRows) -> LabelledRows:
-    """The rows, whose weights are multiplied by the factors of their classes."""
+def _with_class_weights(learner: PenalisedLearner, data: LabelledRows) -> LabelledRows:
     factors = class_factors(learner.class_weight, data.classes, data.class_weights())
     return replace(data, weights=data.weights * factors[data.codes])
 
@@ -456,7 +438,7 @@ def _refuse_separable(
     raise Separable(bool(found.complete), along, strongest)
 
 
-def shortfall(learner: Discriminative, outcome: Outcome, settings: str = "max_epochs or tolerance") -> str:
+def shortfall(learner: PenalisedLearner, outcome: Outcome, settings: str = "max_epochs or tolerance") -> str:
     """How far a solution is from what was asked, and what to do, such as to raise some ``settings``."""
     where = (
         f"a relative gap of {outcome.gap:.2g} is proven, {learner.tolerance:g} was asked"

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from textodds import _kernels
-from textodds.learn.arrays import Floats, Integers
+from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 
-MANY_CLASSES = 8
-"""From so many classes on our kernel (`product`) scores sparse rows faster than SciPy does."""
-
+MANY_CLASSES = 8  # from so many classes on our kernel (`product`) scores sparse rows faster than SciPy does
 CERTAIN = 40.0  # e^-40 < 1e-17: less than the rounding error of a probability near one
 BALANCED = 1e-6  # errors of a class, as a share of its rows, at which Newton's method has arrived
 ROUNDING = 1e-14
@@ -25,7 +22,7 @@ MAX_COOLINGS = 16
 Curve = tuple[tuple[int, float], ...]
 
 
-def raw(matrix: Any) -> _kernels.RawRows:
+def raw(matrix: SparseRows) -> _kernels.RawRows:
     """A CSR matrix as the kernels take it."""
     return (
         np.asarray(matrix.indptr, dtype=np.int64),
@@ -34,7 +31,7 @@ def raw(matrix: Any) -> _kernels.RawRows:
     )
 
 
-def product(matrix: Any, dense: Floats) -> Floats:
+def product(matrix: Matrix, dense: Floats) -> Floats:
     """``matrix @ dense`` of a sparse or dense matrix; by our kernel where that is faster."""
     if isinstance(matrix, np.ndarray) or dense.shape[1] == 1:
         return np.asarray(matrix @ dense)
@@ -50,9 +47,6 @@ class Parameters:
 
     def __add__(self, other: Parameters) -> Parameters:
         return Parameters(self.weights + other.weights, self.bias + other.bias)
-
-    def __sub__(self, other: Parameters) -> Parameters:
-        return Parameters(self.weights - other.weights, self.bias - other.bias)
 
     def __mul__(self, factor: float) -> Parameters:
         return Parameters(self.weights * factor, self.bias * factor)
@@ -101,7 +95,7 @@ class Objective:
     (convexity).
     """
 
-    rows: Any  # (N, V) SciPy CSR, or dense
+    rows: Matrix  # (N, V)
     codes: Integers  # (N,) y: the class of each row, 0 to K - 1
     sample_weights: Floats  # (N,) s
     n_classes: int  # K, at least 2
@@ -131,7 +125,7 @@ class Objective:
         return np.asarray(self.codes[:, None] == np.arange(self.n_classes), dtype=np.float64)
 
     @cached_property
-    def columns(self) -> Any:
+    def columns(self) -> Matrix:
         """The transposed rows, (V, N)."""
         return self.rows.T if isinstance(self.rows, np.ndarray) else self.rows.T.tocsr()
 
@@ -321,7 +315,7 @@ class Outcome:
     method: str
     curve: Curve  # (step, F)
 
-    def report(self, C: float) -> dict[str, Any]:
+    def report(self, C: float) -> dict[str, object]:
         """What is worth keeping of it, and of the strength C of the penalty, as plain data."""
         return {
             "C": "inf" if math.isinf(C) else C,  # JSON has no infinity

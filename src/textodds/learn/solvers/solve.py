@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +15,15 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, raw
 
-UNSEEN = 1e-12
-"""A probability that is too little to matter, yet has a logarithm to start from."""
-
-BIAS_SQUARE = 0.1
-"""Square of the constant that carries the bias, in mean squared row lengths."""
-
-HARD = 0.3
-"""A row is hard if its gap is above this share of the mean."""
-
-FEW = 0.3
-"""Hard rows are returned to if they are at most this share of all."""
+UNSEEN = 1e-12  # a probability that is too little to matter, yet has a logarithm to start from
+BIAS_SQUARE = 0.1  # square of the constant that carries the bias, in mean squared row lengths
+HARD = 0.3  # a row is hard if its gap is above this share of the mean
+FEW = 0.3  # hard rows are returned to if they are at most this share of all
 
 RETURNS = 20
-SETTLED = 0.03
-"""Returns end when the gap of the hard rows is this share of what the whole gap was."""
-
-PATIENCE = 50
-"""Epochs that dual ascent may still need, by its rate so far, before Newton's method takes over."""
-
-Watch = Callable[[int, float], Any]
-"""Told the step and the relative gap, for progress."""
+SETTLED = 0.03  # returns end when the gap of the hard rows is this share of what the whole gap was
+PATIENCE = 50  # epochs that dual ascent may still need, by its rate so far, before Newton's method takes over
+Watch = Callable[[int, float], object]  # told the step and the relative gap, for progress
 
 
 @dataclass(eq=False)
@@ -222,9 +209,9 @@ def _divergence(logs: Floats, scores: Floats) -> Floats:
 def solve(
     objective: Objective,
     start: Parameters | Ascent | None = None,
-    *,
     tolerance: float = 1e-4,
     max_epochs: int = 200,
+    *,
     seed: int = 0,
     watch: Watch | None = None,
 ) -> tuple[Outcome, Ascent | None]:
@@ -259,7 +246,7 @@ def solve(
     return _polished(objective, run, max_epochs, tolerance, max_epochs, watch), run
 
 
-def _told(watch: Watch | None, epochs: int) -> Callable[[Outcome], None] | None:
+def _told(watch: Watch | None, epochs: int) -> Callable[[Outcome], object] | None:
     """What Newton's method tells, for those who want the step and the gap."""
     if watch is None:
         return None
@@ -283,7 +270,6 @@ def _epochs_left(gap: float, rate: float, tolerance: float) -> float:
 def _polished(
     objective: Objective, run: Ascent, epochs: int, tolerance: float, max_steps: int, watch: Watch | None
 ) -> Outcome:
-    """Newton's method from where dual ascent stands."""
     told = _told(watch, epochs)
     outcome = newton(objective, run.parameters, tolerance=tolerance, max_steps=max_steps, watch=told)
     return replace(

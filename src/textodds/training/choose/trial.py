@@ -150,7 +150,7 @@ class Trials:
             learner = replace(learner, C=known)
         near = self._near.get(name)  # other features want about the same
         how: dict[str, Any] = {"enough": enough, "near": near, "threads": self.threads}
-        path = path_of(learner, gathered.design, gathered.rows, **how)
+        path = path_of(learner, gathered, gathered.labelled, **how)
         self._near[name] = path.C
         return path
 
