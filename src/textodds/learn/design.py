@@ -14,7 +14,7 @@ from textodds import _kernels
 from textodds.errors import InputError, LengthMismatch, NoData
 from textodds.learn.arrays import Floats, Integers, Matrix
 from textodds.learn.solvers.objective import raw
-from textodds.stats import additive
+from textodds.stats import tally
 from textodds.stats.documents import Documents
 from textodds.stats.moments import LARGEST
 
@@ -127,7 +127,7 @@ def checked_weights(weights: ArrayLike | None, N: int) -> Floats:
     """Sample weights, (N,), ones by default; zero or more."""
     if weights is None:
         return np.ones(N)
-    return additive.checked_weights(weights, N, most=np.finfo(np.float64).max)
+    return tally.checked_weights(weights, N, most=np.finfo(np.float64).max)
 
 
 def coded(labels: Sequence[object]) -> tuple[tuple[str, ...], Integers]:

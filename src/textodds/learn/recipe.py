@@ -16,19 +16,9 @@ from typing import Any
 import numpy as np
 
 from textodds.errors import BadFile, InputError, NoData, Unsupported, suggestion
-from textodds.learn import naive_bayes
+from textodds.learn import naive_bayes, registry
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.registry import (
-    AUTO,
-    LEARNERS,
-    Learner,
-    as_dict,
-    learner_named,
-    names_of,
-    of_dict,
-    resolved,
-    settings_of,
-)
+from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, settings_of
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
 
@@ -84,7 +74,7 @@ class Recipe:
             "settings": self.settings.as_dict(),
             "selection": asdict(self.selection),
             "unknown": self.unknown,
-            "learner": as_dict(self.learner),
+            "learner": registry.as_dict(self.learner),
             "weighting": None if self.weighting is None else self.weighting.as_dict(),
         }
 
@@ -96,7 +86,7 @@ class Recipe:
             TextSettings(**plain["settings"]),
             Selection(**plain["selection"]),
             str(plain["unknown"]),
-            of_dict(plain["learner"]),
+            registry.of_dict(plain["learner"]),
             None if weighting is None else Weighting(**weighting),
         )
 
@@ -117,7 +107,7 @@ def recipe_of(
 
     ``learner`` may be its name, or an estimator. ``sklearn`` cuts texts as scikit-learn does.
     """
-    learner = resolved(learner)
+    learner = registry.resolved(learner)
     entry = learner.entry
     if not entry.is_of_texts:
         raise InputError(

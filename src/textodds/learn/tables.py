@@ -113,10 +113,11 @@ class JointTableLearner(_OfCategories[FullTable]):
         As in `MixedLearner`.
     """
 
+    kind = FullTable
+
     alpha: float = 1.0
     backoff: str = "independent"
     missing: str = "ignore"
     unseen: str = "ignore"
     max_cells: int = 1_000_000
     prior: Prior = "data"
-    kind = FullTable

@@ -24,8 +24,8 @@ from textodds.model.base import class_number, forgettable_parts, of_labels
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import Prediction
-from textodds.stats.additive import Additive
 from textodds.stats.sample import Reservoir, offer_rows
+from textodds.stats.tally import Additive
 
 Floats = NDArray[np.float64]
 

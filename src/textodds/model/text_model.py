@@ -23,8 +23,7 @@ from textodds.learn.recipe import Recipe, fitted, selected
 from textodds.learn.registry import Prior
 from textodds.model.base import class_number, largest, of_labels
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
-from textodds.stats.additive import Additive
-from textodds.stats.tally import Tally, checked_threads
+from textodds.stats.tally import Additive, Tally, checked_threads
 from textodds.text import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data import Batch
 from textodds.errors import NoData
-from textodds.stats.additive import checked_weights
-from textodds.stats.tally import checked_threads
+from textodds.stats.tally import checked_threads, checked_weights
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
 

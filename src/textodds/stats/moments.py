@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError, LengthMismatch, NegativeCount
-from textodds.stats.additive import Additive, checked_weights
+from textodds.stats.tally import Additive, checked_weights
 
 BLOCK_BYTES = 2 << 20  # rows are taken in blocks that stay in the cache while they are centred and multiplied
 LARGEST = 1e100  # no number is as large: squares, and sums of them, are still numbers

@@ -14,18 +14,32 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
-from textodds.errors import InputError, LengthMismatch, NoData, VocabularyPruned
-from textodds.stats.additive import Additive
+from textodds.data.values import WEIGHT_MOST
+from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, VocabularyPruned
 from textodds.text import TextSettings, Vocabulary
 
 MEMORY = 2 << 30  # bytes that counting may use for words and their counts before it drops the rarest
+
+
+class Additive:
+    """Adds and subtracts its own kind, by one method for both."""
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        """``self + other`` where ``sign`` is 1, ``self - other`` where it is -1."""
+        raise NotImplementedError
+
+    def __add__(self, other: Self) -> Self:
+        return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
+
+    def __sub__(self, other: Self) -> Self:
+        return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,6 +350,19 @@ class Counts:
             occurrences=exchanged(self.occurrences, row[0, classes]),
             documents=exchanged(self.documents, row[1, classes]),
         )
+
+
+def checked_weights(
+    weights: ArrayLike, N: int, *, most: float = WEIGHT_MOST, first: int = 0
+) -> NDArray[np.float64]:
+    """Weights of N rows, (N,), none below zero or above ``most``; the first is that of row ``first``."""
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (N,):
+        raise LengthMismatch(N, values.size, "weights")
+    for row in np.flatnonzero(~((values >= 0) & (values <= most)))[:1]:
+        rule = "a number from 0 to 2^32" if most == WEIGHT_MOST else "zero or more"
+        raise BadWeight(f"row {first + row} has the weight {values[row]:g}; a weight is {rule}")
+    return values
 
 
 def default_threads() -> int:

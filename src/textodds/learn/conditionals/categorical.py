@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from textodds.errors import InputError, NoData
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.conditionals.estimate import check_choice, checked_alpha
+from textodds.learn.conditionals.estimate import check_choice, one_alpha
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, coded_columns
 from textodds.stats.categories.category_tally import check_size
@@ -203,12 +203,3 @@ def without_gaps(tally: CategoryTally, columns: Sequence[str], min_categories: A
         categories.append(tuple(str(c) for c in range(C)))
         units.append(whole)
     return replace(tally, categories=tuple(categories), units=tuple(units))
-
-
-def one_alpha(alpha: object) -> float:
-    """The smoothing, if it is one number of zero or more."""
-    if not isinstance(alpha, (int, float, np.number)) or isinstance(alpha, bool):
-        raise InputError(
-            f"alpha must be one number, zero or more, got {alpha!r}", hint="the usual choice is 1.0"
-        )
-    return float(checked_alpha(alpha))  # type: ignore[arg-type]

@@ -35,6 +35,15 @@ def checked_alpha(alpha: Alpha) -> Alpha:
     return float(values) if values.ndim == 0 else values
 
 
+def one_alpha(alpha: object) -> float:
+    """The smoothing, if it is one number of zero or more."""
+    if not isinstance(alpha, (int, float, np.number)) or isinstance(alpha, bool):
+        raise InputError(
+            f"alpha must be one number, zero or more, got {alpha!r}", hint="the usual choice is 1.0"
+        )
+    return float(checked_alpha(alpha))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
 class Conditional:
     """A family of distributions of a document given its class, with a smoothing that is checked."""

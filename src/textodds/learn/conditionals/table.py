@@ -11,16 +11,8 @@ import numpy as np
 
 from textodds.errors import InputError, NoData
 from textodds.learn.arrays import Floats, Integers, Mask
-from textodds.learn.conditionals.categorical import (
-    MISSING,
-    MISSING_ROW,
-    UNSEEN,
-    UNSEEN_ROW,
-    Categorical,
-    CategoricalEstimate,
-    one_alpha,
-)
-from textodds.learn.conditionals.estimate import check_choice
+from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW, Categorical, CategoricalEstimate
+from textodds.learn.conditionals.estimate import check_choice, one_alpha
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, CellTally
 from textodds.stats.categories.cell_tally import lexicographic
@@ -116,8 +108,7 @@ class FullTable:
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", one_alpha(self.alpha))
         check_choice("backoff", self.backoff, BACKOFF)
-        check_choice("missing", self.missing, MISSING)
-        check_choice("unseen", self.unseen, UNSEEN)
+        _ = self._margins  # refuses what cannot be
         if not isinstance(self.max_cells, int) or not 0 < self.max_cells <= MOST_KEYS:
             raise InputError(f"max_cells must be a whole number from 1 to 2^62, got {self.max_cells!r}")
 

@@ -87,7 +87,7 @@ class SoftmaxFit:
 
 @dataclass(frozen=True)
 class PenalisedLearner(Learner):
-    """What both learners do, each in its own way (`_fit`)."""
+    """What both learners do."""
 
     C: float | None = None
     alpha: float | None = None
@@ -96,6 +96,23 @@ class PenalisedLearner(Learner):
     max_epochs: int = 200
 
     descent: ClassVar[Descent | None] = None  # a published method in the place of the solver
+
+    def __post_init__(self) -> None:
+        as_c(self.C, self.alpha, 1.0)
+        if not 0 < self.tolerance < 1:
+            raise InputError(
+                f"tolerance must be between 0 and 1, got {self.tolerance!r}", hint="1e-4 serves well"
+            )
+        if self.max_epochs < 1:
+            raise InputError(f"max_epochs must be at least 1, got {self.max_epochs}")
+        if not (self.class_weight is None or isinstance(self.class_weight, dict)) and (
+            self.class_weight != "balanced"
+        ):
+            raise InputError(
+                f"unknown class weight {self.class_weight!r}", hint="`balanced`, or a factor for each class"
+            )
+        if self.descent is not None and self.C is None and self.alpha is None:
+            raise InputError("a published method does not choose its penalty", hint="give C or alpha")
 
     def fit(
         self,
@@ -123,7 +140,32 @@ class PenalisedLearner(Learner):
         observer: Observer | None = None,
     ) -> SoftmaxFit:
         """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
-        return _fit(self, design, data, start, observer or Observer())
+        observer = observer or Observer()
+        weighted = _with_class_weights(self, data)
+        weighted.with_two_classes()  # still two, with class weights
+        weights, K = weighted.weights, len(data.classes)
+        C = as_c(self.C, self.alpha, float(weights.sum()))
+        path = None
+        if C is None:
+            split = _splitter(self, design, data, weighted)
+            path = choose(split, weighted, watch=observer.penalty)
+            C = path.C
+        factor, centre = _from_naive_bayes(self, design, weighted)
+        rows = data.rows if factor is None else design.rows(factor)
+        objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
+        decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
+        begin = None if start is None else _begin(start, objective, data.classes)
+        if self.descent is not None:
+            outcome = descend(objective, begin or objective.zero(), self.descent)
+        else:
+            limits = self.tolerance, self.max_epochs
+            outcome, _ = solve(objective, begin, *limits, watch=observer.step)
+        if not decided:  # the optimiser may have found what was too large to search for
+            _refuse_separable(objective, data.classes, outcome.parameters)
+        if not outcome.converged:
+            warnings.warn(shortfall(self, outcome), NotConverged, stacklevel=3)
+        model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
+        return SoftmaxFit(model, outcome, objective, C, path, factor)
 
 
 @dataclass(frozen=True)
@@ -189,9 +231,6 @@ class SoftmaxLearner(PenalisedLearner):
 
     descent: Descent | None = None  # type: ignore[misc]  # a setting of this one alone
 
-    def __post_init__(self) -> None:
-        _check(self)
-
 
 @dataclass(frozen=True)
 class NBSoftmaxLearner(PenalisedLearner):
@@ -242,7 +281,7 @@ class NBSoftmaxLearner(PenalisedLearner):
     form: str = "scaled"
 
     def __post_init__(self) -> None:
-        _check(self)
+        super().__post_init__()
         if not self.smoothing > 0:
             raise InputError(
                 f"smoothing must be above 0, got {self.smoothing!r}", hint="the usual choice is 1.0"
@@ -305,58 +344,6 @@ def path_of(
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
     split = _splitter(learner, design, data, weighted)
     return choose(split, weighted, C=C, near=near, enough=enough, threads=threads)
-
-
-def _check(learner: PenalisedLearner) -> None:
-    as_c(learner.C, learner.alpha, 1.0)
-    if not 0 < learner.tolerance < 1:
-        raise InputError(
-            f"tolerance must be between 0 and 1, got {learner.tolerance!r}", hint="1e-4 serves well"
-        )
-    if learner.max_epochs < 1:
-        raise InputError(f"max_epochs must be at least 1, got {learner.max_epochs}")
-    if not (learner.class_weight is None or isinstance(learner.class_weight, dict)) and (
-        learner.class_weight != "balanced"
-    ):
-        raise InputError(
-            f"unknown class weight {learner.class_weight!r}", hint="`balanced`, or a factor for each class"
-        )
-    if learner.descent is not None and learner.C is None and learner.alpha is None:
-        raise InputError("a published method does not choose its penalty", hint="give C or alpha")
-
-
-def _fit(
-    learner: PenalisedLearner,
-    design: Design,
-    data: LabelledRows,
-    start: LinearModel | None,
-    observer: Observer,
-) -> SoftmaxFit:
-    weighted = _with_class_weights(learner, data)
-    weighted.with_two_classes()  # still two, with class weights
-    weights, K = weighted.weights, len(data.classes)
-    C = as_c(learner.C, learner.alpha, float(weights.sum()))
-    path = None
-    if C is None:
-        split = _splitter(learner, design, data, weighted)
-        path = choose(split, weighted, watch=observer.penalty)
-        C = path.C
-    factor, centre = _from_naive_bayes(learner, design, weighted)
-    rows = data.rows if factor is None else design.rows(factor)
-    objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
-    decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
-    begin = None if start is None else _begin(start, objective, data.classes)
-    if learner.descent is not None:
-        outcome = descend(objective, begin or objective.zero(), learner.descent)
-    else:
-        limits = learner.tolerance, learner.max_epochs
-        outcome, _ = solve(objective, begin, *limits, watch=observer.step)
-    if not decided:  # the optimiser may have found what was too large to search for
-        _refuse_separable(objective, data.classes, outcome.parameters)
-    if not outcome.converged:
-        warnings.warn(shortfall(learner, outcome), NotConverged, stacklevel=4)
-    model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
-    return SoftmaxFit(model, outcome, objective, C, path, factor)
 
 
 def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> Parameters:

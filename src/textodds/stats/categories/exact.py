@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError, NegativeCount
-from textodds.stats.additive import Additive, checked_weights
 from textodds.stats.categories.columns import listed
+from textodds.stats.tally import Additive, checked_weights
 
 FRACTION = 30  # weights that are not whole are rounded to multiples of ``2**-FRACTION``
 MOST_UNITS = 1 << 63  # total weight is below this, in units of ``2**-fraction``, so that no sum wraps around
