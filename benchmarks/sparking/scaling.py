@@ -24,7 +24,7 @@ from textodds.spark.count import bits_of
 from textodds.spark.dataframes import rows_of
 from textodds.spark.tasks import PART_SPARK, count_rows, packed_tally, tally_of
 from textodds.spark.wire import telling
-from textodds.stats.hash_sample import SAMPLE
+from textodds.stats.sample import SAMPLE
 from textodds.stats.tally import MEMORY, Sum, Tally
 from textodds.training.from_counts import model_of_counts
 

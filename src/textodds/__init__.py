@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from textodds.judge.decisions import Losses, Rule
     from textodds.learn.calibration import Calibration
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
-    from textodds.learn.solvers import Descent
+    from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import Prediction, TextModel
@@ -115,7 +115,7 @@ _HOME = {
     "Comparison": "study.compare",
     "ComplementNB": "interop.estimators",
     "CountVectorizer": "interop.vectorisers",
-    "Descent": "learn.solvers",
+    "Descent": "learn.solvers.descent",
     "GaussianNB": "interop.estimators",
     "HashingVectorizer": "interop.vectorisers",
     "JointTable": "interop.estimators",

@@ -7,8 +7,8 @@ import pytest
 import textodds
 from textodds.cli import main
 from textodds.cli.commands import COMMANDS, commands
+from textodds.learn.recipe import OF_TEXTS
 from textodds.learn.registry import LEARNERS, names_of, settings_of
-from textodds.learn.spelling import OF_TEXTS
 
 
 def of_name(name):

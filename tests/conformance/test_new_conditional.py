@@ -20,7 +20,7 @@ import textodds
 from textodds.errors import InputError
 from textodds.learn import registry
 from textodds.learn.registry import COUNTS, LEARNERS, Entry, as_dict, learner_named, names_of, of_dict
-from textodds.learn.solvers import Descent
+from textodds.learn.solvers.descent import Descent
 
 SOURCE = Path(textodds.__file__).parent
 

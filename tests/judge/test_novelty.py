@@ -16,7 +16,7 @@ from textodds.learn.naive_bayes import BernoulliLearner, MultinomialLearner
 from textodds.learn.registry import learner_named
 from textodds.learn.tables import CategoricalLearner, MixedLearner
 from textodds.model.novelty import surprises
-from textodds.stats.reservoir import TYPICAL, Reservoir
+from textodds.stats.sample import TYPICAL, Reservoir
 from textodds.training.tables import train_table
 
 WORDS = ("ant", "bee", "cat")

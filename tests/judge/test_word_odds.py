@@ -8,6 +8,7 @@ import pytest
 
 import textodds
 from explain_texts import LABELS, TEXTS
+from row_counts import counts_of_rows
 from textodds.errors import InputError, Unsupported
 from textodds.judge.word_odds import separation
 from textodds.learn.naive_bayes import BernoulliLearner
@@ -80,7 +81,7 @@ def test_where_presence_counts_documents_are_counted():
 
 def test_a_rare_word_is_less_sure_than_a_frequent_one_of_the_same_odds():
     rows = [[40, 4, 400, 400], [20, 2, 400, 400]]
-    z = separation(Counts.of_rows(rows, ["a", "b"]), 0, 1).z
+    z = separation(counts_of_rows(rows, ["a", "b"]), 0, 1).z
     assert z[0] > 2 * z[1] > 0
 
 
@@ -137,6 +138,6 @@ def test_a_class_cannot_be_separated_from_itself():
 
 def test_extreme_counts_give_finite_numbers():
     rows = [[5, 0], [5, 0]]
-    found = separation(Counts.of_rows(rows, ["a", "b"]), 0, 1)
+    found = separation(counts_of_rows(rows, ["a", "b"]), 0, 1)
     assert np.isfinite(found.log_odds).all()
     assert found.z[0] == pytest.approx(0)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import textodds
+from row_counts import counts_of_rows
 from textodds.errors import InputError, Unsupported
 from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
 from textodds.learn.forms.linear import LinearModel, Weights, log_softmax
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner, fit
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
-from textodds.stats.tally import Counts
 
 LEARNERS = {
     "multinomial": MultinomialLearner(alpha=0.3),
@@ -35,7 +35,7 @@ def counts(seed, classes, n=40, features=15):
 def naive_bayes(learner, classes, seed=0):
     """A fitted model and rows to ask it about, some of them empty."""
     rows, labels = counts(seed, classes)
-    model = fit(LEARNERS[learner], Counts.of_rows(rows, labels))
+    model = fit(LEARNERS[learner], counts_of_rows(rows, labels))
     new, _ = counts(seed + 1, classes)
     return model, np.vstack([new, np.zeros((1, new.shape[1]))])
 
@@ -87,7 +87,7 @@ def test_a_model_with_the_parameters_of_another_is_that_other(learner, classes):
 
 def test_two_classes_against_a_reference_are_log_odds():
     """By hand: θ of ham is (3/4, 1/4), of spam (1/3, 2/3)."""
-    model = fit(MultinomialLearner(), Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"]))
+    model = fit(MultinomialLearner(), counts_of_rows([[2, 0], [0, 1]], ["ham", "spam"]))
     weights, bias = softmax_parameters(model, "ham")
     np.testing.assert_allclose(np.exp(weights[:, 1]), [(1 / 3) / (3 / 4), (2 / 3) / (1 / 4)], rtol=1e-12)
     np.testing.assert_allclose(bias, [0, 0], atol=1e-15)

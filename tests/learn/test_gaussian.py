@@ -11,15 +11,15 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as SkQDA
 from sklearn.naive_bayes import GaussianNB as SkGaussianNB
 
 from textodds.errors import InputError, Shrunk, TooFewRows, Unsupported
-from textodds.learn.conditionals.gaussian import Gaussian, overall_variance
+from textodds.learn.conditionals.gaussian import Gaussian, oas, overall_variance
+from textodds.learn.covariance import INTENSITIES, chosen, leave_one_out, ledoit_wolf
+from textodds.learn.design import LabelledRows
 from textodds.learn.discriminant import (
     GaussianLearner,
     LinearDiscriminantLearner,
     QuadraticDiscriminantLearner,
 )
 from textodds.learn.forms.quadratic import Diagonal, Full, QuadraticModel
-from textodds.learn.shrinkage import INTENSITIES, leave_one_out, ledoit_wolf, oas
-from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
 
 CLASSES = ("a", "b", "c")
@@ -429,7 +429,7 @@ def test_too_few_rows_to_leave_one_out_are_infinitely_unlikely_without_shrinkage
 def choose(covariance, shrinkage, rows, labels, weights=None, **choices):
     codes, classes = coded(labels)
     w = np.ones(len(rows)) if weights is None else weights
-    return chosen(covariance, shrinkage, rows, codes, w, classes, **choices)
+    return chosen(covariance, shrinkage, LabelledRows(rows, classes, codes, w), **choices)
 
 
 @pytest.mark.parametrize("target", ["diagonal", "sphere"])
@@ -510,7 +510,7 @@ def test_a_class_of_which_no_row_can_be_left_out_is_shrunk_all_the_way():
 
 
 def test_of_many_rows_some_are_looked_at_and_no_class_is_lost(monkeypatch):
-    monkeypatch.setattr("textodds.learn.shrinkage_choice.MOST", 50)
+    monkeypatch.setattr("textodds.learn.covariance.MOST", 50)
     rows, labels = data((600, 1, 800))
     kept = np.sort(np.random.default_rng(0).permutation(1401)[:50])
     assert "b" not in {labels[i] for i in kept}

@@ -17,7 +17,7 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import HeldOut
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.model.leave_one_out import FEWEST
-from textodds.stats.hash_sample import SAMPLE
+from textodds.stats.sample import SAMPLE
 from textodds.training.plan import Plan
 from textodds.training.train import train_on
 

@@ -11,11 +11,11 @@ from sklearn import naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textodds
+from row_counts import counts_of_rows
 from textodds import TextSettings
 from textodds.errors import NoData
 from textodds.learn.forms import linear as linear_module
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner, fit
-from textodds.stats.tally import Counts
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0)
 PAIRS = [
@@ -56,14 +56,14 @@ def counts(seed, classes, n=80, features=40, density=1.0):
 def test_random_counts_give_scikit_learns_numbers(ours, theirs, choices, alpha, classes, weighted):
     rows, labels, weights = counts(classes, classes)
     weights = weights if weighted else None
-    model = fit(ours(alpha=alpha, **choices), Counts.of_rows(rows, labels, weights))
+    model = fit(ours(alpha=alpha, **choices), counts_of_rows(rows, labels, weights))
     agree(model, theirs(alpha=alpha, **choices).fit(rows, labels, weights), rows)
 
 
 @pytest.mark.parametrize(("ours", "theirs", "choices"), PAIRS, ids=NAMES)
 def test_sparse_rows_give_the_numbers_of_dense_rows(ours, theirs, choices):
     rows, labels, weights = counts(1, 12, density=0.1)
-    model = fit(ours(**choices), Counts.of_rows(sparse.csr_array(rows), labels, weights))
+    model = fit(ours(**choices), counts_of_rows(sparse.csr_array(rows), labels, weights))
     agree(model, theirs(**choices).fit(rows, labels, weights), sparse.csr_array(rows))
 
 
@@ -71,7 +71,7 @@ def test_sparse_rows_give_the_numbers_of_dense_rows(ours, theirs, choices):
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_weights_stored_as_exceptions_equal_the_full_matrix(ours, theirs, choices, alpha, monkeypatch):
     rows, labels, weights = counts(2, 12, density=0.1)
-    seen = Counts.of_rows(rows, labels, weights)
+    seen = counts_of_rows(rows, labels, weights)
     exceptions = fit(ours(alpha=alpha, **choices), seen)
     monkeypatch.setattr(linear_module, "DENSE_CLASSES", 1000)
     full = fit(ours(alpha=alpha, **choices), seen)
@@ -90,7 +90,7 @@ def test_weights_stored_as_exceptions_equal_the_full_matrix(ours, theirs, choice
 def test_a_smoothing_per_feature_is_scikit_learns(ours, theirs, choices, classes):
     rows, labels, weights = counts(3, classes, density=0.2)
     alpha = np.random.default_rng(3).gamma(1.0, 1.0, rows.shape[1])
-    model = fit(ours(alpha=alpha, **choices), Counts.of_rows(rows, labels, weights))
+    model = fit(ours(alpha=alpha, **choices), counts_of_rows(rows, labels, weights))
     agree(model, theirs(alpha=alpha, **choices).fit(rows, labels, weights), rows)
 
 
@@ -99,7 +99,7 @@ def test_a_smoothing_per_feature_is_a_beta_prior_per_word_for_bernoulli(classes)
     """By hand: scikit-learn 1.9 cannot broadcast it."""
     rows, labels, _ = counts(4, classes, density=0.2)
     alpha = np.random.default_rng(4).gamma(1.0, 1.0, rows.shape[1])
-    model = fit(BernoulliLearner(alpha=alpha), Counts.of_rows(rows, labels))
+    model = fit(BernoulliLearner(alpha=alpha), counts_of_rows(rows, labels))
     present, codes = rows > 0, np.unique(labels, return_inverse=True)[1]
     expected = np.zeros((len(rows), classes))
     for k in range(classes):
@@ -113,7 +113,7 @@ def test_a_smoothing_per_feature_is_a_beta_prior_per_word_for_bernoulli(classes)
 
 def test_one_number_equals_that_number_for_every_feature():
     rows, labels, weights = counts(5, 12, density=0.2)
-    seen = Counts.of_rows(rows, labels, weights)
+    seen = counts_of_rows(rows, labels, weights)
     for kind in (MultinomialLearner, BernoulliLearner, ComplementLearner):
         one = fit(kind(alpha=0.3), seen)
         many = fit(kind(alpha=np.full(rows.shape[1], 0.3)), seen)
@@ -123,7 +123,7 @@ def test_one_number_equals_that_number_for_every_feature():
 @pytest.mark.parametrize(("ours", "theirs"), [pair[:2] for pair in PAIRS[:2]], ids=NAMES[:2])
 def test_priors_are_scikit_learns(ours, theirs):
     rows, labels, _ = counts(6, 3)
-    seen = Counts.of_rows(rows, labels)
+    seen = counts_of_rows(rows, labels)
     given_prior = {"c00": 0.2, "c01": 0.5, "c02": 0.3}
     agree(fit(ours(prior="uniform"), seen), theirs(fit_prior=False).fit(rows, labels), rows)
     expected = theirs(class_prior=list(given_prior.values())).fit(rows, labels)
@@ -138,7 +138,7 @@ def test_any_small_counts_give_scikit_learns_numbers(ours, theirs, choices, data
     rows = np.array(data.draw(st.lists(row, min_size=n, max_size=n)))
     labels = data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n))
     alpha = data.draw(st.sampled_from(ALPHAS))
-    model = fit(ours(alpha=alpha, **choices), Counts.of_rows(rows, labels))
+    model = fit(ours(alpha=alpha, **choices), counts_of_rows(rows, labels))
     agree(model, theirs(alpha=alpha, **choices).fit(rows, labels), rows)
 
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
+from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.learn import naive_bayes
-from textodds.learn.folds import FOLDS
-from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.design import LabelledRows, Plain
+from textodds.learn.held_out import FOLDS
 from textodds.learn.naive_bayes import MultinomialLearner
-from textodds.learn.softmax import nb_scaling, regression
-from textodds.learn.softmax.penalty import Path, as_c, choose
+from textodds.learn.softmax import penalty, regression
+from textodds.learn.softmax.penalty import Path, choose
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
-from textodds.learn.solvers import Objective
-from textodds.learn.solvers.dual import Ascent
-from textodds.stats.tally import Counts
+from textodds.learn.solvers.objective import Objective
+from textodds.learn.solvers.solve import Ascent
 
 BOTH = pytest.mark.parametrize("kind", [SoftmaxLearner, NBSoftmaxLearner], ids=["softmax", "nb-softmax"])
 ROWS = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 1.0]])
@@ -318,7 +318,7 @@ def test_any_start_leads_to_the_same_optimum(form, classes, C):
     counts = np.abs(rows).round(1)
     learner = SoftmaxLearner(C=C, tolerance=1e-12, max_epochs=500)
     cold = learner.fit(form(counts), labels, weights)
-    counted = naive_bayes.fit(MultinomialLearner(), Counts.of_rows(counts, labels, weights))
+    counted = naive_bayes.fit(MultinomialLearner(), counts_of_rows(counts, labels, weights))
     elsewhere = SoftmaxLearner(C=100 * C).fit(counts, labels, weights).model
     for start in (counted, elsewhere, cold.model):
         close(learner.fit(form(counts), labels, weights, start=start), cold, 1e-5)
@@ -392,11 +392,11 @@ def test_alpha_is_the_penalty_per_row(weighting, classes):
 
 
 def test_the_penalties_of_the_literature_are_converted_as_documented():
-    assert as_c(2.0, None, 50.0) == 2.0
-    assert as_c(None, 0.01, 50.0) == 2.0
-    assert as_c(None, 0.0, 50.0) == math.inf
-    assert as_c(math.inf, None, 50.0) == math.inf
-    assert as_c(None, None, 50.0) is None
+    assert regression.as_c(2.0, None, 50.0) == 2.0
+    assert regression.as_c(None, 0.01, 50.0) == 2.0
+    assert regression.as_c(None, 0.0, 50.0) == math.inf
+    assert regression.as_c(math.inf, None, 50.0) == math.inf
+    assert regression.as_c(None, None, 50.0) is None
 
 
 def exact_path(rows, labels, grid):
@@ -408,7 +408,7 @@ def exact_path(rows, labels, grid):
         folds.append(held)
         return rows[~held], rows[held], None
 
-    chosen = choose(split, data.codes, data.weights, len(data.classes))
+    chosen = choose(split, data)
 
     def loss(C):
         total = 0.0
@@ -444,7 +444,7 @@ def test_folds_are_even_by_class():
         folds.append(np.bincount(codes[held], minlength=3).tolist())
         return rows[~held], rows[held], None
 
-    choose(split, codes, np.ones(65), 3)
+    choose(split, LabelledRows(rows, ("a", "b", "c"), codes, np.ones(65)))
     assert folds == [[10, 2, 1]] * FOLDS
 
 
@@ -563,18 +563,16 @@ def test_log_ratios_are_those_of_wang_and_manning(shape, smoothing, thin):
         matrix.data[::5] = 0.0  # a zero that is stored is no presence
         rows = matrix.toarray()
     expected = ratios_by_loops(rows, labels, weights, data.classes, smoothing)
-    got = nb_scaling.log_ratios(
-        nb_scaling.presence(matrix, data.codes, weights, len(data.classes)), smoothing
-    )
+    got = penalty.log_ratios(Plain(matrix).presence(data.codes, weights, len(data.classes)), smoothing)
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_scales_are_root_mean_squares_over_the_classes():
     ratios, mass = np.array([[1.0, -2.0, 0.5], [0.0, 0.0, 0.0]]), np.array([2.0, 1.0, 1.0])
     expected = [math.sqrt(0.5 * 1 + 0.25 * 4 + 0.25 * 0.25), 0.0]
-    np.testing.assert_allclose(nb_scaling.scales(ratios, mass), expected, rtol=1e-15)
+    np.testing.assert_allclose(penalty.scales(ratios, mass), expected, rtol=1e-15)
     two = np.array([[0.7, -0.7], [-1.5, 1.5]])
-    np.testing.assert_allclose(nb_scaling.scales(two, np.array([3.0, 1.0])), [0.7, 1.5], rtol=1e-15)
+    np.testing.assert_allclose(penalty.scales(two, np.array([3.0, 1.0])), [0.7, 1.5], rtol=1e-15)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

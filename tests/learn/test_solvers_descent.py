@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from textodds.errors import InputError
-from textodds.learn.solvers import Descent, Objective, Parameters, descend, newton
+from textodds.learn.solvers.descent import Descent, descend
+from textodds.learn.solvers.newton import newton
+from textodds.learn.solvers.objective import Objective, Parameters
 
 
 def problem(seed, K, *, n=40, V=6, penalty=0.5, sparsely=False, centred=False, weighted=True):

@@ -8,7 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from textodds.learn.solvers import Information, Objective, information, newton, odds_ratio_interval
+from textodds.learn.solvers import information
+from textodds.learn.solvers.information import Information, odds_ratio_interval
+from textodds.learn.solvers.newton import newton
+from textodds.learn.solvers.objective import Objective
 
 
 def problem(seed, K, *, n=150, V=3, penalty=0.5, sparsely=False):

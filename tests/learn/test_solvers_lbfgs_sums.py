@@ -12,8 +12,9 @@ from scipy.special import log_softmax
 
 from textodds import _kernels
 from textodds.errors import InputError
-from textodds.learn.solvers import Objective, Parameters, solve
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
+from textodds.learn.solvers.objective import Objective, Parameters
+from textodds.learn.solvers.solve import solve
 
 
 class Rows:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from textodds.learn.solvers import Objective, Parameters, best_bias, newton
-from textodds.learn.solvers.outcome import proven_gap
+from textodds.learn.solvers.newton import newton
+from textodds.learn.solvers.objective import Objective, Parameters, best_bias, proven_gap
 
 
 @pytest.fixture(autouse=True, scope="module", params=["elimination", "conjugate gradients"])

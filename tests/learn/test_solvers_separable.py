@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
-from textodds.learn.solvers import Objective, Parameters, newton, separable, separating_direction
+from textodds.learn.solvers import separable
+from textodds.learn.solvers.newton import newton
+from textodds.learn.solvers.objective import Objective, Parameters
+from textodds.learn.solvers.separable import separating_direction
 
 
 def objective_of(rows, codes, K=2, weights=None):

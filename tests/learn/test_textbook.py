@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 
 import textodds
+from row_counts import counts_of_rows
 from textodds.learn import naive_bayes
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
-from textodds.stats.tally import Counts
 
 CHINESE = ["Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao", "Tokyo Japan Chinese"]
 IN_CHINA = ["yes", "yes", "yes", "no"]
@@ -70,7 +70,7 @@ def test_bernoulli_probabilities_of_all_documents_sum_to_one(alpha, classes):
     random = np.random.default_rng(0)
     rows = np.eye(8, dtype=int)[np.arange(3 * classes) % 8] | (random.random((3 * classes, 8)) < 0.1)
     labels = [f"c{k:02}" for k in np.arange(3 * classes) % classes]
-    model = naive_bayes.fit(BernoulliLearner(alpha=alpha), Counts.of_rows(rows, labels))
+    model = naive_bayes.fit(BernoulliLearner(alpha=alpha), counts_of_rows(rows, labels))
     every_document = np.array(list(itertools.product([0, 1], repeat=8)))
     with_class = np.exp(model.scores(every_document)).sum(axis=0)
     np.testing.assert_allclose(with_class, np.exp(model.log_prior), rtol=1e-9)

@@ -10,7 +10,7 @@ from textodds import spark as on_spark
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.softmax.regression import SoftmaxLearner
-from textodds.learn.solvers import Descent
+from textodds.learn.solvers.descent import Descent
 from textodds.spark.tasks import count_rows, parts_of
 from textodds.text import TextSettings
 

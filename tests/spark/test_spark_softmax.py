@@ -15,7 +15,7 @@ from textodds.learn.softmax.regression import (
     class_factors,
     parameters_of,
 )
-from textodds.learn.solvers import Objective
+from textodds.learn.solvers.objective import Objective
 from textodds.spark import fit
 from textodds.text import Weighting
 

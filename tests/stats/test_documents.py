@@ -12,6 +12,7 @@ from textodds import Tally, TextSettings, _kernels
 from textodds.data import Batch
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
 from textodds.stats.documents import Documents
+from textodds.stats.tally import batch_of
 from textodds.text import Selection, Weighting
 from unicode_texts import texts
 
@@ -138,14 +139,14 @@ def test_the_vocabulary_is_that_of_a_tally(some, data):
     choices = data.draw(text_settings(some))
     others = st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=len(some) - 1, max_size=len(some) - 1)
     weights = data.draw(st.none() | others.map(lambda weights: [1.0, *weights]))
-    documents = Documents.of(some, ["c"] * len(some), weights, settings=choices)
+    documents = Documents.gather([batch_of(some, ["c"] * len(some), weights)], settings=choices)
     tally = Tally.of(some, ["c"] * len(some), weights, settings=choices)
     np.testing.assert_array_equal(documents.vocabulary.keys, tally.vocabulary.keys)
     np.testing.assert_array_equal(documents.vocabulary.arena, tally.vocabulary.arena)
 
 
 def test_no_document_has_no_word_and_no_row():
-    nothing = Documents.of([], [])
+    nothing = Documents.gather([batch_of([], [])])
     assert (len(nothing), nothing.vocabulary.words()) == (0, [])
     assert nothing.rows(Weighting()).shape == (0, 0)
 
@@ -157,7 +158,7 @@ def test_training_on_nothing_says_so():
 
 def test_a_word_of_a_light_document_is_in_the_vocabulary_as_it_is_in_a_tally():
     """Nothing is asked of `min_df`, so that a document of weight 1/4 has its words too."""
-    light = Documents.of(["rare word", "other"], ["a", "b"], [0.25, 1.0])
+    light = Documents.gather([batch_of(["rare word", "other"], ["a", "b"], [0.25, 1.0])])
     tally = Tally.of(["rare word", "other"], ["a", "b"], [0.25, 1.0])
     assert light.vocabulary.words() == tally.vocabulary.words()
 
@@ -258,7 +259,7 @@ def test_a_logarithm_beyond_the_table_is_the_logarithm():
 
 
 def test_document_frequencies_are_weighted():
-    documents = Documents.of(["ab cd", "ab", "cd ef"], ["x", "y", "x"], [3.0, 0.5, 0.0])
+    documents = Documents.gather([batch_of(["ab cd", "ab", "cd ef"], ["x", "y", "x"], [3.0, 0.5, 0.0])])
     assert dict(zip(documents.vocabulary.words(), documents.documents, strict=True)) == {"ab": 3.5, "cd": 3.0}
     assert documents.n_documents == 3.5
     (idf,) = documents.idf(Weighting())[documents.vocabulary.find(["cd"])]
@@ -275,13 +276,13 @@ def test_each_block_has_half_of_the_squared_length():
 
 
 def test_labels_are_coded_in_the_order_of_their_names():
-    documents = Documents.of(["a", "b", "c"], ["zeta", "alpha", "zeta"])
+    documents = Documents.gather([batch_of(["a", "b", "c"], ["zeta", "alpha", "zeta"])])
     assert documents.classes == ("alpha", "zeta")
     assert documents.codes.tolist() == [1, 0, 1]
 
 
 def test_terms_stand_in_the_order_in_which_a_document_brings_them():
-    documents = Documents.of(["one two one", "two three"], ["x", "x"])
+    documents = Documents.gather([batch_of(["one two one", "two three"], ["x", "x"])])
     words, rows = documents.vocabulary.words(), documents.rows(Weighting())
     assert [words[v] for v in rows.indices] == ["one", "two", "two", "three"]
 
@@ -313,15 +314,15 @@ def test_texts_without_labels_or_with_others_too_many_are_refused():
     with pytest.raises(NoData, match="no labels"):
         Documents.gather([Batch(["a"], None, None)])
     with pytest.raises(LengthMismatch, match="got 2 documents but 1 labels"):
-        Documents.of(["a", "b"], ["x"])
+        Documents.gather([batch_of(["a", "b"], ["x"])])
     with pytest.raises(LengthMismatch, match="got 1 documents but 2 weights"):
-        Documents.of(["a"], ["x"], [1.0, 2.0])
+        Documents.gather([batch_of(["a"], ["x"], [1.0, 2.0])])
 
 
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf"), 2.0**33])
 def test_a_weight_that_is_none_is_refused(bad):
     with pytest.raises(BadWeight, match="from 0 to 2\\^32"):
-        Documents.of(["a", "b"], ["x", "y"], [1.0, bad])
+        Documents.gather([batch_of(["a", "b"], ["x", "y"], [1.0, bad])])
 
 
 # The kernels themselves: whatever they are handed they refuse or do, and never crash.

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import twins
+from row_counts import counts_of_rows
 from textodds import Tally, TextSettings, _kernels
 from textodds.data import Batch
 from textodds.errors import InputError, LengthMismatch, NegativeCount, NoData, VocabularyPruned
-from textodds.stats.tally import Counts
-from textodds.stats.threads import default_threads
+from textodds.stats.tally import default_threads
 
 SPACES = TextSettings(unit="whitespace", lower=False, normal_form=None)
 
@@ -312,7 +312,7 @@ def test_rows_give_the_counts_that_their_texts_give():
     tally = Tally.of(texts, labels, weights)
     words = tally.vocabulary.words()
     rows = [[text.split().count(word) for word in words] for text in texts]
-    got, expected = Counts.of_rows(rows, labels, weights), tally.counts()
+    got, expected = counts_of_rows(rows, labels, weights), tally.counts()
     for field in ("class_documents", "starts", "class_of", "occurrences", "documents"):
         np.testing.assert_array_equal(getattr(got, field), getattr(expected, field))
     assert got.classes == expected.classes
@@ -327,29 +327,11 @@ def test_sparse_rows_equal_dense_rows():
     stored_zeros.data[::5] = 0.0
     for rows in (sparse.csr_array(dense), sparse.csc_matrix(dense), sparse.coo_array(dense)):
         np.testing.assert_array_equal(
-            Counts.of_rows(rows, labels).occurrences, Counts.of_rows(dense, labels).occurrences
+            counts_of_rows(rows, labels).occurrences, counts_of_rows(dense, labels).occurrences
         )
-    with_zeros, without = Counts.of_rows(stored_zeros, labels), Counts.of_rows(stored_zeros.toarray(), labels)
+    with_zeros, without = counts_of_rows(stored_zeros, labels), counts_of_rows(stored_zeros.toarray(), labels)
     np.testing.assert_array_equal(with_zeros.documents, without.documents)
     np.testing.assert_array_equal(with_zeros.class_of, without.class_of)
-
-
-@pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf")])
-def test_rows_that_are_no_counts_are_refused_with_row_and_column(bad):
-    with pytest.raises(InputError, match=r"row 1 has .* in column 2"):
-        Counts.of_rows([[1, 0, 0], [0, 1, bad]], ["a", "b"])
-
-
-def test_rows_and_labels_or_weights_that_do_not_pair_up_are_refused():
-    with pytest.raises(LengthMismatch):
-        Counts.of_rows([[1], [2]], ["a"])
-    with pytest.raises(LengthMismatch):
-        Counts.of_rows([[1], [2]], ["a", "b"], [1.0])
-
-
-def test_rows_with_a_negative_weight_are_refused():
-    with pytest.raises(InputError, match="weight"):
-        Counts.of_rows([[1], [2]], ["a", "b"], [1.0, -1.0])
 
 
 def test_the_twin_rounds_as_the_tally_does():

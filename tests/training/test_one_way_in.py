@@ -14,7 +14,7 @@ from option_cases import CASED, CASES, folder, trained  # noqa: F401 - a fixture
 from textodds.cli import main
 from textodds.data import READ_OPTIONS
 from textodds.errors import TextoddsError
-from textodds.learn.spelling import OF_TEXTS
+from textodds.learn.recipe import OF_TEXTS
 from textodds.text import Selection, TextSettings
 
 TEXTS = ["free prize at home", "see you later", "Claim the CASH", "meeting", ""]

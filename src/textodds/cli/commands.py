@@ -262,8 +262,8 @@ def _misused(error: click.UsageError) -> int:
 
 def _with_setting(option: str) -> str | None:
     """A learner with the setting of this name, if there is one."""
+    from textodds.learn.recipe import OF_TEXTS
     from textodds.learn.registry import AUTO, LEARNERS, names_of, settings_of
-    from textodds.learn.spelling import OF_TEXTS
 
     name = option.lstrip("-").removeprefix("no-").replace("-", "_")
     if name in OF_TEXTS:

@@ -18,8 +18,8 @@ from textodds.cli.output import one_line
 from textodds.data import READ_OPTIONS, Batch, Source, read
 from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
+from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
-from textodds.learn.spelling import OF_WEIGHTING, prior
 from textodds.text import Selection, TextSettings, Weighting
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ IN_PYTHON = ("descent", "calibrate", "count_unknown")
 
 
 def learner_option(default: str) -> Callable[[F], F]:
-    """``--learner``, as `textodds.learn.spelling` reads it."""
+    """``--learner``, as `textodds.learn.recipe` reads it."""
     about = f"Such as softmax or softmax:C=10:ngrams=1-2; see below.  [default: {default}]"
     return option("Learner", "--learner", metavar="NAME", help=about)
 

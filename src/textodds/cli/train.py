@@ -46,7 +46,7 @@ from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 
 if TYPE_CHECKING:
     from textodds.model.file import Model

@@ -19,7 +19,7 @@ from textodds.data import frames, values
 from textodds.errors import BadRow, InputError, NoData
 from textodds.interop.labels import LabelArray, Labels, named
 from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import checked_weights
+from textodds.learn.design import checked_weights
 from textodds.stats.categories import CodedColumn
 
 Samples: TypeAlias = object

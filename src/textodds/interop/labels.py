@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from textodds.data.values import Unusable, label_of
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import LabelledRows, checked_rows, checked_weights
+from textodds.learn.design import LabelledRows, checked_rows, checked_weights
 
 R = TypeVar("R")
 

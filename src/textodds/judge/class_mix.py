@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from textodds.errors import InputError, NoData, NotConverged, Unsupported
 from textodds.judge.decisions import must_be_posterior
 from textodds.judge.evaluation import Z
+from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log, log_softmax
 from textodds.learn.held_out import HeldOut
-
-Floats = NDArray[np.float64]
 
 EM_STEPS = 20
 NEWTON_STEPS = 100
@@ -130,7 +129,7 @@ class Mix:
         r"""``log p'(k | x)``, where :math:`p'_k \propto p_k \pi'_k / \pi_k`: (N, K)."""
         return log_softmax(self.recalibration.evidence(log_posterior, self.log_prior) + log(self.share))
 
-    def as_dict(self, classes: Sequence[str]) -> dict[str, Any]:
+    def as_dict(self, classes: Sequence[str]) -> dict[str, object]:
         """Plain data with plain keys, for JSON."""
         by_class = {
             name: {

@@ -12,15 +12,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import BadFile, InputError, LengthMismatch, NoData, Unsupported, suggestion
 from textodds.judge.evaluation import Interval, wilson
+from textodds.learn.arrays import Floats
 
-Floats = NDArray[np.float64]
 Band = tuple[float, float]
 
 ABSTAIN = -1  # the action of not answering
@@ -402,7 +401,7 @@ class DecisionCosts:
         return self._rule.expected_loss(Decisions(action[known], expected[known]), truth[known])
 
 
-def must_be_posterior(model: Any, use: str) -> None:
+def must_be_posterior(model: object, use: str) -> None:
     """Refuse a model whose scores are not probabilities, which ``use`` says what for."""
     if not getattr(getattr(model, "form", None), "is_posterior", True):
         raise Unsupported(

@@ -14,9 +14,7 @@ from textodds.errors import NoData
 from textodds.learn.forms.linear import log_softmax
 
 Interval = tuple[float, float]
-Reliability = tuple[tuple[int, float, float], ...]
-"""Rows, mean probability and accuracy, bin by bin."""
-
+Reliability = tuple[tuple[int, float, float], ...]  # rows, mean probability and accuracy, bin by bin
 Z = 1.959963984540054  # the normal quantile of a 95 % interval
 RESAMPLES = 1000
 BINS = 15
@@ -69,9 +67,9 @@ class Evaluation:
             for label in truth
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Plain data with plain keys, for JSON."""
-        plain: dict[str, Any] = {"n": self.n}
+        plain: dict[str, object] = {"n": self.n}
         for name in ("accuracy", "macro_f1", "log_loss"):
             plain |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
         return plain | {

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData
 from textodds.judge.evaluation import Interval, wilson
+from textodds.learn.arrays import Floats
 from textodds.learn.held_out import HeldOut
-
-Floats = NDArray[np.float64]
 
 STEP = 0.125
 HIGHEST, LOWEST = 30.0, -12.0  # log-odds; above, 1 - p has too few digits to compare
@@ -185,7 +184,6 @@ def _sequence(
 
 
 def _upper(errors: Floats, answered: Floats, confidence: float) -> Floats:
-    """Clopper and Pearson's upper limit of an error rate."""
     from scipy.special import betaincinv
 
     return np.asarray(betaincinv(errors + 1.0, np.maximum(answered - errors, 1e-9), confidence))

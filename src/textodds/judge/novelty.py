@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
-
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, SparseRows
 
 NEAR = 500  # of the typical texts or rows, those of the most similar length are compared with
 
 
-def log_coefficient(rows: Any) -> Floats:
+def log_coefficient(rows: SparseRows) -> Floats:
     r"""Logarithms of multinomial coefficients :math:`(\sum_v x_v)! / \prod_v x_v!` of sparse rows, (N,).
 
     Examples

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError
 from textodds.judge.evaluation import Z
+from textodds.learn.arrays import Floats
 from textodds.stats.tally import Counts
-
-Floats = NDArray[np.float64]
 
 
 class LogOddsRatios(NamedTuple):
@@ -84,10 +83,12 @@ def separation(
 
     Examples
     --------
-    >>> counts = Counts.of_rows([[30, 1, 69], [10, 1, 89]], ["a", "b"])
-    >>> ratios = separation(counts, 0, 1)
-    >>> ratios.log_odds.round(2), ratios.z.round(2)
-    (array([ 1.21,  0.  , -1.16]), array([ 3.26,  0.  , -3.21]))
+    >>> from textodds.stats.tally import Tally
+    >>> texts = ["win " * 30 + "you " + "the " * 69, "win " * 10 + "you " + "the " * 89]
+    >>> tally = Tally.of(texts, ["a", "b"])
+    >>> ratios = separation(tally.counts(), 0, 1)
+    >>> tally.vocabulary.words(), ratios.log_odds.round(2), ratios.z.round(2)
+    (['the', 'you', 'win'], array([-1.16,  0.  ,  1.21]), array([-3.21,  0.  ,  3.26]))
     """
     if prior is not None and not (prior > 0 and np.isfinite(prior)):
         raise InputError(

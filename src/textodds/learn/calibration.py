@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from textodds.errors import InputError
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import log_softmax
 
-MOST_BIASES = 300
-"""Classes up to which each has a bias of its own."""
+MOST_BIASES = 300  # classes up to which each has a bias of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +102,11 @@ class Calibration:
             gradient, curvature = parameters.copy(), np.eye(n)
             inner = (p * along).sum(axis=2)  # (B, N)
             weighted = p * weights[:, None]
-            gradient[:B] += np.tensordot(along, residual, 2)
+            slope = np.tensordot(along, residual, 2)
+            gradient[:B] += slope
             spread = (along * weighted).reshape(B, -1)
             curvature[:B, :B] += spread @ along.reshape(B, -1).T - (inner * weights) @ inner.T
-            curvature[:B, :B] += np.diag(np.tensordot(along, residual, 2))
+            curvature[:B, :B] += np.diag(slope)
             if n > B:
                 gradient[B:] += residual.sum(axis=0)
                 mixed = (along * weighted).sum(axis=1) - inner @ weighted  # (B, K)
@@ -148,7 +147,7 @@ class Calibration:
             return [slope * score + bias for score in scores]
         return [slope * score + own for score, own in zip(scores, bias, strict=True)]
 
-    def told(self, before: Floats, after: Floats, codes: Integers, weights: Floats) -> dict[str, Any]:
+    def told(self, before: Floats, after: Floats, codes: Integers, weights: Floats) -> dict[str, float]:
         """How well scores (N, K) do before and after it, as plain data."""
         return {
             "n": len(codes),
@@ -158,12 +157,12 @@ class Calibration:
             "temperature": self.temperature,
         }
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, list[float]]:
         """The calibration as plain data."""
         return {"slopes": self.slopes.tolist(), "bias": np.ravel(self.bias).tolist()}
 
     @classmethod
-    def of_dict(cls, plain: dict[str, Any]) -> Calibration:
+    def of_dict(cls, plain: Mapping[str, Sequence[float]]) -> Calibration:
         """The calibration that `as_dict` made plain data of."""
         slopes, bias = np.array(plain["slopes"], np.float64), np.array(plain["bias"], np.float64)
         sound = slopes.ndim == 1 and bias.ndim <= 1 and ((slopes > 1e-12) & (slopes < 1e12)).all()

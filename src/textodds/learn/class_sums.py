@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from textodds import _kernels
-from textodds.learn.arrays import Floats
-from textodds.learn.labelled_rows import cell_at
+from textodds.learn.arrays import Floats, Matrix, SparseRows
+from textodds.learn.design import cell_at
 from textodds.learn.solvers.objective import MANY_CLASSES, product, raw
 
 FEW_CLASSES = 4
 """Up to so many classes SciPy's product of sparse rows with membership is the fastest sum by class."""
 
-WHOLE = 1 << 53
-"""Up to here whole numbers are the same in double precision."""
+WHOLE = 1 << 53  # up to here whole numbers are the same in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +27,11 @@ class ClassSums:
     a full one, of ``8 K V`` bytes.
     """
 
-    labels: NDArray[Any]  # (K,) sorted
+    labels: NDArray[np.generic]  # (K,) sorted
     weight: Floats  # (K,)
     total: Floats  # (K, V), also of what never occurs, as scikit-learn has it
 
-    def of(self, labels: NDArray[Any]) -> ClassSums:
+    def of(self, labels: NDArray[np.generic]) -> ClassSums:
         """The same for labels, sorted, that hold these and maybe others, which have nothing yet."""
         if len(labels) == len(self.labels):
             return self
@@ -60,12 +58,12 @@ class LinearScores:
         """Of weights (K, V), which are laid out as scores are made of them fastest."""
         return cls(intercept, weights.T if len(weights) <= 2 else np.ascontiguousarray(weights.T))
 
-    def log_density(self, rows: Any) -> Floats:
+    def log_density(self, rows: Matrix) -> Floats:
         """The scores of rows, (N, K)."""
         K, rows = self.weights.shape[1], in_double(rows)
-        if sparse.issparse(rows) and K <= 2:  # a class at a time, so that the sum stays in a register
+        if not isinstance(rows, np.ndarray) and K <= 2:  # a class at a time: the sum stays in a register
             scores = np.stack([rows @ w for w in self.weights.T], axis=1)
-        elif sparse.issparse(rows) and K >= MANY_CLASSES:
+        elif not isinstance(rows, np.ndarray) and K >= MANY_CLASSES:
             scores = product(rows, self.weights)
         else:
             scores = np.asarray(rows @ self.weights)
@@ -74,7 +72,7 @@ class LinearScores:
         return scores
 
 
-def class_sums(rows: Any, codes: NDArray[np.intp], weights: Floats | None, K: int) -> Floats:
+def class_sums(rows: Matrix, codes: NDArray[np.intp], weights: Floats | None, K: int) -> Floats:
     """The sum of each column over the rows (N, V) of each class, (K, V).
 
     Examples
@@ -85,13 +83,13 @@ def class_sums(rows: Any, codes: NDArray[np.intp], weights: Floats | None, K: in
     """
     N, V = rows.shape
     u = np.ones(N) if weights is None else weights
-    if not sparse.issparse(rows):
+    if isinstance(rows, np.ndarray):
         member = sparse.csr_array((u, (codes, np.arange(N))), shape=(K, N))
         return np.asarray(member @ in_double(rows))
     if weights is None and rows.dtype == np.int64 and rows.data.max(initial=0) <= WHOLE // N:
         u = u.astype(np.int64)  # a copy of all counts in double precision takes as long as their sums
     else:
-        rows = in_double(rows)
+        rows = with_values(rows, rows.data.astype(np.float64, copy=False))
     if K <= FEW_CLASSES:
         members = np.zeros((N, K), dtype=u.dtype)
         members[np.arange(N), codes] = u
@@ -102,16 +100,17 @@ def class_sums(rows: Any, codes: NDArray[np.intp], weights: Floats | None, K: in
     return np.asarray(sparse.coo_array((values, cells), shape=(K, V)).toarray(), dtype=np.float64)
 
 
-def present(rows: Any, above: float) -> Any:
+def present(rows: Matrix, above: float) -> Matrix:
     """1.0 where a value is above a threshold of zero or more and 0.0 elsewhere, (N, V)."""
-    found = _with_values(rows, (_values(rows) > above).astype(np.float64))
-    may_repeat = sparse.issparse(rows) and not rows.has_canonical_format
-    if may_repeat and _kernels.repeats(raw(found), rows.shape[1]):
+    if isinstance(rows, np.ndarray):
+        return (rows > above).astype(np.float64)
+    found = with_values(rows, (rows.data > above).astype(np.float64))
+    if not rows.has_canonical_format and _kernels.repeats(raw(found), rows.shape[1]):
         return present(with_whole_cells(rows), above)
     return found
 
 
-def with_whole_cells(rows: Any) -> Any:
+def with_whole_cells(rows: SparseRows) -> SparseRows:
     """CSR rows no cell of which is stored in parts; the caller's rows stay as they are."""
     if rows.has_canonical_format:
         return rows
@@ -120,26 +119,21 @@ def with_whole_cells(rows: Any) -> Any:
     return rows
 
 
-def in_double(rows: Any) -> Any:
+def in_double(rows: Matrix) -> Matrix:
     """Rows in double precision, dense or CSR."""
-    return _with_values(rows, _values(rows).astype(np.float64, copy=False))
+    if isinstance(rows, np.ndarray):
+        return rows.astype(np.float64, copy=False)
+    return with_values(rows, rows.data.astype(np.float64, copy=False))
 
 
-def first_below(rows: Any, bound: float) -> tuple[int, int, float] | None:
+def first_below(rows: Matrix, bound: float) -> tuple[int, int, float] | None:
     """Row, column and value of the first number below a bound, if there is one."""
-    values = _values(rows)
+    values = rows if isinstance(rows, np.ndarray) else rows.data
     if not values.size or values.min() >= bound:
         return None
     return cell_at(rows, int(np.flatnonzero(values.reshape(-1) < bound)[0]))
 
 
-def _with_values(rows: Any, values: Floats) -> Any:
-    """Rows with other values in the same places, dense or CSR."""
-    if not sparse.issparse(rows):
-        return values
+def with_values(rows: SparseRows, values: Floats) -> SparseRows:
+    """CSR rows with other values in the same places."""
     return type(rows)((values, rows.indices, rows.indptr), shape=rows.shape, copy=False)
-
-
-def _values(rows: Any) -> NDArray[Any]:
-    """The numbers that are stored: all of dense rows, those of CSR."""
-    return np.asarray(rows.data if sparse.issparse(rows) else rows)

@@ -5,32 +5,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Unsupported
-from textodds.learn.arrays import Floats
-from textodds.learn.bayes import log_joint
+from textodds.learn.arrays import Floats, Matrix, SparseRows
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, Watch, shared
-from textodds.learn.folds import held_out
-from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_prior, log_softmax
+from textodds.learn.covariance import chosen
+from textodds.learn.design import Design, LabelledRows
+from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_joint, log_prior, log_softmax
 from textodds.learn.forms.quadratic import QuadraticModel
-from textodds.learn.held_out import HeldOut
-from textodds.learn.labelled_rows import LabelledRows
+from textodds.learn.held_out import HeldOut, held_out
 from textodds.learn.registry import Learner, Prior
-from textodds.learn.shrinkage_choice import chosen
 from textodds.stats.moments import Moments
 
 INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
 """Shrinkages of the covariance of texts that are tried, from the simplest model on."""
 
-ENOUGH = 700
-"""Texts to hold out, to choose the shrinkage and the temperature on."""
+ENOUGH = 700  # texts to hold out, to choose the shrinkage and the temperature on
 
 ROUGH, LEAST = 0.05, 3
 """Relative residual at which a discriminant is good enough to be compared, and steps it takes at least."""
@@ -41,11 +37,11 @@ class DiscriminantFit:
     """A fitted model, and how it was found."""
 
     model: LinearModel | QuadraticModel
-    about: dict[str, Any]
+    about: dict[str, object]
     factor: Floats | None = None  # no feature is scaled
     held_out: HeldOut | None = None  # what was said of rows that were held out
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """What is worth keeping, as plain data."""
         return self.about
 
@@ -55,13 +51,20 @@ class _Gaussian(Learner):
 
     takes_missing = False
 
-    def fit(self, rows: Any, labels: Sequence[Any], weights: ArrayLike | None = None) -> DiscriminantFit:
+    def fit(
+        self, rows: Matrix | ArrayLike, labels: Sequence[object], weights: ArrayLike | None = None
+    ) -> DiscriminantFit:
         """The model of rows (N, V), dense or SciPy sparse."""
         data = LabelledRows.of(rows, labels, weights, missing=self.takes_missing)
         return self.fit_design(None, data)
 
     def fit_design(
-        self, design: Any, data: LabelledRows, *, observer: Observer | None = None, calibrate: bool = True
+        self,
+        design: Design | None,
+        data: LabelledRows,
+        *,
+        observer: Observer | None = None,
+        calibrate: bool = True,
     ) -> DiscriminantFit:
         """The model of rows; ``design`` is for learners that scale them.
 
@@ -148,7 +151,7 @@ class LinearDiscriminantLearner(_Gaussian):
             raise InputError(f"tolerance must be between 0 and 1, got {self.tolerance!r}")
 
     def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
-        found = chosen("shared", self.shrinkage, data.rows, data.codes, data.weights, data.classes)
+        found = chosen("shared", self.shrinkage, data)
         moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights, full=True)
         intercept, weights = found.gaussian.fit(moments).linear()  # type: ignore[union-attr]
         model = LinearModel(data.classes, self._log_prior(data), intercept, Weights.of_matrix(weights))
@@ -158,7 +161,7 @@ class LinearDiscriminantLearner(_Gaussian):
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
         prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
 
-        def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
+        def along(kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
             start = None
             for shrinkage in intensities:
                 found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
@@ -213,9 +216,7 @@ class QuadraticDiscriminantLearner(_Gaussian):
             raise InputError(f"rank must be from 1 to 4096, got {self.rank!r}")
 
     def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
-        found = chosen(
-            "full", self.shrinkage, data.rows, data.codes, data.weights, data.classes, pooling=self.pooling
-        )
+        found = chosen("full", self.shrinkage, data, pooling=self.pooling)
         moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights, full=True)
         model = QuadraticModel(data.classes, self._log_prior(data), found.gaussian.fit(moments))
         return DiscriminantFit(model, found.report())
@@ -226,7 +227,7 @@ class QuadraticDiscriminantLearner(_Gaussian):
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
         prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
 
-        def along(kept: SparseClasses, rows: Any, intensities: Sequence[float]) -> Iterator[Floats]:
+        def along(kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
             directions = Directions.of(kept, self.rank)
             for shrinkage in intensities:
                 yield log_joint(directions.shrunk(shrinkage).log_density(rows), prior)
@@ -250,7 +251,7 @@ class _Path:
     n_held_out: int = 0
     held_out: HeldOut | None = None
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         return {
             "shrinkage": self.shrinkage,
             "temperature": self.calibration.temperature,
@@ -263,7 +264,7 @@ class _Path:
 def _chosen_sparse(
     whole: SparseClasses,
     shrinkage: float | str | None,
-    along: Callable[[SparseClasses, Any, Sequence[float]], Iterator[Floats]],
+    along: Callable[[SparseClasses, SparseRows, Sequence[float]], Iterator[Floats]],
     calibrate: bool,
 ) -> _Path:
     """Shrinkage, and calibration if it is wanted, by the log-loss of held-out rows.

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from textodds import _kernels
 from textodds.errors import InputError, NotConverged
-from textodds.learn.arrays import Floats, Integers
-from textodds.learn.bayes import normalise
+from textodds.learn.arrays import Floats, Integers, SparseRows
 from textodds.learn.conditionals import Multinomial
-from textodds.learn.forms.linear import MOST_CELLS, log_prior
+from textodds.learn.forms.linear import MOST_CELLS, log_prior, normalise
 from textodds.learn.naive_bayes import CountLearner
 from textodds.learn.registry import Prior
+from textodds.learn.solvers.objective import raw
 from textodds.stats.tally import Counts
 
-UNIT = 2.0**-30
-"""Weights are multiples of this, as in `textodds.stats.tally`."""
+UNIT = 2.0**-30  # weights are multiples of this, as in `textodds.stats.tally`
 
 
 @dataclass(frozen=True)
@@ -127,18 +125,15 @@ class Fit:
     objective: tuple[float, ...]
     converged: bool
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """What a model keeps of it."""
-        return {
-            "iterations": len(self.objective),
-            "converged": self.converged,
-            "objective": list(self.objective),
-        }
+        steps = list(self.objective)
+        return {"iterations": len(steps), "converged": self.converged, "objective": steps}
 
 
 def fit_rows(
     learner: SemiSupervisedLearner,
-    rows: Any,
+    rows: SparseRows,
     codes: Integers,
     classes: tuple[str, ...],
     weights: Floats | None = None,
@@ -165,17 +160,20 @@ def fit_rows(
         )
     weights = np.ones(len(codes)) if weights is None else np.round(weights / UNIT) * UNIT
     known = codes >= 0
-    seen, unseen = (_Part.of(rows[np.flatnonzero(part)], learner.binary) for part in (known, ~known))
+    seen, unseen = (raw(rows[np.flatnonzero(part)]) for part in (known, ~known))
+    if learner.binary:
+        seen, unseen = _present(seen), _present(unseen)
     labels = np.zeros((int(known.sum()), K))
     labels[np.arange(len(labels)), codes[known]] = weights[known]
-    steps = _Steps(learner, classes, seen.sums(labels), labels.sum(axis=0))
+    steps = _Steps(learner, classes, _sums(seen, labels, V), labels.sum(axis=0))
     mass = learner.weight * weights[~known]  # (U,)
     share, _ = _posterior(unseen, *steps.start(), learner.temperature)
     objective: list[float] = []
     converged = False
     while not converged and len(objective) < learner.max_iterations:
         share *= mass[:, None]
-        counts, documents = steps.counts + unseen.sums(share), steps.documents + share.sum(axis=0)  # (3)
+        counts = steps.counts + _sums(unseen, share, V)
+        documents = steps.documents + share.sum(axis=0)  # (3)
         log_theta, log_pi = steps.estimate(counts, documents)
         last = share
         share, evidence = _posterior(unseen, log_theta, log_pi, learner.temperature)
@@ -189,37 +187,27 @@ def fit_rows(
             NotConverged,
             stacklevel=2,
         )
-    presence = seen.present().sums(labels) + unseen.present().sums(last)
+    presence = _sums(_present(seen), labels, V) + _sums(_present(unseen), last, V)
     return Fit(_as_counts(classes, documents, counts, presence), tuple(objective), converged)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Some rows as the kernels take them."""
-
-    raw: _kernels.RawRows
-    n_features: int
-
-    @classmethod
-    def of(cls, rows: Any, binary: bool) -> _Part:
-        index = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
-        part = cls((*index, rows.data.astype(np.float64)), rows.shape[1])
-        return part.present() if binary else part
-
-    def present(self) -> _Part:
-        starts, features, values = self.raw
-        return _Part((starts, features, (values > 0).astype(np.float64)), self.n_features)
-
-    def sums(self, shares: Floats) -> Floats:
-        """``Σ_i shares_ik x_iv``, (V, K)."""
-        total = np.zeros((self.n_features, shares.shape[1]))
-        _kernels.add_rows(self.raw, np.ascontiguousarray(shares), total)
-        return total
+def _present(rows: _kernels.RawRows) -> _kernels.RawRows:
+    starts, features, values = rows
+    return starts, features, (values > 0).astype(np.float64)
 
 
-def _posterior(part: _Part, log_theta: Floats, log_pi: Floats, temperature: float) -> tuple[Floats, Floats]:
+def _sums(rows: _kernels.RawRows, shares: Floats, V: int) -> Floats:
+    """``Σ_i shares_ik x_iv``, (V, K)."""
+    total = np.zeros((V, shares.shape[1]))
+    _kernels.add_rows(rows, np.ascontiguousarray(shares), total)
+    return total
+
+
+def _posterior(
+    rows: _kernels.RawRows, log_theta: Floats, log_pi: Floats, temperature: float
+) -> tuple[Floats, Floats]:
     """The posteriors (2), (U, K), and the logarithms in the middle of (1) times T, (U,)."""
-    scores = _kernels.row_scores(part.raw, log_theta, log_pi)
+    scores = _kernels.row_scores(rows, log_theta, log_pi)
     if temperature != 1:
         scores /= temperature
     share, evidence = normalise(scores)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from textodds.errors import InputError
-from textodds.learn.arrays import Floats
+from textodds.learn.arrays import Floats, Matrix
 from textodds.learn.bayes import FittedClasses, shares_of
 
 
@@ -107,7 +107,7 @@ class LinearFit(FittedClasses):
             ratio=ratio,
         )
 
-    def scores(self, rows: Any) -> Floats:
+    def scores(self, rows: Matrix) -> Floats:
         """``log p(k | x)`` up to a constant by row, (N, K)."""
         out = np.asarray(rows @ self.weights)
         out += self.intercept

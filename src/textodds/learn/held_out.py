@@ -1,8 +1,9 @@
-"""What a model said of documents it had not learned: the ground that promises are made on."""
+"""Rows held out, and what a model said of them: the ground that choices and promises are made on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, LengthMismatch
-from textodds.learn.arrays import Floats, Mask
+from textodds.learn.arrays import Floats, Integers, Mask
 
-FEWEST = 100
-"""Documents below which nothing is calibrated, chosen or promised by what was said of them."""
+FOLDS = 5
+
+FEWEST = 100  # documents below which nothing is calibrated, chosen or promised by what was said of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,3 +70,25 @@ class HeldOut:
                 raise InputError(f"the tensor `honest.{name}` cannot be")
             parts[name] = array
         return cls(**parts)
+
+
+def held_out(codes: Integers, enough: int) -> Iterator[Mask]:
+    """Which rows (N,) are held out, fold by fold: each fold as even by class as it can be.
+
+    As many folds as it takes to hold out ``enough`` rows: one of much data, all of little; the same ones
+    every time.
+    """
+    n = len(codes)
+    order = np.lexsort((np.random.default_rng(0).random(n), codes))
+    fold_of = np.empty(n, dtype=np.int64)
+    fold_of[order] = np.arange(n) % FOLDS
+    for fold in range(min(FOLDS, math.ceil(enough * FOLDS / n))):
+        held = fold_of == fold
+        if held.any():
+            yield held
+
+
+def tells_classes_apart(codes: Integers, weights: Floats, held: Mask) -> bool:
+    """Whether two classes are left when a fold (N,) is held out, and one of them has rows in it."""
+    left = np.bincount(codes[~held], weights[~held], int(codes.max(initial=0)) + 1) > 0
+    return bool(np.count_nonzero(left) >= 2 and weights[held][left[codes[held]]].sum() > 0)

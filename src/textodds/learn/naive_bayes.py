@@ -48,7 +48,8 @@ def fit(learner: CountLearner, counts: Counts) -> LinearModel:
 
     Examples
     --------
-    >>> counts = Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see see", "free"], ["ham", "spam"]).counts()
     >>> np.exp(fit(MultinomialLearner(), counts).log_posterior(np.array([[1, 0]]))).round(3)
     array([[0.692, 0.308]])
     """

@@ -1,20 +1,42 @@
-"""Recipes: every choice that makes a model, and the making of it from counts."""
+"""Recipes: every choice that makes a model, as options or as it is written, and the making of it from counts.
+
+Learners are written with their settings, ``softmax:C=10:ngrams=1-2, multinomial:binary``: a comma separates
+learners, a colon settings. The learner checks its own; those of how texts are cut, and which words are kept,
+go with every learner of texts, and with ``auto``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from textodds.errors import InputError, NoData, Unsupported, suggestion
-from textodds.learn import naive_bayes
+from textodds.errors import BadFile, InputError, NoData, Unsupported, suggestion
+from textodds.learn import naive_bayes, registry
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.registry import LEARNERS, Learner, as_dict, names_of, of_dict, resolved
+from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, settings_of
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
 
 UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
+
+OF_WEIGHTING = {"frequency": "frequency", "idf": "idf", "smooth": "smooth", "unit_length": "unit"}
+"""Settings of what occurrences are worth, and the field of `Weighting` that each is."""
+
+OF_TEXTS = (
+    *(each.name for each in fields(TextSettings) if each.name != "count_unknown"),
+    *(each.name for each in fields(Selection)),
+    *("unknown", "sklearn"),
+    *OF_WEIGHTING,
+)
+"""Settings of how texts are cut, which words are kept, and what they are worth."""
+
+FLAGS = ("lower", "strip_accents", "sklearn", "idf", "smooth", "unit_length")
+"""Those that may stand alone, for yes."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +74,7 @@ class Recipe:
             "settings": self.settings.as_dict(),
             "selection": asdict(self.selection),
             "unknown": self.unknown,
-            "learner": as_dict(self.learner),
+            "learner": registry.as_dict(self.learner),
             "weighting": None if self.weighting is None else self.weighting.as_dict(),
         }
 
@@ -64,7 +86,7 @@ class Recipe:
             TextSettings(**plain["settings"]),
             Selection(**plain["selection"]),
             str(plain["unknown"]),
-            of_dict(plain["learner"]),
+            registry.of_dict(plain["learner"]),
             None if weighting is None else Weighting(**weighting),
         )
 
@@ -85,7 +107,7 @@ def recipe_of(
 
     ``learner`` may be its name, or an estimator. ``sklearn`` cuts texts as scikit-learn does.
     """
-    learner = resolved(learner)
+    learner = registry.resolved(learner)
     entry = learner.entry
     if not entry.is_of_texts:
         raise InputError(
@@ -138,12 +160,7 @@ def selected(tally: Tally, selection: Selection) -> tuple[Counts, Vocabulary]:
         return counts, vocabulary
     occurrences = counts.by_feature(counts.occurrences)
     keep = selection.mask(counts.by_feature(counts.documents), occurrences, tally.n_documents)
-    surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
-    if surplus > 0:  # of the words as frequent as the last, the alphabet decides
-        least = occurrences[keep].min()
-        tied = np.flatnonzero(keep & (occurrences == least))
-        by_name = sorted(zip(vocabulary.words(tied), tied.tolist(), strict=True))
-        keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
+    selection.break_ties(keep, occurrences, vocabulary.words)
     return counts.select(keep), vocabulary.select(np.flatnonzero(keep))
 
 
@@ -169,3 +186,205 @@ def with_unknown(counts: Counts, vocabulary: Vocabulary, policy: str) -> tuple[C
         )
     grown, place = vocabulary.insert(UNKNOWN)
     return counts.insert(place, moved, new=len(grown) > len(vocabulary)), grown
+
+
+@dataclass(frozen=True)
+class SpelledLearner:
+    """A learner as it was written."""
+
+    text: str  # as it was written
+    name: str  # of the learner, or ``auto``
+    settings: dict[str, Any] = field(default_factory=dict)  # those of the learner itself
+    words: dict[str, Any] = field(default_factory=dict)  # how texts are cut and which words kept, for `train`
+
+    def learner(self, **usual: Any) -> Learner:
+        """The learner, with ``usual`` settings in the place of those that are not given."""
+        try:
+            return learner_named(self.name, **{**usual, **self.settings})
+        except InputError:  # in the words of the learner
+            raise
+        except (TypeError, ValueError) as error:
+            text = next((key for key, value in self.settings.items() if isinstance(value, str)), "")
+            raise InputError(
+                f"`{text}` cannot be `{self.settings.get(text)}` in `{self.text}`", hint="write a number"
+            ) from error
+
+
+def spelled(text: str) -> tuple[SpelledLearner, ...]:
+    """The learners that are written.
+
+    >>> one, two = spelled("softmax:C=10:ngrams=1-2, multinomial:binary:alpha=auto")
+    >>> one.name, one.settings, one.words
+    ('softmax', {'C': 10.0}, {'ngrams': (1, 2)})
+    >>> two.learner()
+    MultinomialLearner(alpha=None, prior='data', binary=True)
+    """
+    found = tuple(_one(part.strip()) for part in _parts(text, ",") if part.strip())
+    if not found:
+        raise InputError("no learner is named", hint=f"name one of {', '.join([AUTO, *LEARNERS])}")
+    for name in (names := [one.text for one in found]):
+        if names.count(name) > 1:
+            raise InputError(f"`{name}` is named twice", hint="leave out one of the two")
+    if len(found) > 1 and AUTO in (one.name for one in found):
+        raise InputError(
+            "auto is any of the learners", hint="write auto alone, or the learners to choose from"
+        )
+    return found
+
+
+def _one(text: str) -> SpelledLearner:
+    name, *written = (part.strip() for part in _parts(text, ":"))
+    if name != AUTO and name not in LEARNERS:
+        learner_named(name)  # refuses it
+    # The settings of the learner, and their types.
+    own = {} if name == AUTO else {each.name: str(each.type) for each in fields(LEARNERS[name].load())}  # type: ignore[arg-type]
+    found = SpelledLearner(text, name)
+    seen: set[str] = set()
+    for setting in written:
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        key = key.replace("-", "_")
+        if not key or (equals and not value) or key in seen:
+            raise InputError(
+                f"`{text}` is not a learner with settings",
+                hint="write each setting once, after a colon: `softmax:ngrams=1-2:C=10`",
+            )
+        seen.add(key)
+        if key not in own and key not in OF_TEXTS:
+            raise _unknown(name, key, tuple(own))
+        if not equals and key not in (*FLAGS, *_flags_of(name)):
+            raise InputError(f"`{key}` needs a value in `{text}`", hint=f"write `{key}=…`")
+        place = found.settings if key in own else found.words
+        place[key] = _value(key, value, text) if equals else True
+        if key in own and type(place[key]) is int and "int" not in own[key]:
+            place[key] = float(place[key])
+    weighting = {OF_WEIGHTING[key]: found.words.pop(key) for key in OF_WEIGHTING if key in found.words}
+    if weighting:
+        found.words["weighting"] = Weighting(**weighting)
+    if "stop_words" in found.words and found.words["stop_words"] != "english":
+        found.words["stop_words"] = words_in(found.words["stop_words"])
+    if "vocabulary" in found.words:  # blanks are part of what characters make
+        unit = str(found.words.get("unit", ""))
+        found.words["vocabulary"] = words_in(
+            found.words["vocabulary"], stripped=not unit.startswith("characters")
+        )
+    if "hash_seed" in found.words and "hash_bits" not in found.words:
+        raise InputError(
+            "`hash_seed` is the seed of a hash, but words are not hashed", hint=f"write `{text}:hash_bits=22`"
+        )
+    if name != AUTO:
+        found.learner()  # refuses now what cannot be
+    return found
+
+
+def _unknown(name: str, key: str, own: tuple[str, ...]) -> InputError:
+    having = [other for other, entry in LEARNERS.items() if key in settings_of(entry.load())]
+    if others := [other for other in having if LEARNERS[other].is_named] or having:
+        value = "" if key in _flags_of(others[0]) else "=…"
+        return InputError(
+            f"{name} has no {key}", hint=f"`{key}` goes with {', '.join(others)}: `{others[0]}:{key}{value}`"
+        )
+    takes = f"it takes {', '.join(own)}; and of texts " if own else "it takes "
+    return InputError(
+        f"{name} has no {key}{suggestion(key, [*own, *OF_TEXTS])}", hint=takes + ", ".join(OF_TEXTS)
+    )
+
+
+def _flags_of(name: str) -> list[str]:
+    """Settings of a learner that are yes or no."""
+    own = () if name == AUTO else fields(LEARNERS[name].load())  # type: ignore[arg-type]
+    return [each.name for each in own if isinstance(each.default, bool)]
+
+
+def _parts(text: str, mark: str) -> list[str]:
+    """A text cut at a mark, but not within braces, in which a prior may be written as JSON."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if character == mark and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _value(key: str, value: str, text: str) -> Any:
+    """The value of a setting.
+
+    >>> _value("ngrams", "1-2", ""), _value("alpha", "auto", ""), _value("C", "0.5", "")
+    ((1, 2), None, 0.5)
+    """
+    read, wanted = _READ.get(key, (_plain, ""))
+    try:
+        return read(value)
+    except ValueError as error:
+        raise InputError(f"`{key}` cannot be `{value}` in `{text}`", hint=f"write {wanted}") from error
+
+
+def _plain(text: str) -> Any:
+    named = {"auto": None, "none": None, "true": True, "false": False, "yes": True, "no": False}
+    if text.lower() in named:
+        return named[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _range(text: str) -> tuple[int, int]:
+    shortest, dash, longest = text.partition("-")
+    return int(shortest), int(longest) if dash else int(shortest)
+
+
+def prior(text: str, mark: str = "/") -> str | dict[str, float]:
+    """``data``, ``uniform``, or a probability for each class.
+
+    >>> prior("spam=0.02/ham=0.98")
+    {'spam': 0.02, 'ham': 0.98}
+    """
+    if text in ("data", "uniform"):
+        return text
+    if text.lstrip().startswith("{"):  # for labels that hold one of the marks
+        return {str(label): float(share) for label, share in json.loads(text).items()}
+    pairs = [part.rpartition("=") for part in text.split(mark)]
+    given = {label.strip(): float(share) for label, _, share in pairs}
+    if len(given) < len(pairs):  # a class that is named twice
+        raise ValueError
+    return given
+
+
+def _documents(text: str) -> int | float:
+    """A number of documents or, with a decimal point, a share of them."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _number(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
+_READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    **dict.fromkeys(
+        ("min_df", "max_df"), (_documents, "a number of texts such as 5, or a share of them such as 0.5")
+    ),
+    **dict.fromkeys(("max_features", "hash_bits", "hash_seed"), (_number, "a whole number")),
+    "ngrams": (_range, "`1-2` for single words and pairs, `2` for pairs only"),
+    "characters": (_range, "`2-5` for runs of two to five characters"),
+    "prior": (prior, "`data`, `uniform`, or every class once: `prior=spam=0.02/ham=0.98`"),
+    **dict.fromkeys(("unit", "stop_words", "vocabulary"), (str, "")),
+}
+
+
+def words_in(path: str, *, stripped: bool = True) -> list[str]:
+    """The words in a file, one a line; blank lines are passed over."""
+    from textodds.data import files
+
+    try:
+        with files.trouble(files.named(path)):
+            lines = Path(path).read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise BadFile(f"`{path}` is not UTF-8: {error.reason} at byte {error.start}") from error
+    return [word for line in lines if (word := line.strip() if stripped else line)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -30,51 +30,21 @@ COUNTS, DOCUMENTS, TABLE = "counts", "documents", "table"
 
 @dataclass(frozen=True)
 class Entry:
-    """A learner's place in the table, and what it can do.
+    """A learner's place in the table, and what it can do."""
 
-    Attributes
-    ----------
-    name : str
-        By which users call it, and the model file.
-    home : str
-        Module and class, ``package.module:Class``.
-    title : str
-        What it is, in a few words.
-    learns_from : tuple of str
-        `COUNTS`, `DOCUMENTS`, `TABLE`.
-    family : str
-        ``generative``, ``discriminative``, or ``hybrid`` of both.
-    is_density : bool
-        Whether it models how texts or rows come about, so that typical ones are known.
-    features : tuple of str
-        Features with which it takes part in a choice (`textodds.text.features`); none if it does not.
-    choice : dict
-        Settings with which it does: what is chosen together with it is left open.
-    usual : dict
-        Text settings that it has unless others are given.
-    column_kind : str
-        ``number`` or ``category``, if it takes columns of one kind only.
-    on_spark : bool
-        Whether Spark can train it.
-    is_merged : bool
-        Whether its models add, subtract and learn more, being made of counts of documents alone.
-    is_named : bool
-        Whether users name it; `semisupervised` is what unlabelled texts make of `multinomial`.
-    """
-
-    name: str
-    home: str
-    title: str
-    learns_from: tuple[str, ...]
-    family: str = "generative"
-    is_density: bool = False
-    features: tuple[str, ...] = ()
-    choice: Mapping[str, Any] = field(default_factory=dict)
-    usual: Mapping[str, Any] = field(default_factory=dict)
-    column_kind: str | None = None
-    on_spark: bool = False
-    is_merged: bool = False
-    is_named: bool = True
+    name: str  # by which users call it, and the model file
+    home: str  # module and class, ``package.module:Class``; of this room ``.module:Class``
+    title: str  # what it is, in a few words
+    learns_from: tuple[str, ...]  # `COUNTS`, `DOCUMENTS`, `TABLE`
+    family: str = "generative"  # or ``discriminative``, or ``hybrid`` of both
+    is_density: bool = False  # whether it models how texts or rows come about, so that typical ones are known
+    features: tuple[str, ...] = ()  # `textodds.text.settings.FEATURES` with which it takes part in a choice
+    choice: Mapping[str, object] = field(default_factory=dict)  # its settings then: what is chosen is open
+    usual: Mapping[str, object] = field(default_factory=dict)  # text settings unless others are given
+    column_kind: str | None = None  # ``number`` or ``category``, if it takes columns of one kind only
+    on_spark: bool = False  # whether Spark can train it
+    is_merged: bool = False  # whether its models add, subtract and learn more, being made of counts alone
+    is_named: bool = True  # whether users name it; `semisupervised` is `multinomial` with unlabelled texts
 
     @property
     def is_of_texts(self) -> bool:
@@ -99,11 +69,16 @@ class Entry:
     def load(self) -> type[Learner]:
         """The class of the learner, imported now."""
         module, _, name = self.home.partition(":")
-        kind: type[Learner] = getattr(import_module(module), name)
+        kind: type[Learner] = getattr(import_module(module, __package__), name)
         return kind
 
 
-_OF_COUNTS: dict[str, Any] = {"learns_from": (COUNTS,), "choice": {"alpha": None}, "on_spark": True}
+_COUNTS: dict[str, Any] = {
+    "learns_from": (COUNTS,),
+    "choice": {"alpha": None},
+    "on_spark": True,
+    "is_merged": True,
+}
 # What is chosen is solved as finely as it was compared: held-out loss differs by far more between candidates.
 _SOFTMAX: dict[str, Any] = {
     "learns_from": (DOCUMENTS,),
@@ -111,36 +86,36 @@ _SOFTMAX: dict[str, Any] = {
     "usual": {"ngrams": (1, 2)},
     "on_spark": True,
 }
+_TABLE: dict[str, Any] = {"learns_from": (TABLE,), "is_density": True}
+_NUMBERS, _CATEGORIES = ({**_TABLE, "column_kind": kind} for kind in ("number", "category"))
+_BOTH: dict[str, Any] = {"learns_from": (DOCUMENTS, TABLE), "column_kind": "number"}
 _ENTRIES = (
     Entry(
         "multinomial",
-        "textodds.learn.naive_bayes:MultinomialLearner",
+        ".naive_bayes:MultinomialLearner",
         "multinomial naive Bayes",
         is_density=True,
         features=("words", "pairs", "letters"),
-        is_merged=True,
-        **_OF_COUNTS,
+        **_COUNTS,
     ),
     Entry(
         "bernoulli",
-        "textodds.learn.naive_bayes:BernoulliLearner",
+        ".naive_bayes:BernoulliLearner",
         "Bernoulli naive Bayes",
         is_density=True,
         features=("words",),
-        is_merged=True,
-        **_OF_COUNTS,
+        **_COUNTS,
     ),
     Entry(
         "complement",
-        "textodds.learn.naive_bayes:ComplementLearner",
+        ".naive_bayes:ComplementLearner",
         "complement naive Bayes",
         features=("words", "pairs"),
-        is_merged=True,
-        **_OF_COUNTS,
+        **_COUNTS,
     ),
     Entry(
         "semisupervised",
-        "textodds.learn.em:SemiSupervisedLearner",
+        ".em:SemiSupervisedLearner",
         "multinomial naive Bayes with unlabelled texts",
         (COUNTS,),
         is_density=True,
@@ -148,7 +123,7 @@ _ENTRIES = (
     ),
     Entry(
         "softmax",
-        "textodds.learn.softmax.regression:SoftmaxLearner",
+        ".softmax.regression:SoftmaxLearner",
         "softmax regression",
         family="discriminative",
         features=("words", "pairs", "letters", "characters"),
@@ -156,64 +131,29 @@ _ENTRIES = (
     ),
     Entry(
         "nb-softmax",
-        "textodds.learn.softmax.regression:NBSoftmaxLearner",
+        ".softmax.regression:NBSoftmaxLearner",
         "softmax regression with naive Bayes behind it",
         family="hybrid",
         features=("words", "pairs", "triples", "letters", "characters"),
         **_SOFTMAX,
     ),
-    Entry(
-        "mixed",
-        "textodds.learn.tables:MixedLearner",
-        "naive Bayes of numbers, categories and texts",
-        (TABLE,),
-        is_density=True,
-    ),
-    Entry(
-        "gaussian",
-        "textodds.learn.discriminant:GaussianLearner",
-        "Gaussian naive Bayes",
-        (TABLE,),
-        is_density=True,
-        column_kind="number",
-    ),
-    Entry(
-        "categorical",
-        "textodds.learn.tables:CategoricalLearner",
-        "categorical naive Bayes",
-        (TABLE,),
-        is_density=True,
-        column_kind="category",
-    ),
-    Entry(
-        "table",
-        "textodds.learn.tables:JointTableLearner",
-        "the full table of few columns",
-        (TABLE,),
-        is_density=True,
-        column_kind="category",
-    ),
-    Entry(
-        "lda",
-        "textodds.learn.discriminant:LinearDiscriminantLearner",
-        "linear discriminant analysis",
-        (DOCUMENTS, TABLE),
-        column_kind="number",
-    ),
+    Entry("mixed", ".tables:MixedLearner", "naive Bayes of numbers, categories and texts", **_TABLE),
+    Entry("gaussian", ".discriminant:GaussianLearner", "Gaussian naive Bayes", **_NUMBERS),
+    Entry("categorical", ".tables:CategoricalLearner", "categorical naive Bayes", **_CATEGORIES),
+    Entry("table", ".tables:JointTableLearner", "the full table of few columns", **_CATEGORIES),
+    Entry("lda", ".discriminant:LinearDiscriminantLearner", "linear discriminant analysis", **_BOTH),
     Entry(
         "qda",
-        "textodds.learn.discriminant:QuadraticDiscriminantLearner",
+        ".discriminant:QuadraticDiscriminantLearner",
         "quadratic discriminant analysis",
-        (DOCUMENTS, TABLE),
-        column_kind="number",
+        **_BOTH,
     ),
 )
 
 LEARNERS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """All learners, in the order in which they are listed; to add one, add its entry."""
 
-AUTO = "auto"
-"""In the place of a learner or of features: the best is chosen."""
+AUTO = "auto"  # in the place of a learner or of features: the best is chosen
 
 
 class Learner:
@@ -241,11 +181,14 @@ class Learner:
         """Whether the smoothing is left to be chosen."""
         return False
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """The settings that are not as usual, by name."""
-        usual = type(self)()
-        found = {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
-        return {name: value for name, value in found.items() if not _same(value, getattr(usual, name))}
+        usual, found = type(self)(), {}
+        for name in settings_of(type(self)):
+            value, default = getattr(self, name), getattr(usual, name)
+            if type(value) is not type(default) or not np.all(value == default):
+                found[name] = value
+        return found
 
 
 def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False) -> tuple[str, ...]:
@@ -256,18 +199,14 @@ def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False)
     >>> names_of(tables=True)
     ('mixed', 'gaussian', 'categorical', 'table', 'lda', 'qda')
     """
-    return tuple(_names(texts=texts, tables=tables, choice=choice))
-
-
-def _names(*, texts: bool, tables: bool, choice: bool) -> Iterator[str]:
-    for name, entry in LEARNERS.items():
-        if (
-            entry.is_named
-            and (entry.is_of_texts or not texts)
-            and (entry.is_of_tables or not tables)
-            and (entry.features or not choice)
-        ):
-            yield name
+    return tuple(
+        name
+        for name, entry in LEARNERS.items()
+        if entry.is_named
+        and (entry.is_of_texts or not texts)
+        and (entry.is_of_tables or not tables)
+        and (entry.features or not choice)
+    )
 
 
 def learner_named(name: str, **choices: Any) -> Learner:
@@ -291,11 +230,11 @@ def settings_of(kind: type[Learner]) -> tuple[str, ...]:
     return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
-def entry_of(learner: Learner) -> Entry:
+def entry_of(learner: object) -> Entry:
     """The entry of a learner; refuses what is none."""
     home = f"{type(learner).__module__}:{type(learner).__qualname__}"
     for entry in LEARNERS.values():
-        if entry.home == home:
+        if entry.home in (home, home.removeprefix(__package__)):
             return entry
     raise InputError(
         f"{_described(learner)} is no learner of ours",
@@ -308,18 +247,18 @@ def name_of(learner: Learner) -> str:
     return entry_of(learner).name
 
 
-def resolved(learner: Any) -> Learner:
+def resolved(learner: object) -> Learner:
     """A learner that may be given by its name, or as an estimator of scikit-learn's kind."""
     if isinstance(learner, str):
         return learner_named(learner)
-    if callable(getattr(type(learner), "learner", None)):  # an estimator in front of one
-        learner = learner.learner()
+    if callable(make := getattr(type(learner), "learner", None)):  # an estimator in front of one
+        learner = make(learner)
     entry_of(learner)  # refuses what is none
-    found: Learner = learner
-    return found
+    assert isinstance(learner, Learner)
+    return learner
 
 
-def as_dict(learner: Learner) -> dict[str, Any]:
+def as_dict(learner: Learner) -> dict[str, object]:
     """A learner as plain data, for the model file."""
     choices = asdict(learner)  # type: ignore[call-overload]
     if isinstance(choices.get("alpha"), np.ndarray):
@@ -335,17 +274,13 @@ def of_dict(choices: dict[str, Any]) -> Learner:
     if choices.get("C") == "inf":
         choices["C"] = math.inf
     if isinstance(choices.get("descent"), dict):
-        from textodds.learn.solvers import Descent
+        from textodds.learn.solvers.descent import Descent
 
         choices["descent"] = Descent(**choices["descent"])
     return learner_named(choices.pop("learner"), **choices)
 
 
-def _same(value: Any, usual: Any) -> bool:
-    return type(value) is type(usual) and bool(np.all(value == usual))
-
-
-def _described(thing: Any) -> str:
+def _described(thing: object) -> str:
     """What something is: its value where that says it, else its kind."""
     kind = thing if isinstance(thing, type) else type(thing)
     name = f"{kind.__module__}.{kind.__qualname__}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import ClassVar, Generic, TypeVar
 
 from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.conditionals.gaussian import Gaussian
@@ -62,8 +63,27 @@ class MixedLearner(Learner):
         return Gaussian("diagonal", smoothing=self.smoothing)
 
 
+Density = TypeVar("Density", Categorical, FullTable)
+
+
+class _OfCategories(Learner, Generic[Density]):
+    """A prior times a class-conditional of columns of categories, whose settings are those of the learner."""
+
+    kind: ClassVar[type]
+
+    def __post_init__(self) -> None:  # refuses choices that cannot be, when a learner is made
+        check_prior(self.prior)
+        _ = self.density
+
+    @property
+    def density(self) -> Density:
+        """The class-conditional."""
+        density: Density = self.kind(**{each.name: getattr(self, each.name) for each in fields(self.kind)})
+        return density
+
+
 @dataclass(frozen=True)
-class CategoricalLearner(Learner):
+class CategoricalLearner(_OfCategories[Categorical]):
     """Categorical naive Bayes: every column is one of categories; see `Categorical`.
 
     Parameters
@@ -78,19 +98,11 @@ class CategoricalLearner(Learner):
     missing: str = "ignore"
     unseen: str = "ignore"
     prior: Prior = "data"
-
-    def __post_init__(self) -> None:
-        _ = self.categorical
-        check_prior(self.prior)
-
-    @property
-    def categorical(self) -> Categorical:
-        """The class-conditional."""
-        return Categorical(self.alpha, self.missing, self.unseen)
+    kind = Categorical
 
 
 @dataclass(frozen=True)
-class JointTableLearner(Learner):
+class JointTableLearner(_OfCategories[FullTable]):
     """The full table of few columns of categories; see `FullTable`.
 
     Parameters
@@ -101,18 +113,11 @@ class JointTableLearner(Learner):
         As in `MixedLearner`.
     """
 
+    kind = FullTable
+
     alpha: float = 1.0
     backoff: str = "independent"
     missing: str = "ignore"
     unseen: str = "ignore"
     max_cells: int = 1_000_000
     prior: Prior = "data"
-
-    def __post_init__(self) -> None:
-        _ = self.table
-        check_prior(self.prior)
-
-    @property
-    def table(self) -> FullTable:
-        """The class-conditional."""
-        return FullTable(self.alpha, self.backoff, self.missing, self.unseen, self.max_cells)

@@ -23,15 +23,14 @@ from textodds import _kernels
 from textodds.data import Batch
 from textodds.data.batch import taken
 from textodds.errors import InputError, NoData, Unsupported
-from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
 from textodds.learn.conditionals.bernoulli import log_absent
-from textodds.learn.forms.linear import LOG_ZERO, log, log_prior, log_softmax
+from textodds.learn.forms.linear import LOG_ZERO, log, log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import selected
 from textodds.learn.solvers.objective import raw
-from textodds.stats.hash_sample import UNIT, Example, as_rows
+from textodds.stats.sample import UNIT, Example, as_rows
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe

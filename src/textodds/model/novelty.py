@@ -16,7 +16,7 @@ from textodds.model.base import forgettable_parts
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
-    from textodds.stats.hash_sample import Example
+    from textodds.stats.sample import Example
 
 Floats = NDArray[np.float64]
 

@@ -15,18 +15,17 @@ from textodds.data.table_batch import columns_there, gathered
 from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.judge.novelty import Familiarity, Typical
-from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.conditionals.product import Product
-from textodds.learn.forms.linear import log_prior, log_softmax
+from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
 from textodds.model.base import class_number, forgettable_parts, of_labels
 from textodds.model.blocks import Block, ColumnChoice, block_of_dict
 from textodds.model.table_tally import TableTally
 from textodds.model.text_model import Prediction
-from textodds.stats.additive import Additive
-from textodds.stats.reservoir import Reservoir, offer_rows
+from textodds.stats.sample import Reservoir, offer_rows
+from textodds.stats.tally import Additive
 
 Floats = NDArray[np.float64]
 

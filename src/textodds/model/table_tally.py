@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from textodds.data import TableBatch
 from textodds.errors import InputError, NoData
 from textodds.model.blocks import Block, Statistic, Words
-from textodds.stats.additive import Additive
 from textodds.stats.moments import Moments
-from textodds.stats.tally import MEMORY, Tally, TallyBuilder
+from textodds.stats.tally import MEMORY, Additive, Tally, TallyBuilder
 
 
 @dataclass(frozen=True, eq=False)

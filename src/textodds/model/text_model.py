@@ -16,17 +16,14 @@ from textodds import _kernels
 from textodds.data import Batch, Texts, read
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
-from textodds.learn.bayes import log_joint
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.equivalence import Hyperplane
-from textodds.learn.forms.linear import LinearModel, Weights, log_prior, log_softmax
+from textodds.learn.forms.linear import LinearModel, Weights, log_joint, log_prior, log_softmax
 from textodds.learn.recipe import Recipe, fitted, selected
 from textodds.learn.registry import Prior
 from textodds.model.base import class_number, largest, of_labels
 from textodds.model.explain import OTHERS, Explanation, ReadText, explain
-from textodds.stats.additive import Additive
-from textodds.stats.tally import Tally
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import Additive, Tally, checked_threads
 from textodds.text import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -325,7 +322,7 @@ class TextModel(Additive):
         forgotten while it is asked about them, so that they are to it as new as those to come.
         """
         from textodds.model.novelty import typical_texts
-        from textodds.stats.hash_sample import TYPICAL, HashSample
+        from textodds.stats.sample import TYPICAL, HashSample
 
         sample = HashSample(TYPICAL)
         for batch in read(source, labels, labelled=seen, **reading):
@@ -454,7 +451,7 @@ class TextModel(Additive):
         """
         from textodds.learn.softmax.odds_ratios import odds_ratios
         from textodds.learn.softmax.regression import parameters_of
-        from textodds.learn.solvers import Objective
+        from textodds.learn.solvers.objective import Objective
 
         if not self.recipe.learner.entry.is_penalised or "C" not in self.info.get("fit", {}):
             raise Unsupported(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textodds.spark.dataframes import collected
 from textodds.spark.tasks import PART_SPARK, Aside, add_parts, count_rows, tally_of
 from textodds.spark.wire import telling
-from textodds.stats.hash_sample import HashSample
+from textodds.stats.sample import HashSample
 from textodds.stats.tally import Sum, Tally, warn_pruned
 
 if TYPE_CHECKING:

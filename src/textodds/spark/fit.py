@@ -16,11 +16,10 @@ from textodds.errors import InputError, NotConverged
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe, selected
-from textodds.learn.softmax import nb_scaling
-from textodds.learn.softmax.penalty import as_c
-from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, class_factors, linear_of
-from textodds.learn.solvers import Parameters
+from textodds.learn.softmax.penalty import scales_or_centre
+from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, as_c, class_factors, linear_of
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
+from textodds.learn.solvers.objective import Parameters
 from textodds.model.text_model import TextModel
 from textodds.spark.dataframes import collected
 from textodds.spark.models import sent
@@ -127,7 +126,7 @@ def _from_naive_bayes(
     presence[counts.feature_of, counts.class_of] = counts.documents
     some = [k for k, name in enumerate(counts.classes) if name in classes]
     mass = (counts.class_documents * factors)[some]
-    return nb_scaling.scales_or_centre(learner.form, (presence * factors)[:, some], learner.smoothing, mass)
+    return scales_or_centre(learner.form, (presence * factors)[:, some], learner.smoothing, mass)
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from textodds.data.rejects import Origin, Rejects
 from textodds.errors import BadRow, VocabularyPruned
 from textodds.model import text_file
 from textodds.spark.wire import packed, unpacked
-from textodds.stats.hash_sample import HashSample
+from textodds.stats.sample import HashSample
 from textodds.stats.tally import Sum, Tally, TallyBuilder
 from textodds.text import TextSettings, Vocabulary
 

@@ -15,13 +15,14 @@ from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.held_out import FEWEST
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import LEARNERS, Learner, resolved
-from textodds.learn.softmax.penalty import HeldOutScores, as_c
+from textodds.learn.softmax.penalty import HeldOutScores
+from textodds.learn.softmax.regression import as_c
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
 from textodds.spark.tasks import RowErrors
-from textodds.stats.hash_sample import SAMPLE, TYPICAL
+from textodds.stats.sample import SAMPLE, TYPICAL
 from textodds.training.choose import Pool, candidates, chosen, open_candidates, usual
 from textodds.training.choose.candidates import candidate_of
 from textodds.training.choose.race import ENOUGH

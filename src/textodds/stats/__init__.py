@@ -2,9 +2,8 @@
 
 Read `tally` first (words by class), then `moments` (numbers) and `categories` (columns of categories): each
 is a sufficient statistic with ``+`` and ``-``, and none stores a choice such as smoothing. `documents` keeps
-texts as sparse rows, for learners that need all of them at once. `hash_sample` and `reservoir` are fair
-samples of what passes by, `document_ids` says which documents a model holds, `threads` how many threads a
-call may use. `additive` is the ``+`` and ``-`` of them all.
+texts as sparse rows, for learners that need all of them at once. `sample` has fair samples of what passes by,
+`document_ids` says which documents a model holds.
 
 From outside: any of these modules; nothing here knows of learners or models.
 """

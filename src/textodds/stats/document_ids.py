@@ -59,7 +59,6 @@ class DocumentIds:
         return cls((), np.zeros(0, np.uint64), np.zeros(0, np.uint32))
 
     def _with(self, numbers: NDArray[np.uint64], labels: Sequence[str]) -> DocumentIds:
-        """The ledger with some hashes that it has not."""
         classes = tuple(sorted({*self.classes, *labels}))
         index = {name: k for k, name in enumerate(classes)}
         place = np.array([index[name] for name in self.classes], dtype=np.uint32)
@@ -95,7 +94,6 @@ class DocumentIds:
         return self._labels([hash_of(name)])[0]
 
     def _labels(self, numbers: Sequence[int]) -> list[str | None]:
-        """The label of each hash, None where it is not there."""
         if not len(self.ids):
             return [None] * len(numbers)
         wanted = np.array(numbers, dtype=np.uint64)

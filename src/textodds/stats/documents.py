@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
-from textodds.errors import BadWeight, NoData
-from textodds.stats.tally import batch_of
-from textodds.stats.threads import checked_threads
+from textodds.errors import NoData
+from textodds.stats.tally import checked_threads, checked_weights
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
 
@@ -34,27 +33,6 @@ class Documents:
     documents: NDArray[np.float64] = field(init=False)  # (V,) weight of the documents with each term
 
     @classmethod
-    def of(
-        cls,
-        texts: Sequence[str],
-        labels: Sequence[str],
-        weights: ArrayLike | None = None,
-        *,
-        settings: TextSettings | None = None,
-        threads: int | None = None,
-    ) -> Documents:
-        """Some texts in memory.
-
-        Examples
-        --------
-        >>> documents = Documents.of(["free phone", "see you", "free"], ["spam", "ham", "spam"])
-        >>> rows = documents.rows(Weighting(idf=False, unit=False))
-        >>> [documents.vocabulary.words()[v] for v in rows.indices]
-        ['free', 'phone', 'see', 'you', 'free']
-        """
-        return cls.gather([batch_of(texts, labels, weights)], settings=settings, threads=threads)
-
-    @classmethod
     def gather(
         cls,
         batches: Iterable[Batch],
@@ -63,7 +41,16 @@ class Documents:
         selection: Selection | None = None,
         threads: int | None = None,
     ) -> Documents:
-        """A stream of batches, in one pass. Memory grows with the distinct terms of each document."""
+        """A stream of batches, in one pass. Memory grows with the distinct terms of each document.
+
+        Examples
+        --------
+        >>> texts = Batch(["free phone", "see you", "free"], ["spam", "ham", "spam"], None)
+        >>> documents = Documents.gather([texts])
+        >>> rows = documents.rows(Weighting(idf=False, unit=False))
+        >>> [documents.vocabulary.words()[v] for v in rows.indices]
+        ['free', 'phone', 'see', 'you', 'free']
+        """
         settings = settings or TextSettings()
         gatherer = _kernels.Gatherer(settings.analyser, checked_threads(threads))
         labels: list[str] = []
@@ -73,9 +60,10 @@ class Documents:
             if batch.labels is None:
                 raise NoData("there are texts but no labels to learn from")
             gatherer.add(batch.texts)
-            labels += batch.label_list()
             is_weighted |= batch.weights is not None
-            weights.append(np.ones(len(batch)) if batch.weights is None else _check_weights(batch.weights))
+            n, given = len(batch), batch.weights
+            weights.append(np.ones(n) if given is None else checked_weights(given, n, first=len(labels)))
+            labels += batch.label_list()
         names = sorted(set(labels))
         index = {name: k for k, name in enumerate(names)}
         codes = np.fromiter((index[label] for label in labels), dtype=np.int64, count=len(labels))
@@ -100,11 +88,7 @@ class Documents:
         keep = documents > 0
         if len(self) and not selection.keeps_all:
             keep &= selection.mask(documents, occurrences, self.n_documents)
-        surplus = 0 if selection.max_features is None else int(keep.sum()) - selection.max_features
-        if surplus > 0:  # of the terms as frequent as the last, the alphabet decides
-            tied = np.flatnonzero(keep & (occurrences == occurrences[keep].min()))
-            by_name = sorted(zip(self.gathered.names(tied.astype(np.uint32)), tied.tolist(), strict=True))
-            keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
+        selection.break_ties(keep, occurrences, lambda tied: self.gathered.names(tied.astype(np.uint32)))
         keys, arena, numbers = self.gathered.select(keep)
         self.vocabulary = Vocabulary(keys, arena)
         self.documents = documents[numbers]
@@ -127,10 +111,3 @@ class Documents:
         if starts[-1] < 2**31:
             starts = starts.astype(np.int32)  # SciPy wants both alike
         return sparse.csr_array((values, features, starts), shape=(len(self), len(self.vocabulary)))
-
-
-def _check_weights(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    bad = np.flatnonzero(~((weights >= 0) & (weights <= 2.0**32)))
-    if len(bad):
-        raise BadWeight(f"a weight is {weights[bad[0]]:g}; it must be from 0 to 2^32")
-    return weights

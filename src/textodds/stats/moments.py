@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
-from textodds.stats.additive import Additive
+from textodds.errors import InputError, LengthMismatch, NegativeCount
+from textodds.stats.tally import Additive, checked_weights
 
 BLOCK_BYTES = 2 << 20  # rows are taken in blocks that stay in the cache while they are centred and multiplied
 LARGEST = 1e100  # no number is as large: squares, and sums of them, are still numbers
-WEIGHT_MOST = 2.0**32  # no weight is larger: sums of them stay exact enough
 
 LEFT = 1e-9
 """A class of which less than this share of its weight is left has been forgotten: the rest is rounding."""
@@ -115,7 +114,7 @@ class Moments(Additive):
         N, V = X.shape
         if len(codes) != N:
             raise LengthMismatch(N, len(codes))
-        w = None if weights is None else _checked_weights(weights, N)
+        w = None if weights is None else checked_weights(weights, N)
         total = cls.none(classes, V, full=full)
         # Numbers of 16 bits are sorted digit by digit, ten times faster than others.
         short = codes.astype(np.uint16) if len(classes) <= 1 << 16 else codes
@@ -157,7 +156,9 @@ class Moments(Additive):
         return {name: part.reshape(-1) for name, part in zip(PARTS, self.parts, strict=True)}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any], classes: tuple[str, ...], V: int, *, full: bool) -> Moments:
+    def of_arrays(
+        cls, arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...], V: int, *, full: bool
+    ) -> Moments:
         """The moments that `arrays` made flat; refuses arrays that are none."""
         empty = cls.none(classes, V, full=full)
         parts = {}
@@ -195,7 +196,7 @@ class Moments(Additive):
 
 
 def _merge(
-    total: Moments, k: int, rows: Any, count: Floats, mean: Floats, scatter: Floats, *, sign: int = 1
+    total: Moments, k: int, rows: float, count: Floats, mean: Floats, scatter: Floats, *, sign: int = 1
 ) -> None:
     """Add (or take away) the moments of one class in place, by (2)."""
     before = total.count[k]  # (V,) or (1,)
@@ -314,13 +315,3 @@ def _refuse_negative(total: Moments, at: int, other: Moments, k: int) -> None:
         raise NegativeCount(
             f"column {below[0]} would be left with a variance below zero in class `{name}`", hint=hint
         )
-
-
-def _checked_weights(weights: ArrayLike, N: int) -> Floats:
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (N,):
-        raise LengthMismatch(N, values.size, "weights")
-    bad = np.flatnonzero(~((values >= 0) & (values <= WEIGHT_MOST)))
-    if len(bad):
-        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; a weight is from 0 to 2^32")
-    return values

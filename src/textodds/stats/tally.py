@@ -9,23 +9,37 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
+from textodds.data.values import WEIGHT_MOST
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, VocabularyPruned
-from textodds.stats.additive import Additive
-from textodds.stats.threads import checked_threads
 from textodds.text import TextSettings, Vocabulary
 
 MEMORY = 2 << 30  # bytes that counting may use for words and their counts before it drops the rarest
+
+
+class Additive:
+    """Adds and subtracts its own kind, by one method for both."""
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        """``self + other`` where ``sign`` is 1, ``self - other`` where it is -1."""
+        raise NotImplementedError
+
+    def __add__(self, other: Self) -> Self:
+        return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
+
+    def __sub__(self, other: Self) -> Self:
+        return self._combine(other, -1) if isinstance(other, type(self)) else NotImplemented
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +208,7 @@ class Tally(Additive):
         return digest.hexdigest()
 
 
-def batch_of(texts: Sequence[str], labels: Sequence[str], weights: ArrayLike | None) -> Batch:
+def batch_of(texts: Sequence[str], labels: Sequence[str], weights: ArrayLike | None = None) -> Batch:
     """A batch of texts in memory."""
     values = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     for others, name in ((labels, "labels"), (values, "weights")):
@@ -250,15 +264,17 @@ class Sum:
         """Add one more."""
         self._parts.append(tally)
         while len(self._parts) > 1 and self._parts[-2].nbytes < 2 * self._parts[-1].nbytes:
-            last = self._parts.pop()
-            self._parts[-1] = (self._parts[-1] + last).within(self._memory)
+            self._join_last()
 
     def total(self) -> Tally | None:
         """The sum; None of nothing."""
         while len(self._parts) > 1:
-            last = self._parts.pop()
-            self._parts[-1] = (self._parts[-1] + last).within(self._memory)
+            self._join_last()
         return self._parts[0] if self._parts else None
+
+    def _join_last(self) -> None:
+        last = self._parts.pop()
+        self._parts[-1] = (self._parts[-1] + last).within(self._memory)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,50 +290,6 @@ class Counts:
     class_of: NDArray[np.uint32]  # (C,)
     occurrences: NDArray[np.float64]  # (C,)
     documents: NDArray[np.float64]  # (C,)
-
-    @classmethod
-    def of_rows(cls, rows: ArrayLike, labels: Sequence[str], weights: ArrayLike | None = None) -> Counts:
-        """Counts of rows (N, V) that are numbers already, dense or SciPy sparse.
-
-        Every column is a feature, whether it occurs or not. Sums are taken in the order of the
-        rows, by class.
-        """
-        from scipy import sparse
-
-        matrix = sparse.csr_array(rows, dtype=np.float64)
-        if len(labels) != matrix.shape[0]:
-            raise LengthMismatch(matrix.shape[0], len(labels))
-        if matrix.nnz and not (matrix.data.min() >= 0 and np.isfinite(matrix.data).all()):
-            at = int(np.flatnonzero(~((matrix.data >= 0) & np.isfinite(matrix.data)))[0])
-            row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-            raise InputError(
-                f"row {row} has {matrix.data[at]:g} in column {matrix.indices[at]}; counts are zero or more",
-                hint="multinomial models take counts or tf-idf",
-            )
-        classes, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
-        weight = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if len(weight) != len(codes):
-            raise LengthMismatch(len(codes), len(weight), "weights")
-        for row in np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))[:1]:
-            raise BadWeight(f"row {row} has the weight {weight[row]:g}; a weight is zero or more")
-        shape = len(classes), len(codes)
-        member = sparse.csr_array((weight, (codes, np.arange(len(codes)))), shape)  # (K, N)
-        occurrences = sparse.csc_array(member @ matrix)  # (K, V)
-        present = matrix.copy()
-        present.eliminate_zeros()
-        present.data[:] = 1.0
-        documents = sparse.csc_array(member @ present)
-        for counts in (occurrences, documents):
-            counts.sort_indices()
-            counts.eliminate_zeros()
-        return cls(
-            tuple(map(str, classes)),
-            np.bincount(codes, weight, len(classes)).astype(np.float64),
-            occurrences.indptr.astype(np.uint64),
-            occurrences.indices.astype(np.uint32),
-            occurrences.data,
-            documents.data,
-        )
 
     @property
     def n_features(self) -> int:
@@ -378,3 +350,35 @@ class Counts:
             occurrences=exchanged(self.occurrences, row[0, classes]),
             documents=exchanged(self.documents, row[1, classes]),
         )
+
+
+def checked_weights(
+    weights: ArrayLike, N: int, *, most: float = WEIGHT_MOST, first: int = 0
+) -> NDArray[np.float64]:
+    """Weights of N rows, (N,), none below zero or above ``most``; the first is that of row ``first``."""
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (N,):
+        raise LengthMismatch(N, values.size, "weights")
+    for row in np.flatnonzero(~((values >= 0) & (values <= most)))[:1]:
+        rule = "a number from 0 to 2^32" if most == WEIGHT_MOST else "zero or more"
+        raise BadWeight(f"row {first + row} has the weight {values[row]:g}; a weight is {rule}")
+    return values
+
+
+def default_threads() -> int:
+    """Threads to use: ``TEXTODDS_THREADS``, or one per core this process may use."""
+    given = os.environ.get("TEXTODDS_THREADS", "")
+    if given and not (given.isdigit() and int(given) > 0):
+        raise InputError(f"TEXTODDS_THREADS must be a whole number above 0, got {given!r}")
+    if given:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checked_threads(threads: int | None) -> int:
+    """The number of threads asked for, or the default."""
+    if threads is None:
+        return default_threads()
+    if threads < 1:
+        raise InputError(f"threads must be 1 or more, got {threads}")
+    return threads

@@ -12,6 +12,7 @@ from textodds.errors import InputError, Unsupported
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.text_model import TextModel
 from textodds.stats.documents import Documents
+from textodds.stats.tally import batch_of
 from textodds.text import TextSettings, Weighting
 
 Floats = NDArray[np.float64]
@@ -117,7 +118,8 @@ def doubt(probabilities: Floats) -> Floats:
 
 def unit_rows(texts: Sequence[str], settings: TextSettings, threads: int | None = None) -> Any:
     """The texts as SciPy sparse rows of tf-idf, (N, V), of length 1; of length 0 without a word."""
-    rows = Documents.of(texts, [""] * len(texts), settings=settings, threads=threads).rows(Weighting())
+    batch = batch_of(texts, [""] * len(texts))
+    rows = Documents.gather([batch], settings=settings, threads=threads).rows(Weighting())
     length = np.sqrt(rows.multiply(rows).sum(axis=1))  # below 1 where one of two blocks is empty
     rows.data /= np.repeat(length, np.diff(rows.indptr))
     return rows

@@ -12,7 +12,7 @@ from textodds.data.batch import taken
 from textodds.errors import InputError, Unsupported
 from textodds.model.leave_one_out import LeftOut, left_out, supports
 from textodds.model.text_model import TextModel
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import checked_threads
 from textodds.training.plan import plan_of, reading_and_words
 from textodds.training.train import train_on
 

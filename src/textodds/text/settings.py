@@ -1,18 +1,41 @@
-"""Which terms a text has: the settings of the tokeniser, stored with every model."""
+"""How texts become numbers: which terms a text has, which of them are kept, what their occurrences are worth.
+
+`TextSettings`, `Selection` and `Weighting` are stored with every model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from textodds._kernels import Analyser
 from textodds.errors import InputError, suggestion
 from textodds.text.stop_words import ENGLISH
-from textodds.text.units import UNITS, unit_of
 
-NORMAL_FORMS = ("NFC", "NFKC")
+FREQUENCIES = ("count", "log", "binary")
+UNITS = ("words", "whitespace", "characters", "characters-in-words", "sklearn")
+
+# A class, once or several times, and how often the last repeats: \\w\\w+, [a-z]{3,}, \\S+.
+_RUN = re.compile(
+    r"(?P<start>\\b)?(?P<class>\\w|\\S|\[[A-Za-z0-9_-]+\])(?P<more>(?:(?P=class))*)(?P<times>\+|\*|\{\d+,\})(?P<end>\\b)?"
+)
+_SET = re.compile(r"\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|[a-z0-9A-Z_](?!-))+\]")
+
+FEATURES: dict[str, dict[str, Any]] = {
+    "words": {"ngrams": (1, 1)},
+    "pairs": {"ngrams": (1, 2)},
+    "triples": {"ngrams": (1, 3)},
+    "letters": {"unit": "characters-in-words", "ngrams": (1, 5)},
+    "characters": {"ngrams": (1, 2), "characters": (2, 5)},
+}
+"""Features by name: words; with pairs of words; with three in a row; runs of letters within words, and no
+words; words, pairs, and runs of letters beside them."""
 
 
 @dataclass(frozen=True)
@@ -82,61 +105,10 @@ class TextSettings:
 
     def __post_init__(self) -> None:
         self._set("unit", self._unit())
-        if self.strip_accents not in (True, False, "ascii"):
-            raise InputError(
-                f"strip_accents is {self.strip_accents!r}",
-                hint='True, False, or "ascii" to drop all but ASCII',
-            )
-        if self.normal_form is not None and self.normal_form not in NORMAL_FORMS:
-            raise InputError(
-                f"unknown normal form `{self.normal_form}`", hint="NFC, NFKC, or None for neither"
-            )
-        if not _is_range(self.ngrams):
-            raise InputError(
-                f"n-grams must be a pair of whole numbers from 1 to 16 such as (1, 2), got {self.ngrams!r}",
-                hint="shortest and longest run of words, or of characters, that counts as a term",
-            )
-        if self.characters is not None and not _is_range(self.characters):
-            raise InputError(
-                f"characters must be a pair of whole numbers from 1 to 16 such as (2, 5), "
-                f"got {self.characters!r}",
-                hint="shortest and longest run of characters within a word that counts beside the words",
-            )
-        if self.characters is not None and self.unit in UNITS and self.unit not in ("words", "sklearn"):
-            raise InputError(
-                f"characters are counted beside words, but the unit is `{self.unit}`",
-                hint="use the unit `words`, or leave characters out",
-            )
-        if self.hash_bits is not None and not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 31):
-            raise InputError(
-                f"hash bits must be from 1 to 31, got {self.hash_bits!r}", hint="18 to 24 serve well"
-            )
-        if not (isinstance(self.hash_seed, int) and 0 <= self.hash_seed < 2**32):
-            raise InputError(f"hash_seed must be from 0 to 2^32 - 1, got {self.hash_seed!r}")
-        if self.stop_words == "english":
-            self._set("stop_words", ENGLISH)
-        elif isinstance(self.stop_words, str):
-            raise InputError(
-                f"unknown stop word list `{self.stop_words}`",
-                hint="`english`, or the words themselves in a list",
-            )
-        if self.hash_seed and self.hash_bits is None:
-            raise InputError("a hash_seed without hash_bits does nothing", hint="give hash_bits too")
-        if self.stop_words and self.unit.startswith("characters"):
-            raise InputError(
-                "stop words are words; the unit here is characters", hint="leave one of them out"
-            )
-        if self.hash_bits is not None and self.vocabulary is not None:
-            raise InputError(
-                "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
-            )
-        if self.count_unknown and self.vocabulary is None:
-            raise InputError(
-                "unknown='count' needs a vocabulary fixed in advance",
-                hint="give `vocabulary=[...]`, or unknown='first'",
-            )
-        if self.vocabulary is not None and not self.vocabulary:
-            raise InputError("the vocabulary given is empty", hint="leave it out to learn one from the data")
+        self._check_text()
+        self._check_ranges()
+        self._check_words()
+        self._check_hash()
         # One spelling of equal settings, so that models can be compared and added.
         self._set("ngrams", (int(self.ngrams[0]), int(self.ngrams[1])))
         if self.characters is not None:
@@ -145,6 +117,74 @@ class TextSettings:
         if self.vocabulary is not None:
             self._set("vocabulary", tuple(sorted(set(self.vocabulary))))
         _ = self.analyser  # whatever the kernel refuses is said now
+
+    def _check_text(self) -> None:
+        if self.strip_accents not in (True, False, "ascii"):
+            raise InputError(
+                f"strip_accents is {self.strip_accents!r}",
+                hint='True, False, or "ascii" to drop all but ASCII',
+            )
+        if self.normal_form not in (None, "NFC", "NFKC"):
+            raise InputError(
+                f"unknown normal form `{self.normal_form}`", hint="NFC, NFKC, or None for neither"
+            )
+
+    def _check_ranges(self) -> None:
+        if not _is_range(self.ngrams):
+            raise InputError(
+                f"n-grams must be a pair of whole numbers from 1 to 16 such as (1, 2), got {self.ngrams!r}",
+                hint="shortest and longest run of words, or of characters, that counts as a term",
+            )
+        if self.characters is None:
+            return
+        if not _is_range(self.characters):
+            raise InputError(
+                f"characters must be a pair of whole numbers from 1 to 16 such as (2, 5), "
+                f"got {self.characters!r}",
+                hint="shortest and longest run of characters within a word that counts beside the words",
+            )
+        if self.unit in UNITS and self.unit not in ("words", "sklearn"):
+            raise InputError(
+                f"characters are counted beside words, but the unit is `{self.unit}`",
+                hint="use the unit `words`, or leave characters out",
+            )
+
+    def _check_words(self) -> None:
+        """Check stop words and vocabulary; a list of stop words by name becomes the words."""
+        if self.stop_words == "english":
+            self._set("stop_words", ENGLISH)
+        elif isinstance(self.stop_words, str):
+            raise InputError(
+                f"unknown stop word list `{self.stop_words}`",
+                hint="`english`, or the words themselves in a list",
+            )
+        if self.stop_words and self.unit.startswith("characters"):
+            raise InputError(
+                "stop words are words; the unit here is characters", hint="leave one of them out"
+            )
+        if self.count_unknown and self.vocabulary is None:
+            raise InputError(
+                "unknown='count' needs a vocabulary fixed in advance",
+                hint="give `vocabulary=[...]`, or unknown='first'",
+            )
+        if self.vocabulary is not None and not self.vocabulary:
+            raise InputError("the vocabulary given is empty", hint="leave it out to learn one from the data")
+
+    def _check_hash(self) -> None:
+        if not (isinstance(self.hash_seed, int) and 0 <= self.hash_seed < 2**32):
+            raise InputError(f"hash_seed must be from 0 to 2^32 - 1, got {self.hash_seed!r}")
+        if self.hash_bits is None:
+            if self.hash_seed:
+                raise InputError("a hash_seed without hash_bits does nothing", hint="give hash_bits too")
+            return
+        if not (isinstance(self.hash_bits, int) and 1 <= self.hash_bits <= 31):
+            raise InputError(
+                f"hash bits must be from 1 to 31, got {self.hash_bits!r}", hint="18 to 24 serve well"
+            )
+        if self.vocabulary is not None:
+            raise InputError(
+                "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
+            )
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -202,6 +242,192 @@ class TextSettings:
         return asdict(self)
 
 
-def _is_range(ngrams: object) -> bool:
-    is_pair = isinstance(ngrams, tuple | list) and len(ngrams) == 2
-    return is_pair and all(isinstance(n, int) for n in ngrams) and 1 <= ngrams[0] <= ngrams[1] <= 16  # type: ignore[index,attr-defined]
+def _is_range(given: object) -> bool:
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(n, int) for n in given):
+        return False
+    return bool(1 <= given[0] <= given[1] <= 16)
+
+
+def unit_of(name: str) -> str | None:
+    r"""The unit of that name, or that a simple pattern describes; None if it is neither.
+
+    Examples
+    --------
+    >>> unit_of("words"), unit_of(r"\w+"), unit_of("word")
+    ('words', '\\w{1,}', None)
+    """
+    return name if name in UNITS else unit_of_pattern(name)
+
+
+def unit_of_pattern(pattern: str) -> str | None:
+    r"""The unit that a pattern of scikit-learn's kind describes; None if there is none.
+
+    Examples
+    --------
+    >>> unit_of_pattern(r"(?u)\b\w\w+\b"), unit_of_pattern(r"\S+"), unit_of_pattern(r"(?u)\b[a-zA-Z]{3,}\b")
+    ('sklearn', 'whitespace', '\\b[a-zA-Z]{3,}\\b')
+    >>> unit_of_pattern(r"[^,]+") is None
+    True
+    """
+    found = _RUN.fullmatch(pattern.removeprefix("(?u)"))
+    if found is None:
+        return None
+    kind, times = found["class"], found["times"]
+    least = (1 if times == "+" else 0 if times == "*" else int(times[1:-2])) + len(found["more"]) // len(kind)
+    if not 1 <= least <= 1000:
+        return None
+    if kind == r"\w":  # where a run of it begins and ends, there is a boundary
+        return "sklearn" if least == 2 else rf"\w{{{least},}}"
+    if kind == r"\S":
+        plain = found["start"] is None and found["end"] is None
+        return None if not plain else "whitespace" if least == 1 else rf"\S{{{least},}}"
+    if not _SET.fullmatch(kind) or (found["start"] is None) != (found["end"] is None):
+        return None
+    run = f"{kind}{{{least},}}"
+    return rf"\b{run}\b" if found["start"] else run
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A choice among counted words, made when a model is made and never stored in a tally.
+
+    Counts go on for all words, so that documents learned later can lift a word over the limit.
+
+    Parameters
+    ----------
+    min_df : int or float, default 1
+        Fewest documents a word must be in; a float is a share of all documents.
+    max_df : int or float, default 1.0
+        Most documents a word may be in; a float is a share of all documents.
+    max_features : int or None, default None
+        Keep this many words at most, those that occur most often; ties go to the word that comes
+        first in the alphabet.
+    """
+
+    min_df: int | float = 1
+    max_df: int | float = 1.0
+    max_features: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("min_df", self.min_df), ("max_df", self.max_df)):
+            is_share = isinstance(value, float)
+            if value < 0 or (is_share and value > 1):
+                raise InputError(
+                    f"{name} must be a whole number of documents or a share from 0.0 to 1.0, got {value!r}",
+                    hint="1 means one document, 1.0 means all of them",
+                )
+        if self.max_features is not None and self.max_features < 1:
+            raise InputError(f"max_features must be at least 1, got {self.max_features}")
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether nothing can be left out."""
+        is_open = self.max_df == 1.0 and isinstance(self.max_df, float)
+        return self.max_features is None and is_open and self.min_df <= 1 and isinstance(self.min_df, int)
+
+    def of_part(self, share: float) -> Selection:
+        """The same for a share of the documents: numbers of documents shrink with it, down to 2.
+
+        >>> Selection(min_df=50).of_part(0.1).min_df, Selection(min_df=2).of_part(0.1).min_df
+        (5, 2)
+        """
+
+        def shrunk(limit: int | float) -> int | float:
+            return limit if isinstance(limit, float) or limit <= 2 else max(2, round(limit * share))
+
+        return Selection(shrunk(self.min_df), shrunk(self.max_df), self.max_features)
+
+    def mask(
+        self, df: NDArray[np.float64], occurrences: NDArray[np.float64], documents: float
+    ) -> NDArray[np.bool_]:
+        """Which words stay, by their document and total counts (V,) among so many documents.
+
+        Words as frequent as the last of ``max_features`` all stay; `break_ties` cuts them.
+        """
+        low, high = (
+            share * documents if isinstance(share, float) else share for share in (self.min_df, self.max_df)
+        )
+        if low > high:
+            raise InputError(
+                f"min_df {self.min_df} asks for more documents than max_df {self.max_df} allows",
+                hint=f"there are {documents:g} documents",
+            )
+        keep = (df >= low) & (df <= high)
+        if self.max_features is not None and keep.sum() > self.max_features:
+            counts = occurrences[keep]
+            last = np.partition(counts, -self.max_features)[-self.max_features]
+            keep &= occurrences >= last
+        return keep
+
+    def break_ties(
+        self,
+        keep: NDArray[np.bool_],
+        occurrences: NDArray[np.float64],
+        names: Callable[[NDArray[np.intp]], Sequence[str]],
+    ) -> None:
+        """Leave out, in place, what is beyond ``max_features``; of words as frequent the alphabet decides."""
+        surplus = 0 if self.max_features is None else int(keep.sum()) - self.max_features
+        if surplus > 0:
+            tied = np.flatnonzero(keep & (occurrences == occurrences[keep].min()))
+            by_name = sorted(zip(names(tied), tied.tolist(), strict=True))
+            keep[[number for _, number in by_name[len(tied) - surplus :]]] = False
+
+
+@dataclass(frozen=True)
+class Weighting:
+    r"""From counts to the values of a row.
+
+    Model
+    -----
+    Word v, which occurs :math:`n_{iv}` times in document i and is in :math:`d_v` of N documents, has
+
+    .. math::
+        x_{iv} = \frac{f(n_{iv})\, g_v}{\lVert f(n_i)\, g \rVert}, \qquad
+        g_v = 1 + \ln\frac{1 + N}{1 + d_v}                                          \tag{1}
+
+    Parameters
+    ----------
+    frequency : str, default "log"
+        :math:`f`: ``count`` leaves n as it is, ``log`` is :math:`1 + \ln n`, ``binary`` is 1.
+    idf : bool, default True
+        Whether to multiply by :math:`g_v`; documents count by their weight in it.
+    smooth : bool, default True
+        The ones under the logarithm of (1); without them it is :math:`\ln(N / d_v)`.
+    unit : bool, default True
+        Whether to divide by the length of the row. Characters beside words are a block of their own:
+        each block then gets half of the squared length.
+
+    Differs
+    -------
+    Equal to scikit-learn's ``TfidfVectorizer`` with ``sublinear_tf=True``; its own default is
+    ``frequency="count"``. With characters beside words, to a ``FeatureUnion`` of two of them, divided
+    by √2.
+
+    Examples
+    --------
+    >>> Weighting().idf_of(np.array([1.0, 3.0]), 3.0).round(3)
+    array([1.693, 1.   ])
+    """
+
+    frequency: str = "log"
+    idf: bool = True
+    smooth: bool = True
+    unit: bool = True
+
+    def __post_init__(self) -> None:
+        if self.frequency not in FREQUENCIES:
+            raise InputError(
+                f"unknown term frequency `{self.frequency}`{suggestion(self.frequency, FREQUENCIES)}",
+                hint=f"one of {', '.join(FREQUENCIES)}",
+            )
+
+    def idf_of(self, documents: NDArray[np.float64], n: float) -> NDArray[np.float64]:
+        """:math:`g`, (V,), of words in so many of n documents; ones without idf."""
+        if not self.idf:
+            return np.ones(len(documents))
+        one = float(self.smooth)
+        return np.asarray(1.0 + np.log((one + n) / (one + documents)))  # (1)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The weighting as plain data, for the model file."""
+        return asdict(self)

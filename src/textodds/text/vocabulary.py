@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 
-UNKNOWN = "<UNK>"
-"""The word that stands for all words outside the vocabulary."""
+UNKNOWN = "<UNK>"  # the word that stands for all words outside the vocabulary
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
-    from textodds.stats.hash_sample import Example
+    from textodds.stats.sample import Example
     from textodds.stats.tally import Tally
 
 

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, TableSource, read
 from textodds.data.columns import TEXT_NAMES
 from textodds.errors import InputError, MissingColumn, NoData, Unsupported
-from textodds.learn.recipe import Recipe
+from textodds.learn.recipe import Recipe, spelled
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
-from textodds.learn.spelling import spelled
-from textodds.stats.tally import MEMORY
-from textodds.stats.threads import default_threads
-from textodds.text.features import FEATURES
+from textodds.stats.tally import MEMORY, default_threads
+from textodds.text.settings import FEATURES
 from textodds.training.choose.candidates import Named, Pins, pins_of, recipe_with
 from textodds.training.choose.race import BUDGET, Limits
 

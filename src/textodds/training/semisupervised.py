@@ -15,7 +15,7 @@ from textodds.learn.em import fit_rows
 from textodds.learn.recipe import Recipe
 from textodds.model.text_model import TextModel
 from textodds.stats.documents import Documents
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import checked_threads
 from textodds.text import Weighting
 
 NO_LABEL = ""

@@ -17,7 +17,7 @@ from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.text_model import TextModel
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import checked_threads
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
 HASH_BITS = 22

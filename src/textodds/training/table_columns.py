@@ -12,6 +12,8 @@ from textodds.data import Column, Schema, TableBatch
 from textodds.data.schema import GIVEN
 from textodds.errors import InputError, NoData, suggestion
 from textodds.learn.conditionals.gaussian import Gaussian
+from textodds.learn.covariance import chosen
+from textodds.learn.design import LabelledRows
 from textodds.learn.discriminant import (
     GaussianLearner,
     LinearDiscriminantLearner,
@@ -19,7 +21,6 @@ from textodds.learn.discriminant import (
 )
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.registry import Learner
-from textodds.learn.shrinkage_choice import chosen
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
 from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
 from textodds.stats.categories import CategoryTally
@@ -110,12 +111,12 @@ class Columns:
     def _block(self, learner: Learner, names: tuple[str, ...]) -> Block:
         """The one block of a learner that takes all columns alike."""
         if isinstance(learner, CategoricalLearner):
-            return Categories(names, learner.categorical)
+            return Categories(names, learner.density)
         if isinstance(learner, JointTableLearner):
             # Refused, if it must be, before all rows are counted.
             columns = {name: self.first.columns[name] for name in names}
-            learner.table.cells(CategoryTally.of(columns, self.first.labels))
-            return Cells(names, learner.table)
+            learner.density.cells(CategoryTally.of(columns, self.first.labels))
+            return Cells(names, learner.density)
         return Numbers(names, _gaussian(learner, self.first, names))
 
     def _mixed(self, learner: MixedLearner) -> tuple[list[Block], dict[str, str]]:
@@ -168,7 +169,8 @@ def _gaussian(learner: Learner, first: TableBatch, names: tuple[str, ...]) -> Ga
     weights = np.ones(len(rows)) if first.weights is None else first.weights
     if not weights[there].any():
         raise NoData("no row that has all of its numbers weighs anything", hint="use the learner mixed")
-    found = chosen(covariance, shrinkage, rows[there], codes[there], weights[there], classes, pooling=pooling)
+    data = LabelledRows(rows[there], classes, codes[there], weights[there])
+    found = chosen(covariance, shrinkage, data, pooling=pooling)
     gaussian = found.gaussian
     if isinstance(gaussian.shrinkage, dict):
         # Classes may come later that the first rows do not have: one intensity for all, by their weight.

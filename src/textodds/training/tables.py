@@ -12,7 +12,7 @@ from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
 from textodds.model.table_model import TableModel, TableRecipe
 from textodds.model.table_tally import TableTally
-from textodds.stats.reservoir import Reservoir, offer_rows
+from textodds.stats.sample import Reservoir, offer_rows
 from textodds.training.plan import Plan, nothing_in, plan_of
 from textodds.training.table_columns import Columns, as_read, kinds_of
 

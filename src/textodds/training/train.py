@@ -17,9 +17,8 @@ from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import Recipe, selected
 from textodds.model.leave_one_out import calibrate_held_out
 from textodds.model.text_model import TextModel
-from textodds.stats.hash_sample import TYPICAL, HashSample
-from textodds.stats.tally import Counts, Tally
-from textodds.stats.threads import checked_threads
+from textodds.stats.sample import TYPICAL, HashSample
+from textodds.stats.tally import Counts, Tally, checked_threads
 from textodds.text import Vocabulary
 from textodds.training.from_counts import model_of_counts, must_be_choosable
 from textodds.training.plan import (
@@ -225,12 +224,12 @@ def _of_documents(
     gathered = DesignMatrix.of(batches, recipe, plan.threads)
     if not len(gathered.documents):
         raise nothing_in(data)
-    design, rows = gathered.design, gathered.rows
+    rows = gathered.labelled
     learner: Any = recipe.learner
     # Softmax is calibrated below, by what chose its penalty; discriminants calibrate themselves.
     own = {} if learner.entry.is_penalised else {"calibrate": plan.calibrate}
     try:
-        fit = learner.fit_design(design, rows, observer=observer, **own)
+        fit = learner.fit_design(gathered, rows, observer=observer, **own)
     except Separable as error:  # it knows numbers where readers want words
         numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
         named = gathered.documents.vocabulary.words(numbers)
@@ -243,7 +242,7 @@ def _of_documents(
         "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
         "fit": fit.report(),
     }
-    vocabulary, scale = gathered.documents.vocabulary, design.scale(fit.factor)
+    vocabulary, scale = gathered.documents.vocabulary, gathered.scale(fit.factor)
     model = TextModel(recipe, vocabulary, fit.model, None, info, scale=scale, threads=plan.threads)
     if plan.calibrate:
         model.held_out = getattr(fit, "held_out", None)

@@ -23,12 +23,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import textodds
+from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, NegativeCount, NoData, TextoddsWarning, Unsupported
 from textodds.interop.estimators import BernoulliNB, ComplementNB, MultinomialNB
 from textodds.interop.estimators.word_counts import NotBinary
 from textodds.interop.labels import distinct
 from textodds.learn import naive_bayes as ours
-from textodds.stats.tally import Counts
 
 KINDS = [MultinomialNB, BernoulliNB, ComplementNB]
 CONTAINERS = {
@@ -357,7 +357,7 @@ def test_the_learner_makes_the_same_model_of_the_same_counts(data, model, unsmoo
     if unsmoothed:
         model.set_params(alpha=0.0)
     model.fit(X, y, u)
-    core = ours.fit(model.learner(), Counts.of_rows(X, y.astype(str), u))
+    core = ours.fit(model.learner(), counts_of_rows(X, y.astype(str), u))
     kept = np.isfinite(model.class_log_prior_)
     close(model.predict_joint_log_proba(X)[:, kept], core.scores(X.astype(float)))
 

@@ -109,7 +109,7 @@ def test_curves_have_all_sizes_and_repeats_and_end_with_the_whole(mail):
 
 def test_a_point_of_a_curve_is_the_model_of_the_beginning_of_an_order(mail):
     """The same as training on those rows by hand."""
-    from textodds.learn.labelled_rows import coded
+    from textodds.learn.design import coded
     from textodds.study.compare.curves import nested
     from textodds.training.choose.pool import split
 

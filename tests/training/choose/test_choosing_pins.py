@@ -8,7 +8,7 @@ from textodds.learn.recipe import recipe_of
 from textodds.learn.registry import name_of, names_of
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.text import Weighting
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 from textodds.training.choose import Pins, candidates, open_candidates, pins_of
 from textodds.training.choose.candidates import candidate_of
 

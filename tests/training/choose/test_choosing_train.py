@@ -8,7 +8,7 @@ import textodds
 from textodds.errors import InputError, NoData, TextoddsError
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.text import Weighting
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 from textodds.training.choose.race import FIRST
 
 from .made_up import drawn, misleading

@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import accuracy_score, log_loss
 
 import textodds
-from textodds.learn.folds import held_out
 from textodds.learn.forms.linear import log_softmax
+from textodds.learn.held_out import held_out
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.regression import SoftmaxLearner

@@ -175,7 +175,7 @@ class CategoricalNB(CategoryRows[CategoryTally]):
         return found if self.force_alpha else replace(found, alpha=max(found.alpha, LEAST_ALPHA))
 
     def _density(self, tally: CategoryTally) -> object:
-        conditional = self._learner().categorical
+        conditional = self._learner().density
         if conditional.alpha > self.alpha:
             warn_of_alpha(stacklevel=4)
         return conditional.fit(tally)
@@ -236,10 +236,10 @@ class JointTable(CategoryRows[CellTally]):
     @property
     def n_cells_(self) -> int:
         """How many combinations there are."""
-        return int(self.learner().table.cells(self._singles()))
+        return int(self.learner().density.cells(self._singles()))
 
     def _density(self, tally: CellTally) -> object:
-        return self.learner().table.fit(tally)
+        return self.learner().density.fit(tally)
 
     def _counted(self, batch: LabelledBatch[Columns]) -> CellTally:
         return CellTally.of(batch.rows, _labels_of(batch), batch.weights)

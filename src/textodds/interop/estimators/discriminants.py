@@ -156,9 +156,9 @@ class LinearDiscriminantAnalysis(
         assert isinstance(model, LinearModel)
         dense = model.weights.rows(np.arange(model.n_features))  # (V, J), calibrated
         mean = data.class_means()
-        made = self._with_directions(
-            known, mean, dense * found.about["temperature"], np.asarray(model.intercept)
-        )
+        temperature = found.about["temperature"]
+        assert isinstance(temperature, float)
+        made = self._with_directions(known, mean, dense * temperature, np.asarray(model.intercept))
         return replace(made, weights=dense)
 
 

@@ -21,7 +21,7 @@ from textodds.interop.labels import LabelArray, LabelledBatch, Labels
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
-from textodds.learn.conditionals.categorical import check_choice
+from textodds.learn.conditionals.estimate import check_choice
 from textodds.learn.conditionals.gaussian import Gaussian, overall_variance
 from textodds.learn.covariance import (
     FROM_ROWS,
@@ -30,6 +30,7 @@ from textodds.learn.covariance import (
     fit_exactly,
     with_covariances,
 )
+from textodds.learn.design import LabelledRows
 from textodds.learn.discriminant import (
     DiscriminantFit,
     GaussianLearner,
@@ -37,7 +38,6 @@ from textodds.learn.discriminant import (
     QuadraticDiscriminantLearner,
 )
 from textodds.learn.forms.quadratic import Full
-from textodds.learn.labelled_rows import LabelledRows
 from textodds.stats.moments import Moments
 
 

@@ -19,8 +19,8 @@ from textodds.interop.labels import LabelArray, LabelledBatch, Labels, declared,
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
-from textodds.learn.forms.linear import log_softmax
-from textodds.learn.labelled_rows import checked_weights
+from textodds.learn.design import checked_weights
+from textodds.learn.forms.linear import log_softmax, normalise
 from textodds.learn.registry import Learner, Prior, settings_of
 
 L = TypeVar("L", bound=Learner)
@@ -153,7 +153,7 @@ class Generative(Classifier, Generic[R, S]):
 
     def predict_proba(self, X: Samples) -> Floats:
         """``p(k | x)``, (N, K); every row sums to one."""
-        return bayes.normalise(self._scores(X))[0]
+        return normalise(self._scores(X))[0]
 
     def log_joint(self, X: Samples) -> Floats:
         """``log p(x, k)`` with all constants, (N, K)."""
@@ -168,7 +168,7 @@ class Generative(Classifier, Generic[R, S]):
 
     def log_density(self, X: Samples) -> Floats:
         """``log p(x)`` with all constants, (N,): how usual a row is, whatever its class."""
-        return bayes.normalise(self.log_joint(X))[1]
+        return normalise(self.log_joint(X))[1]
 
     def _scores(self, X: Samples) -> Floats:
         return self.log_joint(X)

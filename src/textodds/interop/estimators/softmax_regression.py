@@ -20,13 +20,13 @@ from textodds.errors import InputError, Unsupported, suggestion
 from textodds.interop.containers import Samples
 from textodds.interop.labels import Label, LabelArray, LabelledBatch, Labels, distinct, name_in, names
 from textodds.learn.arrays import Floats
-from textodds.learn.bayes import normalise, of_log_odds
-from textodds.learn.forms.linear import LinearModel, log_softmax
-from textodds.learn.labelled_rows import LabelledRows, checked_weights
+from textodds.learn.bayes import of_log_odds
+from textodds.learn.design import LabelledRows, Plain, checked_weights
+from textodds.learn.forms.linear import LinearModel, log_softmax, normalise
 from textodds.learn.registry import settings_of
 from textodds.learn.softmax import regression
 from textodds.learn.softmax.odds_ratios import OddsRatio
-from textodds.learn.solvers import Descent
+from textodds.learn.solvers.descent import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
 
 ClassWeight = dict[Label, float] | str | None
@@ -48,14 +48,14 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_weight: ClassWeight = None
     tol: float = 1e-4
     max_iter: int = 200
-    _kind: ClassVar[type[regression.Discriminative]]  # the learner of the core
+    _kind: ClassVar[type[regression.PenalisedLearner]]  # the learner of the core
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def learner(self) -> regression.Discriminative:
+    def learner(self) -> regression.PenalisedLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
         if not 0 < self.tol < 1:
             raise InputError(f"tol must be between 0 and 1, got {self.tol!r}", hint="1e-4 serves well")
@@ -79,7 +79,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner = replace(learner, class_weight=self._factors(labels, idle))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotConverged)  # said below, in the words of this class
-            fit = learner.fit_design(regression.Plain(data.rows), data, start=self._start(data))
+            fit = learner.fit_design(Plain(data.rows), data, start=self._start(data))
         if not fit.outcome.converged:
             message = regression.shortfall(learner, fit.outcome, "max_iter or tol")
             warnings.warn(message, _NotConverged, stacklevel=2)

@@ -25,7 +25,7 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import LEARNERS, resolved
 from textodds.model.file import load_texts
 from textodds.model.text_model import TextModel
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import checked_threads
 from textodds.text import TextSettings, Weighting
 from textodds.training.plan import Plan
 from textodds.training.train import train_on

@@ -18,7 +18,7 @@ from textodds.interop.vectorisers.names import Names
 from textodds.interop.vectorisers.raw_documents import Documents, hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
 from textodds.learn.arrays import Integers
-from textodds.stats.threads import default_threads
+from textodds.stats.tally import default_threads
 
 CSR: TypeAlias = sparse.csr_array | sparse.csr_matrix
 """Sparse rows, as scikit-learn is told to give them."""
@@ -29,7 +29,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
 
     The kernels do the work where ``analyzer`` is ``word``, ``char`` or ``char_wb``, up to 16 units make a
     term, and ``token_pattern`` is a run of ``\w``, of ``\S`` or of ASCII letters and digits, such as the
-    default, ``\w+``, ``\b\w{3,}\b``, ``\S+``, ``[a-zA-Z]+`` (see `textodds.text.units.unit_of`). With
+    default, ``\w+``, ``\b\w{3,}\b``, ``\S+``, ``[a-zA-Z]+`` (see `textodds.text.settings.unit_of`). With
     callables, other patterns or methods that a subclass overrides, scikit-learn's own code runs.
 
     All cores are used; ``TEXTODDS_THREADS`` limits them. Every number gives the same matrix.

@@ -12,7 +12,7 @@ from textodds import _kernels
 from textodds.interop.vectorisers.count import CSR, csr
 from textodds.interop.vectorisers.raw_documents import Documents, hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
-from textodds.stats.threads import default_threads
+from textodds.stats.tally import default_threads
 
 MOST_COLUMNS = 1 << 24  # beyond so many columns scikit-learn's own code runs
 

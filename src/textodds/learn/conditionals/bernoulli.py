@@ -8,13 +8,13 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
+from textodds.learn.conditionals.estimate import Conditional, Estimate, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import LOG_ZERO, MOST_CELLS, Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Bernoulli(WordConditional):
+class Bernoulli(Conditional):
     r"""A document of class k holds word v with probability ``p_kv``; absent words count too.
 
     Model
@@ -50,8 +50,8 @@ class Bernoulli(WordConditional):
 
     Examples
     --------
-    >>> from textodds.stats.tally import Counts
-    >>> counts = Counts.of_rows([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see", "see free", "free"], ["ham", "ham", "spam"]).counts()
     >>> estimate = Bernoulli().fit(counts)
     >>> np.exp(estimate.weights.rows(np.arange(2))).round(3)  # odds
     array([[3. , 0.5],
@@ -59,7 +59,6 @@ class Bernoulli(WordConditional):
     """
 
     presence = True
-    is_likelihood = True
 
     def fit(self, counts: Counts) -> Estimate:
         """The estimate (2)."""

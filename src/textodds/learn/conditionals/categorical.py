@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textodds.errors import InputError, NoData, suggestion
+from textodds.errors import InputError, NoData
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.conditionals.estimate import checked_alpha
+from textodds.learn.conditionals.estimate import check_choice, one_alpha
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, coded_columns
 from textodds.stats.categories.category_tally import check_size
@@ -20,8 +19,7 @@ from textodds.stats.categories.category_tally import check_size
 MISSING = ("ignore", "category")
 UNSEEN = ("ignore", "smooth")
 
-UNSEEN_ROW, MISSING_ROW = -2, -1
-"""Where a table by category ends: what was never seen, then what is missing."""
+UNSEEN_ROW, MISSING_ROW = -2, -1  # where a table by category ends: what was never seen, then what is missing
 
 
 @dataclass(frozen=True)
@@ -148,14 +146,14 @@ class CategoricalEstimate:
         """The number of each category, by column."""
         return tuple({name: c for c, name in enumerate(names)} for names in self.categories)
 
-    def rows(self, columns: Any) -> list[Integers]:
+    def rows(self, columns: object) -> list[Integers]:
         """The row of each column's table for each row of data, (J,) of (N,)."""
         coded = coded_columns(columns, self.columns)
         return [
             column.found(index, UNSEEN_ROW) for column, index in zip(coded.values(), self.index, strict=True)
         ]
 
-    def log_likelihood(self, columns: Any) -> Floats:
+    def log_likelihood(self, columns: object) -> Floats:
         """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
         rows = self.rows(columns)
         total = np.zeros((len(rows[0]), len(self.classes)))
@@ -163,7 +161,7 @@ class CategoricalEstimate:
             total += table[at]  # (1)
         return total
 
-    def by_column(self, columns: Any) -> Floats:
+    def by_column(self, columns: object) -> Floats:
         """What each column contributes to `log_likelihood`, (N, J, K)."""
         rows = self.rows(columns)
         return np.stack([table[at] for table, at in zip(self.log_p, rows, strict=True)], axis=1)
@@ -205,21 +203,3 @@ def without_gaps(tally: CategoryTally, columns: Sequence[str], min_categories: A
         categories.append(tuple(str(c) for c in range(C)))
         units.append(whole)
     return replace(tally, categories=tuple(categories), units=tuple(units))
-
-
-def one_alpha(alpha: Any) -> float:
-    """The smoothing, if it is one number of zero or more."""
-    if not isinstance(alpha, (int, float, np.number)) or isinstance(alpha, bool):
-        raise InputError(
-            f"alpha must be one number, zero or more, got {alpha!r}", hint="the usual choice is 1.0"
-        )
-    return float(checked_alpha(alpha))  # type: ignore[arg-type]
-
-
-def check_choice(option: str, given: str, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is none of its choices."""
-    if given not in choices:
-        raise InputError(
-            f"unknown {option} {given!r}{suggestion(str(given), choices)}",
-            hint=" or ".join(f"`{choice}`" for choice in choices),
-        )

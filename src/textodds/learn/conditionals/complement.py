@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
+from textodds.learn.arrays import Floats, SparseRows
+from textodds.learn.conditionals.estimate import Conditional, Estimate, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Complement(WordConditional):
+class Complement(Conditional):
     r"""A document is scored against the words of all other classes.
 
     Model
@@ -58,8 +57,8 @@ class Complement(WordConditional):
 
     Examples
     --------
-    >>> from textodds.stats.tally import Counts
-    >>> counts = Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see see", "free"], ["ham", "spam"]).counts()
     >>> Complement().fit(counts).weights.rows(np.arange(2)).round(3)
     array([[1.099, 0.288],
            [0.405, 1.386]])
@@ -67,7 +66,6 @@ class Complement(WordConditional):
 
     norm: bool = False
     transform: bool = False
-    presence = False
     is_likelihood = False
 
     def fit(self, counts: Counts) -> Estimate:
@@ -110,7 +108,7 @@ class Complement(WordConditional):
         return np.zeros(len(rows)), w
 
 
-def transformed(rows: Any, document_frequency: Any, n_documents: float) -> Any:
+def transformed(rows: SparseRows, document_frequency: Floats, n_documents: float) -> SparseRows:
     r"""Rows (N, V), SciPy sparse, after the transforms of TWCNB, steps 1 to 3 of table 4.
 
     .. math::

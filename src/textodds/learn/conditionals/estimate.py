@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from textodds.errors import InputError
+from textodds.errors import InputError, suggestion
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LOG_ZERO, Weights, log
 from textodds.stats.tally import Counts
@@ -22,26 +21,7 @@ class Estimate:
     weights: Weights  # (V, K)
 
 
-class Conditional(Protocol):
-    """A family of distributions of a document given its class."""
-
-    @property
-    def presence(self) -> bool:
-        """Whether only the presence of a feature counts."""
-        ...
-
-    @property
-    def is_likelihood(self) -> bool:
-        """Whether the scores are log-likelihoods, so that Bayes' rule gives probabilities."""
-        ...
-
-    def fit(self, counts: Counts) -> Estimate:
-        """The estimate from counts."""
-        ...
-
-
-Alpha = float | ArrayLike
-"""Smoothing in pseudo-counts: one number, or one per feature."""
+Alpha = float | ArrayLike  # smoothing in pseudo-counts: one number, or one per feature
 
 
 def checked_alpha(alpha: Alpha) -> Alpha:
@@ -55,14 +35,33 @@ def checked_alpha(alpha: Alpha) -> Alpha:
     return float(values) if values.ndim == 0 else values
 
 
+def one_alpha(alpha: object) -> float:
+    """The smoothing, if it is one number of zero or more."""
+    if not isinstance(alpha, (int, float, np.number)) or isinstance(alpha, bool):
+        raise InputError(
+            f"alpha must be one number, zero or more, got {alpha!r}", hint="the usual choice is 1.0"
+        )
+    return float(checked_alpha(alpha))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class WordConditional:
-    """A class-conditional of words with a smoothing, which is checked when it is made."""
+class Conditional:
+    """A family of distributions of a document given its class, with a smoothing that is checked."""
 
     alpha: Alpha = 1.0
+    is_likelihood = True  # whether scores are log-likelihoods, so that Bayes' rule gives probabilities
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+
+    @property
+    def presence(self) -> bool:
+        """Whether only the presence of a feature counts."""
+        return False
+
+    def fit(self, counts: Counts) -> Estimate:
+        """The estimate from counts."""
+        raise NotImplementedError
 
 
 def alpha_of(alpha: Alpha, counts: Counts) -> Floats:
@@ -93,3 +92,12 @@ def log_total(total: Floats, cells: int) -> Floats:
     That is the limit of a smoothing that goes to zero: `LOG_ZERO` less this is ``-log(cells)``.
     """
     return log(total) + np.where(total > 0, 0.0, np.log(cells))
+
+
+def check_choice(option: str, given: str, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is none of its choices."""
+    if given not in choices:
+        raise InputError(
+            f"unknown {option} {given!r}{suggestion(str(given), choices)}",
+            hint=" or ".join(f"`{choice}`" for choice in choices),
+        )

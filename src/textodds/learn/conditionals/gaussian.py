@@ -8,17 +8,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
+from textodds.errors import InputError, Shrunk, TooFewRows
 from textodds.learn.arrays import Floats
+from textodds.learn.conditionals.estimate import check_choice
 from textodds.learn.forms.quadratic import Diagonal, Full
-from textodds.learn.shrinkage import oas
 from textodds.stats.moments import Moments
 
 COVARIANCES = ("diagonal", "shared", "full")
 TARGETS = ("diagonal", "sphere", "unit")
 
-FLAT = 1e-10
-"""A direction with less than this share of the variance of its columns has none: it is rounding."""
+FLAT = 1e-10  # a direction with less than this share of the variance of its columns has none: it is rounding
 
 SILENT = 1e200
 """Variance of a column that never varied in training: so large that whatever comes there says nothing."""
@@ -96,15 +95,8 @@ class Gaussian:
     of_largest: bool = False
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("covariance", self.covariance, COVARIANCES),
-            ("target", self.target, TARGETS),
-        ):
-            if value not in known:
-                raise InputError(
-                    f"unknown {name} {value!r}{suggestion(str(value), known)}",
-                    hint=f"one of {', '.join(known)}",
-                )
+        check_choice("covariance", self.covariance, COVARIANCES)
+        check_choice("target", self.target, TARGETS)
         if isinstance(self.shrinkage, str):
             if self.shrinkage != "oas" or self.covariance == "diagonal":
                 raise InputError(
@@ -147,7 +139,13 @@ class Gaussian:
         epsilon = self._epsilon(overall) / scale**2  # (V,)
         for k, C in enumerate(own):
             if self.shrinkage != 0 and not np.diag(C).any() and np.diag(pooled).any():
-                C = self._borrowed(pooled, moments, k)
+                warnings.warn(
+                    f"class `{moments.classes[k]}`, of {moments.count[k, 0]:g} rows, does not vary: "
+                    "it is given the covariance of all classes",
+                    Shrunk,
+                    stacklevel=3,
+                )
+                C = pooled
             gamma = self._intensity(C, moments, k, scale)
             if gamma == 0:
                 self._refuse_flat(C, moments, k, unit)
@@ -186,15 +184,6 @@ class Gaussian:
         if self.of_largest:
             return np.full(len(overall), self.smoothing * overall.max(initial=0.0))
         return np.where(overall > 0, self.smoothing * overall, SILENT if self.smoothing else 0.0)
-
-    def _borrowed(self, pooled: Floats, moments: Moments, k: int) -> Floats:
-        warnings.warn(
-            f"class `{moments.classes[k]}`, of {moments.count[k, 0]:g} rows, does not vary: it is given the "
-            "covariance of all classes",
-            Shrunk,
-            stacklevel=4,
-        )
-        return pooled
 
     def _intensity(self, C: Floats, moments: Moments, k: int, scale: Floats) -> float:
         if self.shrinkage == "oas":
@@ -256,6 +245,22 @@ class Gaussian:
                 f"the covariance of {name} has rank {_rank(sigma)} over {len(sigma)} columns",
                 hint="give more shrinkage, some smoothing (1e-9), or leave constant columns out",
             ) from error
+
+
+def oas(C: Floats, n: float) -> float:
+    r"""The intensity of the oracle approximating shrinkage estimator for n rows of a Gaussian.
+
+    .. math:: \gamma = \min\Bigl(1, \frac{\overline{C^2} + \mu^2}{(n + 1)(\overline{C^2} - \mu^2 / V)}\Bigr)
+
+    with :math:`\mu` the mean of the diagonal and the bar the mean over all entries: as in scikit-learn,
+    which differs by O(1 / V) from eq. 23 of Chen, Wiesel, Eldar, Hero (2010).
+    """
+    V = len(C)
+    if V == 0:
+        return 1.0
+    mu, alpha = float(np.trace(C)) / V, float((C**2).mean())
+    denominator = (n + 1) * (alpha - mu**2 / V)
+    return 1.0 if denominator <= 0 else min(1.0, (alpha + mu**2) / denominator)
 
 
 def overall_variance(moments: Moments) -> Floats:

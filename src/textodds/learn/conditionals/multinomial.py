@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.conditionals.estimate import Estimate, WordConditional, alpha_of, log_table, log_total
+from textodds.learn.conditionals.estimate import Conditional, Estimate, alpha_of, log_table, log_total
 from textodds.learn.forms.linear import Weights, log
 from textodds.stats.tally import Counts
 
 
 @dataclass(frozen=True)
-class Multinomial(WordConditional):
+class Multinomial(Conditional):
     r"""A document of class k is a sequence of independent draws from ``θ_k``.
 
     Model
@@ -52,15 +52,14 @@ class Multinomial(WordConditional):
 
     Examples
     --------
-    >>> from textodds.stats.tally import Counts
-    >>> counts = Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"])
+    >>> from textodds.stats.tally import Tally
+    >>> counts = Tally.of(["see see", "free"], ["ham", "spam"]).counts()
     >>> np.exp(Multinomial().fit(counts).weights.rows(np.arange(2))).round(3)
     array([[0.75 , 0.333],
            [0.25 , 0.667]])
     """
 
     binary: bool = False
-    is_likelihood = True
 
     @property
     def presence(self) -> bool:

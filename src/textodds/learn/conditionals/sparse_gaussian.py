@@ -12,44 +12,39 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import TooFewRows
-from textodds.learn.arrays import Floats, Integers, Mask
+from textodds.learn.arrays import Floats, Integers, Mask, SparseRows
 from textodds.learn.forms.quadratic import LowRank, lengths, restricted
 
-Watch = Callable[[int, float], Any]
-"""Told the step, and how far there is to go."""
-
-MORE = 8
-"""Directions that are followed beyond those wanted, so that the last of these are found as well."""
-
-ROUNDS = 2
-"""Rounds of subspace iteration; each multiplies by the covariance once more."""
+Watch = Callable[[int, float], object]  # told the step, and how far there is to go
+MORE = 8  # directions that are followed beyond those wanted, so that the last of these are found as well
+ROUNDS = 2  # rounds of subspace iteration; each multiplies by the covariance once more
 
 
 @dataclass(frozen=True, eq=False)
 class SparseClasses:
     """Sparse rows by class, with what both covariances start from."""
 
-    rows: Any  # (N, V) CSR
+    rows: SparseRows  # (N, V)
     codes: Integers  # (N,)
     weights: Floats  # (N,)
     classes: tuple[str, ...]  # (K,)
     mass: Floats  # (K,) weight of each class
-    mean: Any  # (K, V) CSR
+    mean: SparseRows  # (K, V)
     variance: float  # τ: the mean variance of a column within classes
 
     @classmethod
-    def of(cls, rows: Any, codes: Integers, weights: Floats, classes: tuple[str, ...]) -> SparseClasses:
+    def of(
+        cls, rows: SparseRows, codes: Integers, weights: Floats, classes: tuple[str, ...]
+    ) -> SparseClasses:
         """The rows (N, V) with their means."""
         from scipy import sparse
 
-        N, V = rows.shape
-        K = len(classes)
+        (N, V), K = rows.shape, len(classes)
         mass = np.bincount(codes, weights, K).astype(np.float64, copy=False)
         share = weights / np.where(mass > 0, mass, 1.0)[codes]
         member = sparse.csr_array((share, codes, np.arange(N + 1)), shape=(N, K)).T
@@ -174,17 +169,16 @@ class Directions:
         words, basis, variance = [], [], []
         total = np.zeros(len(data.classes))
         for k in range(len(data.classes)):
-            rows = data.rows[np.flatnonzero((data.codes == k) & (data.weights > 0))]
-            u = data.weights[(data.codes == k) & (data.weights > 0)]
+            here = np.flatnonzero((data.codes == k) & (data.weights > 0))
+            rows, u = data.rows[here], data.weights[here]
             own = np.unique(rows.indices)
             place = np.full(data.rows.shape[1], -1, dtype=np.int64)
             place[own] = np.arange(len(own))
             mean = restricted(data.mean[[k]], place, len(own)).toarray()[0]
-            found = _principal(restricted(rows, place, len(own)), mean, u, rank)
+            turns, along, total[k] = _principal(restricted(rows, place, len(own)), mean, u, rank)
             words.append(own.astype(np.int32))
-            basis.append(found[0])
-            variance.append(found[1])
-            total[k] = found[2]
+            basis.append(turns)
+            variance.append(along)
             if watch is not None:
                 watch(k + 1, float(len(data.classes)))
         return cls(data, tuple(words), tuple(basis), tuple(variance), total)
@@ -208,7 +202,7 @@ class Directions:
 
 
 def _principal(
-    rows: Any, mean: Floats, weights: Floats, rank: int
+    rows: SparseRows, mean: Floats, weights: Floats, rank: int
 ) -> tuple[NDArray[np.float32], Floats, float]:
     r"""Directions (W, R), variances along them (R,) and the trace of the covariance of a class.
 

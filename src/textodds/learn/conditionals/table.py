@@ -6,33 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from textodds.errors import InputError, NoData
 from textodds.learn.arrays import Floats, Integers, Mask
-from textodds.learn.conditionals.categorical import (
-    MISSING,
-    MISSING_ROW,
-    UNSEEN,
-    UNSEEN_ROW,
-    Categorical,
-    CategoricalEstimate,
-    check_choice,
-    one_alpha,
-)
+from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW, Categorical, CategoricalEstimate
+from textodds.learn.conditionals.estimate import check_choice, one_alpha
 from textodds.learn.forms.linear import log
 from textodds.stats.categories import CategoryTally, CellTally
 from textodds.stats.categories.cell_tally import lexicographic
 
 BACKOFF = ("independent", "uniform")
 
-MOST_KEYS = 1 << 62
-"""Cells are numbered in 64 bits."""
-
-KEPT_MARGINS = 64
-"""Tables of observed columns that an estimate keeps once it has made them."""
+MOST_KEYS = 1 << 62  # cells are numbered in 64 bits
+KEPT_MARGINS = 64  # tables of observed columns that an estimate keeps once it has made them
 
 
 @dataclass(frozen=True)
@@ -120,8 +108,7 @@ class FullTable:
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", one_alpha(self.alpha))
         check_choice("backoff", self.backoff, BACKOFF)
-        check_choice("missing", self.missing, MISSING)
-        check_choice("unseen", self.unseen, UNSEEN)
+        _ = self._margins  # refuses what cannot be
         if not isinstance(self.max_cells, int) or not 0 < self.max_cells <= MOST_KEYS:
             raise InputError(f"max_cells must be a whole number from 1 to 2^62, got {self.max_cells!r}")
 
@@ -230,7 +217,7 @@ class TableEstimate:
         """(J,)."""
         return self.margins.columns
 
-    def log_likelihood(self, columns: Any) -> Floats:
+    def log_likelihood(self, columns: object) -> Floats:
         """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
         rows = self.margins.rows(columns)
         N, J, K = len(rows[0]), len(rows), len(self.classes)
@@ -281,7 +268,6 @@ class TableEstimate:
 
 
 def _power(sizes: Sequence[int], cells: int) -> str:
-    """The number of cells, exactly where that is short."""
     if len(set(sizes)) == 1 and len(sizes) > 1:
         return f"{sizes[0]}^{len(sizes)}"
     return f"{cells:,}" if cells <= 10**15 else f"about 10^{round(math.log10(cells))}"

@@ -22,8 +22,8 @@ def softmax_parameters(model: LinearModel, reference: str | None = None) -> tupl
     Examples
     --------
     >>> from textodds.learn.naive_bayes import MultinomialLearner, fit
-    >>> from textodds.stats.tally import Counts
-    >>> nb = fit(MultinomialLearner(), Counts.of_rows([[2, 0], [0, 1]], ["ham", "spam"]))
+    >>> from textodds.stats.tally import Tally
+    >>> nb = fit(MultinomialLearner(), Tally.of(["see see", "free"], ["ham", "spam"]).counts())
     >>> weights, bias = softmax_parameters(nb, reference="ham")
     >>> np.exp(weights).round(3)  # odds ratios of spam against ham
     array([[1.   , 0.444],

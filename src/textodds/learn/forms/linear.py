@@ -1,4 +1,13 @@
-"""The linear form almost every model ends as: ``b_k + Σ_v x_v w_kv``, one score per class."""
+r"""Bayes' rule, and the linear form almost every model ends as: ``b_k + Σ_v x_v w_kv``, one score per class.
+
+.. math::
+    p(x, k) = \pi_k\, p(x \mid k)                                                   \tag{1}
+
+.. math::
+    p(k \mid x) = \frac{p(x, k)}{p(x)}, \qquad p(x) = \sum_k p(x, k)                \tag{2}
+
+Every generative model, whatever its class-conditional, is scored by (1) and answers by (2), in logarithms.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +19,6 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError, suggestion
 from textodds.learn.arrays import Floats
-from textodds.learn.bayes import log_joint
 
 LOG_ZERO = -(2.0**22)
 """Stands for the logarithm of zero.
@@ -21,11 +29,8 @@ it is added to. Where every class is impossible, the one that would need the few
 wins: the limit of smoothing that goes to zero.
 """
 
-MOST_CELLS = 200_000_000
-"""Entries of a full matrix of words by classes beyond which it is refused (1.6 GB)."""
-
-DENSE_CLASSES = 8
-"""Up to so many classes weights are stored as a full matrix."""
+MOST_CELLS = 200_000_000  # entries of a full matrix of words by classes beyond which it is refused (1.6 GB)
+DENSE_CLASSES = 8  # up to so many classes weights are stored as a full matrix
 
 
 def log(values: Floats) -> Floats:
@@ -39,6 +44,27 @@ def log_softmax(scores: Floats) -> Floats:
     """``scores - log Σ exp(scores)`` along the last axis, in double, without overflow."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+
+
+def log_joint(log_likelihood: Floats, log_prior: Floats) -> Floats:
+    """``log p(x, k)``, (N, K), from ``log p(x | k)`` (N, K) and ``log π`` (K,), or one by row (N, K)."""
+    return np.asarray(log_likelihood + log_prior)  # (1)
+
+
+def normalise(joint: Floats) -> tuple[Floats, Floats]:
+    """``p(k | x)``, (N, K), and ``log p(x)``, (N,), from ``log p(x, k)`` (N, K).
+
+    Examples
+    --------
+    >>> share, evidence = normalise(log_joint(np.log([[0.2, 0.1]]), np.log([0.75, 0.25])))
+    >>> share.round(3), np.exp(evidence).round(3)
+    (array([[0.857, 0.143]]), array([0.175]))
+    """
+    most = joint.max(axis=1, keepdims=True)
+    share = np.exp(joint - most)
+    total = share.sum(axis=1, keepdims=True)
+    share /= total
+    return share, (most + np.log(total))[:, 0]  # (2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,50 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError
-from textodds.learn.arrays import Floats, Integers
-from textodds.learn.bayes import log_joint
+from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.calibration import Calibration
-from textodds.learn.forms.linear import log_softmax
+from textodds.learn.forms.linear import log_joint, log_softmax
 from textodds.stats.moments import LARGEST
 
-BLOCK_BYTES = 1 << 19
-"""Rows are scored in blocks that stay in the cache, with what is made of them."""
+BLOCK_BYTES = 1 << 19  # rows are scored in blocks that stay in the cache, with what is made of them
 
 LOG_2PI = float(np.log(2 * np.pi))
 
 
-class Gaussians(Protocol):
+class Gaussians:
     """K Gaussian distributions over V columns."""
 
-    @property
-    def n_features(self) -> int:
-        """V."""
-        ...
-
-    def log_density(self, rows: Any) -> Floats:
-        """``log p(x | k)`` of each row (N, V), with all constants: (N, K)."""
-        ...
-
-
-class _Means:
-    """Classes by their means."""
-
-    mean: Any  # (K, V)
+    mean: Matrix  # (K, V)
 
     @property
     def n_features(self) -> int:
         """V."""
         return int(self.mean.shape[1])
 
+    def log_density(self, rows: Matrix) -> Floats:
+        """``log p(x | k)`` of each row (N, V), with all constants: (N, K)."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False)
-class Diagonal(_Means):
+class Diagonal(Gaussians):
     r"""A variance of each column in each class.
 
     .. math:: \log p(x \mid k) = -\tfrac12 \sum_v \Bigl(\log 2\pi\sigma_{kv}^2
@@ -59,7 +48,7 @@ class Diagonal(_Means):
     mean: Floats  # (K, V)
     variance: Floats  # (K, V)
 
-    def log_density(self, rows: Any) -> Floats:
+    def log_density(self, rows: Matrix) -> Floats:
         """``log p(x | k)``, (N, K)."""
         X = _dense(rows, self.n_features)
         K, V = self.mean.shape
@@ -80,7 +69,7 @@ class Diagonal(_Means):
         _refuse(X, out, missing=True)
         return out
 
-    def by_column(self, rows: Any) -> Floats:
+    def by_column(self, rows: Matrix) -> Floats:
         """``log p(x_v | k)`` of each column, zero where it is missing: (N, V, K)."""
         X = _dense(rows, self.n_features)[:, :, None]
         variance = self.variance.T
@@ -89,7 +78,7 @@ class Diagonal(_Means):
 
 
 @dataclass(frozen=True, eq=False)
-class Full(_Means):
+class Full(Gaussians):
     r"""A covariance of each class, or (``factor`` of length 1) one for all.
 
     With :math:`z = (x - c) / \sigma` column by column and :math:`L_k L_k^\top` the covariance of z,
@@ -105,7 +94,7 @@ class Full(_Means):
     mean: Floats  # (K, V) of z
     factor: Floats  # (K, V, V) or (1, V, V), lower triangles
 
-    def log_density(self, rows: Any) -> Floats:
+    def log_density(self, rows: Matrix) -> Floats:
         """``log p(x | k)``, (N, K)."""
         from scipy.linalg import solve_triangular
 
@@ -152,7 +141,7 @@ class Full(_Means):
 
 
 @dataclass(frozen=True, eq=False)
-class LowRank(_Means):
+class LowRank(Gaussians):
     r"""For sparse rows of many columns: own directions of large variance, and a sphere for the rest.
 
     With orthonormal directions :math:`B_k` (V, R), variances :math:`\lambda_{kr}` along them and
@@ -167,13 +156,13 @@ class LowRank(_Means):
     its rows, so that only the words of the class have a row in ``basis``.
     """
 
-    mean: Any  # (K, V) CSR
+    mean: SparseRows  # (K, V)
     words: tuple[NDArray[np.int32], ...]  # K × (W_k,) columns that occur in the class
     basis: tuple[NDArray[np.float32], ...]  # K × (W_k, R_k)
     variance: tuple[Floats, ...]  # K × (R_k,)
     rest: Floats  # (K,)
 
-    def log_density(self, rows: Any) -> Floats:
+    def log_density(self, rows: Matrix) -> Floats:
         """``log p(x | k)`` of sparse rows, (N, K)."""
         from scipy import sparse
 
@@ -224,13 +213,8 @@ class LowRank(_Means):
             if name not in arrays or arrays[name].dtype != np.dtype(kind) or arrays[name].ndim != 1:
                 raise InputError(f"the tensor `{name}` is missing, or has the wrong type")
         starts, words_of, ranks = (arrays[name] for name in ("mean_starts", "words_of", "ranks"))
-        sizes = {
-            "mean_starts": K + 1,
-            "words_of": K,
-            "ranks": K,
-            "rest": K,
-            "mean": len(arrays["mean_words"]),
-        }
+        sizes = {"mean_starts": K + 1, **dict.fromkeys(("words_of", "ranks", "rest"), K)}
+        sizes["mean"] = len(arrays["mean_words"])
         sound = (
             all(len(arrays[name]) == size for name, size in sizes.items())
             and bool((words_of <= V).all() and (ranks <= V).all())  # so that sums are no surprise
@@ -261,7 +245,7 @@ class LowRank(_Means):
         return cls(mean, words, basis, variance, arrays["rest"])
 
 
-def restricted(rows: Any, place: Integers, n: int) -> Any:
+def restricted(rows: SparseRows, place: Integers, n: int) -> SparseRows:
     """The columns of sparse rows that have a place, in that order: (N, n)."""
     from scipy import sparse
 
@@ -271,7 +255,7 @@ def restricted(rows: Any, place: Integers, n: int) -> Any:
     return sparse.csr_array((rows.data[kept], at[kept], ends), shape=(rows.shape[0], n))
 
 
-def lengths(rows: Any) -> Floats:
+def lengths(rows: SparseRows) -> Floats:
     """Squared lengths of sparse rows, (N,)."""
     N = rows.shape[0]
     row = np.repeat(np.arange(N), np.diff(rows.indptr))
@@ -298,12 +282,12 @@ class QuadraticModel:
         """V."""
         return self.gaussians.n_features
 
-    def scores(self, rows: Any) -> Floats:
+    def scores(self, rows: Matrix) -> Floats:
         """Score of each row (N, V) and class, (N, K)."""
         density = self.gaussians.log_density(rows)
         return log_joint(density / self.temperature, self.intercept + self.log_prior)
 
-    def log_posterior(self, rows: Any) -> Floats:
+    def log_posterior(self, rows: Matrix) -> Floats:
         """``log p(class | row)``, (N, K)."""
         return log_softmax(self.scores(rows))
 
@@ -317,7 +301,7 @@ class QuadraticModel:
         return replace(self, temperature=calibration.temperature, intercept=intercept)
 
 
-def _dense(rows: Any, V: int) -> Floats:
+def _dense(rows: Matrix, V: int) -> Floats:
     X = np.asarray(rows, dtype=np.float64)
     if X.ndim != 2 or X.shape[1] != V:
         raise InputError(
@@ -348,9 +332,8 @@ def _refuse(X: Floats, out: Floats, *, missing: bool) -> None:
 
 
 def _blocks(X: Floats, V: int) -> Iterator[slice]:
-    step = _step(V)
-    for start in range(0, len(X), step):
-        yield slice(start, min(start + step, len(X)))
+    for start in range(0, len(X), _step(V)):
+        yield slice(start, min(start + _step(V), len(X)))
 
 
 def _step(V: int) -> int:

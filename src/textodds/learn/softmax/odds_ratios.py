@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.learn.solvers import Information, Objective, Parameters, odds_ratio_interval
+from textodds.learn.solvers.information import Information, odds_ratio_interval
+from textodds.learn.solvers.objective import Objective, Parameters
 
 
 @dataclass(frozen=True)

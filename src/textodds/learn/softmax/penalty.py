@@ -1,4 +1,4 @@
-"""How strong a penalty: its conventions, and the path that chooses it on held-out rows."""
+"""What holds the weights: a penalty, chosen on held-out rows, and what naive Bayes lends to it."""
 
 from __future__ import annotations
 
@@ -6,68 +6,29 @@ import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
-from textodds.errors import InputError
-from textodds.learn.arrays import Floats, Integers, Mask
-from textodds.learn.folds import held_out, tells_classes_apart
-from textodds.learn.solvers import Objective, Parameters
-from textodds.learn.solvers.dual import Ascent
-from textodds.learn.solvers.solve import solve
+from textodds.learn.arrays import Floats, Integers, Mask, Matrix
+from textodds.learn.design import LabelledRows
+from textodds.learn.held_out import held_out, tells_classes_apart
+from textodds.learn.solvers.objective import Objective, Parameters
+from textodds.learn.solvers.solve import Ascent, solve
 
-ENOUGH = 4000
-"""Held-out rows after which another fold would hardly change the choice."""
+ENOUGH = 4000  # held-out rows after which another fold would hardly change the choice
 
 STEP = math.sqrt(10.0) ** 1.5
 FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
 """Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
 
-ROUGH = 1e-2
-"""Relative gap to which the path is solved: held-out loss differs by far more from C to C."""
+ROUGH = 1e-2  # relative gap to which the path is solved: held-out loss differs by far more from C to C
 
 WORTH = 0.99
 """Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
 strays less and is found sooner."""
 
-EPOCHS = 8
-"""Passes that a point of the path may take: where more would be needed, more C hardly matters."""
-
-
-def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
-    r"""The strength as C, where it is given as C or as alpha.
-
-    The penalties of the literature, and C for each, n being the total weight of the rows:
-
-    =====================================================  ======================
-    minimised                                              C
-    =====================================================  ======================
-    ``½‖W‖² + C Σ loss`` (scikit-learn, LIBLINEAR)         C
-    ``(α/2)‖W‖² + (1/n) Σ loss`` (Spark, SGD)              ``1 / (α n)``
-    ``(λ/2)‖W‖² + Σ loss`` (lecture 03)                    ``1 / λ``
-    ``λ‖θ‖² + Σ loss`` (lecture on logistic regression)    ``1 / (2λ)``
-    =====================================================  ======================
-
-    Examples
-    --------
-    >>> as_c(None, 0.01, 50.0)
-    2.0
-    """
-    for name, value in (("C", C), ("alpha", alpha)):
-        if value is not None and not value >= 0:
-            raise InputError(f"{name} must be zero or more, got {value!r}")
-    if C is not None and alpha is not None:
-        raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
-    if alpha is not None:
-        C = 1.0 / (alpha * total) if alpha and total else math.inf
-        if not C > 1e-200:
-            raise InputError(
-                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
-            )
-    if C == 0:
-        raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")
-    return C
+EPOCHS = 8  # passes that a point of the path may take: where more would be needed, more C hardly matters
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,21 +50,18 @@ class Path:
     held: HeldOutScores | None = field(default=None, compare=False)
 
 
-Part = tuple[Any, Any, Floats | None]
-"""Training rows, held-out rows, prior mean."""
+Part: TypeAlias = "tuple[Matrix, Matrix, Floats | None]"  # training rows, held-out rows, prior mean
 
 
 def choose(
     split: Callable[[Mask], Part],
-    codes: Integers,
-    weights: Floats,
-    n_classes: int,
+    data: LabelledRows,
     *,
     C: float | None = None,
     near: float | None = None,
     enough: int = ENOUGH,
     threads: int = 1,
-    watch: Callable[[float, float], Any] | None = None,
+    watch: Callable[[float, float], object] | None = None,
 ) -> Path:
     """The C of least held-out log-loss, or the one that is given, and what was said of held-out rows.
 
@@ -113,9 +71,9 @@ def choose(
     share the threads, and any number of them finds the same.
     """
     folds = [
-        _Fold(split(held), held, codes, weights, n_classes)
-        for held in held_out(codes, enough)
-        if tells_classes_apart(codes, weights, held)
+        _Fold(split(held), held, data)
+        for held in held_out(data.codes, enough)
+        if tells_classes_apart(data.codes, data.weights, held)
     ]
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
@@ -153,8 +111,9 @@ def choose(
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
-    def __init__(self, part: Part, held: Mask, codes: Integers, weights: Floats, n_classes: int) -> None:
+    def __init__(self, part: Part, held: Mask, data: LabelledRows) -> None:
         kept_rows, self.rows, centre = part
+        codes, weights, n_classes = data.codes, data.weights, len(data.classes)
         self.objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
         self.codes = codes[held]
         # A class that is held out altogether says nothing about C.
@@ -182,9 +141,8 @@ class _Fold:
         return test.value(found, scores)
 
 
-def _mean_square(rows: Any) -> float:
-    """Mean squared length of the rows."""
-    values = rows.data if hasattr(rows, "indptr") else rows
+def _mean_square(rows: Matrix) -> float:
+    values = rows if isinstance(rows, np.ndarray) else rows.data
     return float(np.einsum("i,i->", values.reshape(-1), values.reshape(-1))) / rows.shape[0] or 1.0
 
 
@@ -203,3 +161,51 @@ def _lowest(points: list[tuple[float, float]]) -> float:
     bend = left - 2.0 * low + right
     shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
     return float(b * STEP ** min(max(shift, -0.5), 0.5))
+
+
+def scales_or_centre(
+    form: str, counts: Floats, smoothing: float, mass: Floats
+) -> tuple[Floats | None, Floats | None]:
+    """The `scales` of the features, or the `centre` of the prior, as ``form`` wants; None for the other."""
+    ratios = log_ratios(counts, smoothing)
+    return (scales(ratios, mass), None) if form == "scaled" else (None, centre(ratios))
+
+
+def log_ratios(counts: Floats, smoothing: float) -> Floats:
+    r"""How much the presence of each feature speaks for each class, (V, K).
+
+    .. math::
+        r_{vk} = \log\frac{\theta_{vk}}{\theta_{v\bar k}}, \qquad
+        \theta_{vk} = \frac{\alpha + n_{vk}}{\sum_u (\alpha + n_{uk})}               \tag{1}
+
+    where :math:`n_{vk}` is the `presence` of feature v in class k (:math:`\bar k`: in all others). Wang
+    and Manning (2012), *Baselines and bigrams*, eq. 2, for two classes.
+
+    Examples
+    --------
+    >>> log_ratios(np.array([[3.0, 0.0], [1.0, 1.0]]), 1.0).round(3)  # log (4/6) / (1/3), log (2/6) / (2/3)
+    array([[ 0.693, -0.693],
+           [-0.693,  0.693]])
+    """
+    ours = counts + smoothing  # (V, K)
+    theirs = counts.sum(axis=1, keepdims=True) - counts + smoothing
+    return np.asarray(np.log(ours / ours.sum(axis=0)) - np.log(theirs / theirs.sum(axis=0)))  # (1)
+
+
+def scales(ratios: Floats, mass: Floats) -> Floats:
+    r"""One scale per feature, (V,): the root mean square of its ratios over the classes.
+
+    .. math::
+        \rho_v = \sqrt{\sum_k \pi_k r_{vk}^2}                                         \tag{2}
+
+    with :math:`\pi_k` the share of class k in the ``mass`` of all (K,). For two classes, whose ratios are
+    opposite, it is their size. A factor that differed by class would make rows of its own for each.
+    """
+    return np.asarray(np.sqrt(ratios**2 @ (mass / mass.sum())))  # (2)
+
+
+def centre(ratios: Floats) -> Floats:
+    """The weights of naive Bayes as softmax has them, (V, M): of class 1 for two, centred for more."""
+    if ratios.shape[1] == 2:
+        return np.ascontiguousarray(ratios[:, 1:])
+    return np.asarray(ratios - ratios.mean(axis=1, keepdims=True))

@@ -6,50 +6,25 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Separable, suggestion
-from textodds.learn.arrays import Floats, Integers, Mask
+from textodds.learn.arrays import Floats, Mask, Matrix
+from textodds.learn.design import Design, LabelledRows, Plain
 from textodds.learn.forms.linear import LinearModel, Weights, log
-from textodds.learn.labelled_rows import LabelledRows
 from textodds.learn.registry import Learner
-from textodds.learn.softmax import nb_scaling
 from textodds.learn.softmax.odds_ratios import OddsRatio, odds_ratios
-from textodds.learn.softmax.penalty import HeldOutScores, Path, as_c, choose
-from textodds.learn.solvers import (
-    Descent,
-    Objective,
-    Outcome,
-    Parameters,
-    descend,
-    separating_direction,
-    solve,
-)
+from textodds.learn.softmax.penalty import HeldOutScores, Part, Path, choose, scales_or_centre
+from textodds.learn.solvers.descent import Descent, descend
+from textodds.learn.solvers.objective import Objective, Outcome, Parameters
+from textodds.learn.solvers.separable import separating_direction
+from textodds.learn.solvers.solve import solve
 
 ClassWeight = str | dict[str, float] | None
-
-
-class Design(Protocol):
-    """Rows whose features can be scaled."""
-
-    def rows(self, factor: Floats | None) -> Any:
-        """The rows (N, V), every feature times its factor (V,) if there is one.
-
-        Documents that are brought to one length are so after that.
-        """
-        ...
-
-    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
-        """Weight of the rows of each class in which each feature is not zero, (V, K)."""
-        ...
-
-    def known(self, weights: Floats) -> Floats | None:
-        """One for each feature that rows of these weights (N,) bring, zero for the others; None for all."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +43,7 @@ class SoftmaxFit:
         """What was said of held-out rows, where C was chosen on them."""
         return None if self.path is None else self.path.held
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """What is worth keeping, as plain data."""
         about = self.outcome.report(self.C)
         if self.path is not None:
@@ -111,8 +86,8 @@ class SoftmaxFit:
 
 
 @dataclass(frozen=True)
-class _Penalised(Learner):
-    """What both learners do, each in its own way (`_fit`)."""
+class PenalisedLearner(Learner):
+    """What both learners do."""
 
     C: float | None = None
     alpha: float | None = None
@@ -120,10 +95,29 @@ class _Penalised(Learner):
     tolerance: float = 1e-4
     max_epochs: int = 200
 
+    descent: ClassVar[Descent | None] = None  # a published method in the place of the solver
+
+    def __post_init__(self) -> None:
+        as_c(self.C, self.alpha, 1.0)
+        if not 0 < self.tolerance < 1:
+            raise InputError(
+                f"tolerance must be between 0 and 1, got {self.tolerance!r}", hint="1e-4 serves well"
+            )
+        if self.max_epochs < 1:
+            raise InputError(f"max_epochs must be at least 1, got {self.max_epochs}")
+        if not (self.class_weight is None or isinstance(self.class_weight, dict)) and (
+            self.class_weight != "balanced"
+        ):
+            raise InputError(
+                f"unknown class weight {self.class_weight!r}", hint="`balanced`, or a factor for each class"
+            )
+        if self.descent is not None and self.C is None and self.alpha is None:
+            raise InputError("a published method does not choose its penalty", hint="give C or alpha")
+
     def fit(
         self,
-        rows: Any,
-        labels: Sequence[Any],
+        rows: Matrix | ArrayLike,
+        labels: Sequence[object],
         weights: ArrayLike | None = None,
         *,
         start: LinearModel | None = None,
@@ -146,12 +140,36 @@ class _Penalised(Learner):
         observer: Observer | None = None,
     ) -> SoftmaxFit:
         """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
-        learner: Any = self
-        return _fit(learner, design, data, start, observer or Observer())
+        observer = observer or Observer()
+        weighted = _with_class_weights(self, data)
+        weighted.with_two_classes()  # still two, with class weights
+        weights, K = weighted.weights, len(data.classes)
+        C = as_c(self.C, self.alpha, float(weights.sum()))
+        path = None
+        if C is None:
+            split = _splitter(self, design, data, weighted)
+            path = choose(split, weighted, watch=observer.penalty)
+            C = path.C
+        factor, centre = _from_naive_bayes(self, design, weighted)
+        rows = data.rows if factor is None else design.rows(factor)
+        objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
+        decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
+        begin = None if start is None else _begin(start, objective, data.classes)
+        if self.descent is not None:
+            outcome = descend(objective, begin or objective.zero(), self.descent)
+        else:
+            limits = self.tolerance, self.max_epochs
+            outcome, _ = solve(objective, begin, *limits, watch=observer.step)
+        if not decided:  # the optimiser may have found what was too large to search for
+            _refuse_separable(objective, data.classes, outcome.parameters)
+        if not outcome.converged:
+            warnings.warn(shortfall(self, outcome), NotConverged, stacklevel=3)
+        model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
+        return SoftmaxFit(model, outcome, objective, C, path, factor)
 
 
 @dataclass(frozen=True)
-class SoftmaxLearner(_Penalised):
+class SoftmaxLearner(PenalisedLearner):
     r"""Softmax (multinomial logistic) regression.
 
     Model
@@ -167,7 +185,7 @@ class SoftmaxLearner(_Penalised):
 
     The penalty is a Gaussian prior on W with mean zero and variance C: (2) is the posterior mode. The
     lectures write it :math:`\frac{\lambda}{2}\sum_k\lVert w_k\rVert^2` (``C = 1 / λ``) and
-    :math:`\lambda\lVert\theta\rVert^2` (``C = 1 / 2λ``); `textodds.learn.softmax.penalty.as_c` has the table.
+    :math:`\lambda\lVert\theta\rVert^2` (``C = 1 / 2λ``); `as_c` has the table.
     Biases are not penalised.
 
     Adding the same to every :math:`w_k` changes no probability, and the penalty picks the W that sums to
@@ -211,19 +229,16 @@ class SoftmaxLearner(_Penalised):
     True
     """
 
-    descent: Descent | None = None
-
-    def __post_init__(self) -> None:
-        _check(self)
+    descent: Descent | None = None  # type: ignore[misc]  # a setting of this one alone
 
 
 @dataclass(frozen=True)
-class NBSoftmaxLearner(_Penalised):
+class NBSoftmaxLearner(PenalisedLearner):
     r"""Softmax regression that begins from what naive Bayes knows.
 
     Model
     -----
-    With :math:`r_{vk}` the log-ratios of naive Bayes (`textodds.learn.softmax.nb_scaling.log_ratios`), either
+    With :math:`r_{vk}` the log-ratios of naive Bayes (`textodds.learn.softmax.penalty.log_ratios`), either
     the features are scaled before (2) of `SoftmaxLearner` is solved (``form="scaled"``),
 
     .. math::
@@ -265,10 +280,8 @@ class NBSoftmaxLearner(_Penalised):
     smoothing: float = 1.0
     form: str = "scaled"
 
-    descent = None
-
     def __post_init__(self) -> None:
-        _check(self)
+        super().__post_init__()
         if not self.smoothing > 0:
             raise InputError(
                 f"smoothing must be above 0, got {self.smoothing!r}", hint="the usual choice is 1.0"
@@ -280,11 +293,43 @@ class NBSoftmaxLearner(_Penalised):
             )
 
 
-Discriminative = SoftmaxLearner | NBSoftmaxLearner
+def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
+    r"""The strength as C, where it is given as C or as alpha.
+
+    The penalties of the literature, and C for each, n being the total weight of the rows:
+
+    =====================================================  ======================
+    minimised                                              C
+    =====================================================  ======================
+    ``½‖W‖² + C Σ loss`` (scikit-learn, LIBLINEAR)         C
+    ``(α/2)‖W‖² + (1/n) Σ loss`` (Spark, SGD)              ``1 / (α n)``
+    ``(λ/2)‖W‖² + Σ loss`` (lecture 03)                    ``1 / λ``
+    ``λ‖θ‖² + Σ loss`` (lecture on logistic regression)    ``1 / (2λ)``
+    =====================================================  ======================
+
+    Examples
+    --------
+    >>> as_c(None, 0.01, 50.0)
+    2.0
+    """
+    for name, value in (("C", C), ("alpha", alpha)):
+        if value is not None and not value >= 0:
+            raise InputError(f"{name} must be zero or more, got {value!r}")
+    if C is not None and alpha is not None:
+        raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
+    if alpha is not None:
+        C = 1.0 / (alpha * total) if alpha and total else math.inf
+        if not C > 1e-200:
+            raise InputError(
+                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
+            )
+    if C == 0:
+        raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")
+    return C
 
 
 def path_of(
-    learner: Discriminative,
+    learner: PenalisedLearner,
     design: Design,
     data: LabelledRows,
     *,
@@ -297,92 +342,8 @@ def path_of(
     C = as_c(learner.C, learner.alpha, float(weighted.weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
-    how: dict[str, Any] = {"C": C, "near": near, "enough": enough, "threads": threads}
     split = _splitter(learner, design, data, weighted)
-    return choose(split, data.codes, weighted.weights, len(data.classes), **how)
-
-
-@dataclass(frozen=True, eq=False)
-class Plain:
-    """Rows as they are."""
-
-    matrix: Any  # (N, V)
-
-    def rows(self, factor: Floats | None) -> Any:
-        """The rows, every feature times its factor."""
-        if factor is None:
-            return self.matrix
-        if isinstance(self.matrix, np.ndarray):
-            return self.matrix * factor
-        scaled = self.matrix.copy()
-        scaled.data *= factor[scaled.indices]
-        return scaled
-
-    def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
-        """Weight of the rows of each class in which each feature is not zero."""
-        return nb_scaling.presence(self.matrix, codes, weights, n_classes)
-
-    def known(self, weights: Floats) -> None:
-        """All of them: what columns there are was not found in the rows."""
-
-
-def _check(learner: Discriminative) -> None:
-    as_c(learner.C, learner.alpha, 1.0)
-    if not 0 < learner.tolerance < 1:
-        raise InputError(
-            f"tolerance must be between 0 and 1, got {learner.tolerance!r}", hint="1e-4 serves well"
-        )
-    if learner.max_epochs < 1:
-        raise InputError(f"max_epochs must be at least 1, got {learner.max_epochs}")
-    if not (learner.class_weight is None or isinstance(learner.class_weight, dict)) and (
-        learner.class_weight != "balanced"
-    ):
-        raise InputError(
-            f"unknown class weight {learner.class_weight!r}", hint="`balanced`, or a factor for each class"
-        )
-    if learner.descent is not None and learner.C is None and learner.alpha is None:
-        raise InputError("a published method does not choose its penalty", hint="give C or alpha")
-
-
-def _fit(
-    learner: Discriminative, design: Design, data: LabelledRows, start: LinearModel | None, observer: Observer
-) -> SoftmaxFit:
-    weighted = _with_class_weights(learner, data)
-    weighted.with_two_classes()  # still two, with class weights
-    weights, K = weighted.weights, len(data.classes)
-    C = as_c(learner.C, learner.alpha, float(weights.sum()))
-    path = None
-    if C is None:
-        split = _splitter(learner, design, data, weighted)
-        path = choose(split, data.codes, weights, K, watch=observer.penalty)
-        C = path.C
-    factor, centre = _from_naive_bayes(learner, design, weighted)
-    rows = data.rows if factor is None else design.rows(factor)
-    objective = Objective(rows, data.codes, weights, K, 0.0 if math.isinf(C) else 1.0 / C, centre)
-    decided = bool(objective.penalty) or _refuse_separable(objective, data.classes)
-    outcome = _optimum(learner, objective, data.classes, start, observer)
-    if not decided:  # the optimiser may have found what was too large to search for
-        _refuse_separable(objective, data.classes, outcome.parameters)
-    if not outcome.converged:
-        warnings.warn(shortfall(learner, outcome), NotConverged, stacklevel=4)
-    model = linear_of(outcome.parameters, data.classes, weighted.class_weights())
-    return SoftmaxFit(model, outcome, objective, C, path, factor)
-
-
-def _optimum(
-    learner: Discriminative,
-    objective: Objective,
-    classes: Sequence[str],
-    start: LinearModel | None,
-    observer: Observer,
-) -> Outcome:
-    begin = None if start is None else _begin(start, objective, classes)
-    if learner.descent is not None:
-        return descend(objective, begin or objective.zero(), learner.descent)
-    outcome, _ = solve(
-        objective, begin, tolerance=learner.tolerance, max_epochs=learner.max_epochs, watch=observer.step
-    )
-    return outcome
+    return choose(split, weighted, C=C, near=near, enough=enough, threads=threads)
 
 
 def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> Parameters:
@@ -397,21 +358,21 @@ def _begin(start: LinearModel, objective: Objective, classes: Sequence[str]) -> 
 
 
 def _from_naive_bayes(
-    learner: Discriminative, design: Design, data: LabelledRows
+    learner: PenalisedLearner, design: Design, data: LabelledRows
 ) -> tuple[Floats | None, Floats | None]:
     """Scales of the features (V,), and the mean of the prior (V, M); None for either that is not wanted."""
-    if isinstance(learner, SoftmaxLearner):
+    if not isinstance(learner, NBSoftmaxLearner):
         return None, None
     presence = design.presence(data.codes, data.weights, len(data.classes))
-    return nb_scaling.scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
+    return scales_or_centre(learner.form, presence, learner.smoothing, data.class_weights())
 
 
 def _splitter(
-    learner: Discriminative, design: Design, data: LabelledRows, weighted: LabelledRows
-) -> Callable[[Mask], tuple[Any, Any, Floats | None]]:
+    learner: PenalisedLearner, design: Design, data: LabelledRows, weighted: LabelledRows
+) -> Callable[[Mask], Part]:
     """Parts for the path; neither naive Bayes nor the choice of words must have seen what is held out."""
 
-    def split(held: Mask) -> tuple[Any, Any, Floats | None]:
+    def split(held: Mask) -> Part:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
         rows, left = data.rows, replace(weighted, weights=np.where(held, 0.0, weighted.weights))
         factor, centre = _from_naive_bayes(learner, design, left)
@@ -424,8 +385,7 @@ def _splitter(
     return split
 
 
-def _with_class_weights(learner: Discriminative, data: LabelledRows) -> LabelledRows:
-    """The rows, whose weights are multiplied by the factors of their classes."""
+def _with_class_weights(learner: PenalisedLearner, data: LabelledRows) -> LabelledRows:
     factors = class_factors(learner.class_weight, data.classes, data.class_weights())
     return replace(data, weights=data.weights * factors[data.codes])
 
@@ -465,7 +425,7 @@ def _refuse_separable(
     raise Separable(bool(found.complete), along, strongest)
 
 
-def shortfall(learner: Discriminative, outcome: Outcome, settings: str = "max_epochs or tolerance") -> str:
+def shortfall(learner: PenalisedLearner, outcome: Outcome, settings: str = "max_epochs or tolerance") -> str:
     """How far a solution is from what was asked, and what to do, such as to raise some ``settings``."""
     where = (
         f"a relative gap of {outcome.gap:.2g} is proven, {learner.tolerance:g} was asked"

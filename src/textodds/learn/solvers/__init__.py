@@ -1,25 +1,6 @@
-"""Solvers of the softmax regression problem, which know nothing of text."""
+"""Solvers of the softmax regression problem, which know nothing of text.
 
-from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.descent import Descent, descend
-from textodds.learn.solvers.information import Information, odds_ratio_interval
-from textodds.learn.solvers.newton import newton
-from textodds.learn.solvers.objective import Objective, Parameters
-from textodds.learn.solvers.outcome import Outcome
-from textodds.learn.solvers.separable import Separation, separating_direction
-from textodds.learn.solvers.solve import solve
-
-__all__ = [
-    "Descent",
-    "Information",
-    "Objective",
-    "Outcome",
-    "Parameters",
-    "Separation",
-    "best_bias",
-    "descend",
-    "newton",
-    "odds_ratio_interval",
-    "separating_direction",
-    "solve",
-]
+Read `objective` first: what is minimised, and the proof of an optimum. `solve` is used unless another is
+asked for, with `newton`; `descent` has the published methods, `lbfgs_sums` is for rows that are elsewhere.
+`separable` says whether there is an optimum, `information` how sure one can be of it.
+"""

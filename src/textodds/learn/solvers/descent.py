@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from textodds.errors import InputError
-from textodds.learn.arrays import Integers
-from textodds.learn.solvers.objective import Objective, Parameters, product
-from textodds.learn.solvers.outcome import Curve, Outcome, proven_gap
+from textodds.learn.arrays import Integers, Matrix
+from textodds.learn.solvers.objective import Curve, Objective, Outcome, Parameters, product, proven_gap
 
 Chosen = slice | Integers
 
@@ -191,7 +189,7 @@ class _Walk:
             self.mix = np.eye(len(self.sheets))
 
 
-def _touched(rows: Any, chosen: Chosen) -> tuple[Any, Chosen]:
+def _touched(rows: Matrix, chosen: Chosen) -> tuple[Matrix, Chosen]:
     """The chosen rows (B, T) over the T features that they have, and which these are."""
     if isinstance(chosen, slice):  # all of them
         return rows, chosen

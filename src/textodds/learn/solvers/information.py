@@ -13,8 +13,7 @@ from textodds.learn.arrays import Floats
 from textodds.learn.solvers.newton import conjugate_gradients, hessian_diagonal, squared
 from textodds.learn.solvers.objective import Objective, Parameters
 
-LARGEST_DENSE = 2000
-"""Parameters up to which the information is decomposed as one dense matrix, exactly."""
+LARGEST_DENSE = 2000  # parameters up to which the information is decomposed as one dense matrix, exactly
 
 RESIDUAL = 1e-6
 """The share of a contrast that conjugate gradients may leave unsolved.

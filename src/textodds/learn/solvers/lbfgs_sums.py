@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from textodds.learn.arrays import Floats
-from textodds.learn.solvers.objective import Parameters
-from textodds.learn.solvers.outcome import Outcome
+from textodds.learn.solvers.objective import Outcome, Parameters
 
-MEMORY = 30
-"""Steps that the curvature is learned from."""
+MEMORY = 30  # steps that the curvature is learned from
 
 DOUBT = 0.1
 """Share of its largest variance that a probability has on average near the optimum: few are in doubt."""
@@ -39,8 +36,7 @@ class Totals:
     squares: Floats  # (V,): Σ s_i x_i²
 
 
-SUFFICIENT = 1e-4
-"""Share of the decrease that the slope promises with which a step is content."""
+SUFFICIENT = 1e-4  # share of the decrease that the slope promises with which a step is content
 
 
 class _Proven(Exception):
@@ -85,7 +81,7 @@ class SumSolver:
     totals: Totals
     penalty: float
     centre: Floats | None = None  # (V, M)
-    watch: Callable[[int, float], Any] | None = None
+    watch: Callable[[int, float], object] | None = None
 
     def __post_init__(self) -> None:
         self.steps, self.value, self.bound = 0, np.inf, -np.inf

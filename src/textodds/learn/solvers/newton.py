@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from textodds.learn.arrays import Floats
-from textodds.learn.solvers.bias import best_bias
-from textodds.learn.solvers.objective import Objective, Parameters, product
-from textodds.learn.solvers.outcome import Outcome, certified_gap
+from textodds.learn.arrays import Floats, Matrix
+from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, certified_gap, product
 
 FORCING = 0.3  # the share of the slope that may be left of it when (2) counts as solved
 CG_STEPS = 500
@@ -26,7 +23,7 @@ def newton(
     *,
     tolerance: float = 1e-4,
     max_steps: int = 200,
-    watch: Callable[[Outcome], None] | None = None,
+    watch: Callable[[Outcome], object] | None = None,
 ) -> Outcome:
     r"""The minimum of F, to a proven relative error of ``tolerance``.
 
@@ -126,14 +123,14 @@ def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) 
     return slope.of_flat(found * unit)
 
 
-def squared(columns: Any) -> Any:
+def squared(columns: Matrix) -> Matrix:
     """Every entry squared; a sparse matrix shares its indices with the given one."""
     if isinstance(columns, np.ndarray):
         return columns**2
     return type(columns)((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
 
 
-def hessian_diagonal(objective: Objective, probabilities: Floats, squares: Any) -> Parameters:
+def hessian_diagonal(objective: Objective, probabilities: Floats, squares: Matrix) -> Parameters:
     """``Σ_i s_i p_ik (1 - p_ik) x_iv² + λ``, and the same of the bias; ``squares`` is (V, N)."""
     spread = probabilities * (1.0 - probabilities) * objective.sample_weights[:, None]  # (N, M)
     return Parameters(product(squares, spread) + objective.penalty, spread.sum(axis=0))

@@ -1,21 +1,28 @@
-"""The penalised negative log-likelihood of softmax regression: value, gradient, curvature."""
+"""What softmax regression minimises: value, gradient, curvature, best bias, and the proof of an optimum."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from textodds import _kernels
-from textodds.learn.arrays import Floats, Integers
+from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 
-MANY_CLASSES = 8
-"""From so many classes on our kernel (`product`) scores sparse rows faster than SciPy does."""
+MANY_CLASSES = 8  # from so many classes on our kernel (`product`) scores sparse rows faster than SciPy does
+CERTAIN = 40.0  # e^-40 < 1e-17: less than the rounding error of a probability near one
+BALANCED = 1e-6  # errors of a class, as a share of its rows, at which Newton's method has arrived
+ROUNDING = 1e-14
+MAX_STEPS = 30
+MAX_HALVINGS = 30
+MAX_COOLINGS = 16
+
+Curve = tuple[tuple[int, float], ...]
 
 
-def raw(matrix: Any) -> _kernels.RawRows:
+def raw(matrix: SparseRows) -> _kernels.RawRows:
     """A CSR matrix as the kernels take it."""
     return (
         np.asarray(matrix.indptr, dtype=np.int64),
@@ -24,7 +31,7 @@ def raw(matrix: Any) -> _kernels.RawRows:
     )
 
 
-def product(matrix: Any, dense: Floats) -> Floats:
+def product(matrix: Matrix, dense: Floats) -> Floats:
     """``matrix @ dense`` of a sparse or dense matrix; by our kernel where that is faster."""
     if isinstance(matrix, np.ndarray) or dense.shape[1] == 1:
         return np.asarray(matrix @ dense)
@@ -40,9 +47,6 @@ class Parameters:
 
     def __add__(self, other: Parameters) -> Parameters:
         return Parameters(self.weights + other.weights, self.bias + other.bias)
-
-    def __sub__(self, other: Parameters) -> Parameters:
-        return Parameters(self.weights - other.weights, self.bias - other.bias)
 
     def __mul__(self, factor: float) -> Parameters:
         return Parameters(self.weights * factor, self.bias * factor)
@@ -91,7 +95,7 @@ class Objective:
     (convexity).
     """
 
-    rows: Any  # (N, V) SciPy CSR, or dense
+    rows: Matrix  # (N, V)
     codes: Integers  # (N,) y: the class of each row, 0 to K - 1
     sample_weights: Floats  # (N,) s
     n_classes: int  # K, at least 2
@@ -121,7 +125,7 @@ class Objective:
         return np.asarray(self.codes[:, None] == np.arange(self.n_classes), dtype=np.float64)
 
     @cached_property
-    def columns(self) -> Any:
+    def columns(self) -> Matrix:
         """The transposed rows, (V, N)."""
         return self.rows.T if isinstance(self.rows, np.ndarray) else self.rows.T.tocsr()
 
@@ -205,3 +209,161 @@ class Objective:
         penalised = np.tile(np.arange(V + 1) < V, M)
         square[np.diag_indices_from(square)] += self.penalty * penalised
         return square
+
+
+def best_bias(objective: Objective, scores: Floats, bias: Floats) -> Floats:
+    r"""The bias (M,) that minimises F where ``scores = X W``, (N, M), are without it.
+
+    Newton's method with a line search, from ``bias``, on
+
+    .. math::
+        L(b) = \sum_i s_i \left(\log\sum_k e^{z_{ik} + b_k} - z_{i y_i} - b_{y_i}\right)   \tag{1}
+
+        \nabla L = \sum_i s_i (p_i - y_i), \qquad
+        \nabla^2 L = \sum_i s_i \left(\operatorname{diag}(p_i) - p_i p_i^\top\right)       \tag{2}
+
+    From a bias far away, or with scores in the hundreds, rows are certain of their class, (2) has
+    hardly a curvature and Newton's method gets lost. It then begins at half the scores, where rows are
+    in doubt: twice the best bias there is near the best bias here.
+
+    A class without rows (or whose rows all weigh nothing) would have the bias minus infinity. It gets
+    one at which its probability is at most e^-40 in every row: F is then within rounding of its
+    infimum. If no row weighs anything every bias is as good, and ``bias`` is returned.
+    """
+    s = objective.sample_weights
+    mass = np.asarray(np.bincount(objective.codes, s, objective.n_classes), dtype=np.float64)  # (K,)
+    if not mass.any():
+        return bias
+    if np.count_nonzero(mass) > 1:
+        bias = _cooled(objective, scores, bias, mass, MAX_COOLINGS)
+    return _with_unseen(scores, bias, mass)
+
+
+def _cooled(objective: Objective, scores: Floats, bias: Floats, mass: Floats, coolings: int) -> Floats:
+    """The best bias, by way of half the scores if it is not found at once."""
+    found, arrived = _newton(objective, scores, bias, mass)
+    if arrived or not coolings:
+        return found
+    warm = 2.0 * _cooled(objective, scores / 2.0, bias / 2.0, mass, coolings - 1)
+    return _newton(objective, scores, warm, mass)[0]
+
+
+def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) -> tuple[Floats, bool]:
+    """Where Newton's method ends, and whether that is the minimum."""
+    s = objective.sample_weights  # (N,)
+    bias = _with_unseen(scores, bias, mass)
+    rows_of = mass if len(mass) > 2 else mass.min(keepdims=True)  # (M,)
+    free = np.flatnonzero(rows_of)
+    value = float(s @ objective.losses(scores + bias))
+    for _ in range(MAX_STEPS):
+        p = objective.probabilities(scores + bias)  # (N, M)
+        slope = s @ (p - objective.targets)  # (2)
+        bend = np.diag(s @ p) - p.T @ (p * s[:, None])  # (2)
+        step = np.zeros_like(bias)
+        step[free] = _solve(bend[np.ix_(free, free)], -slope[free])
+        promised = -float(slope @ step)
+        size = 1.0
+        for _ in range(MAX_HALVINGS):
+            reached = float(s @ objective.losses(scores + (bias + size * step)))
+            if reached <= value * (1.0 + ROUNDING) - 1e-4 * size * promised:
+                break
+            size *= 0.5
+        else:
+            break
+        bias, value = bias + size * step, reached
+        if promised <= ROUNDING * value:
+            break
+    return bias, bool(np.all(np.abs(slope[free]) <= BALANCED * rows_of[free]))
+
+
+def _solve(bend: Floats, target: Floats) -> Floats:
+    """``bend⁻¹ target``, where ``bend`` may be singular.
+
+    It is along ones with three or more classes, since all biases may rise together. The target has no
+    part in that direction: curvature is added there, and the step has no part in it either.
+    """
+    largest = np.trace(bend) / len(bend)
+    solvable = bend + np.diag(1e-12 * np.diag(bend) + 1e-14 * largest + 1e-300)
+    if len(bend) > 1:
+        solvable += largest
+    return np.asarray(np.linalg.solve(solvable, target))
+
+
+def _with_unseen(scores: Floats, bias: Floats, mass: Floats) -> Floats:
+    """The bias with the classes that have no rows made all but impossible in every row."""
+    seen = mass > 0.0  # (K,)
+    if seen.all():
+        return bias
+    if len(mass) == 2:
+        return np.asarray(CERTAIN - scores.min(axis=0) if seen[1] else -CERTAIN - scores.max(axis=0))
+    best = (scores[:, seen] + bias[seen]).max(axis=1, keepdims=True)  # (N, 1)
+    bias = bias.copy()
+    bias[~seen] = (best - scores[:, ~seen]).min(axis=0) - CERTAIN
+    return bias
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Where an optimiser stopped."""
+
+    parameters: Parameters
+    value: float  # F there
+    gap: float | None  # F - F* is proven to be at most this share of F; None without a penalty
+    gradient_norm: float | None  # of F, the bias included; None where the gap was proven without it
+    steps: int
+    converged: bool
+    method: str
+    curve: Curve  # (step, F)
+
+    def report(self, C: float) -> dict[str, object]:
+        """What is worth keeping of it, and of the strength C of the penalty, as plain data."""
+        return {
+            "C": "inf" if math.isinf(C) else C,  # JSON has no infinity
+            "method": self.method,
+            "steps": self.steps,
+            "objective": self.value,
+            "gap": self.gap,
+            "gradient_norm": self.gradient_norm,
+            "converged": self.converged,
+        }
+
+
+def certified_gap(objective: Objective, value: float, slope: Floats) -> float | None:
+    r"""A bound on ``(F - F*) / F`` from the gradient of the weights; None without a penalty.
+
+    Where the bias is the best for its weights, ``G(W) = min_b F(W, b)`` has the gradient ``∇_W F``
+    and, like F in its weights, curvature of at least λ in every direction. A parabola of that
+    curvature lies below G, and its lowest point bounds the minimum:
+
+    .. math::
+        F^* \ge F(W, b) - \frac{\lVert \nabla_W F(W, b) \rVert^2}{2 \lambda}        \tag{1}
+
+    This is also the duality gap at the dual point that the probabilities are: that point is feasible
+    because with the best bias the errors of each class sum to zero.
+
+    References
+    ----------
+    Boyd and Vandenberghe (2004), *Convex Optimization*, eq. 9.9 is (1).
+    """
+    if not objective.penalty:
+        return None
+    bound = float(np.vdot(slope, slope)) / (2.0 * objective.penalty)  # (1)
+    if not bound:
+        return 0.0
+    return bound / value if value > 0.0 else float("inf")
+
+
+def proven_gap(objective: Objective, at: Parameters) -> float | None:
+    """The bound on ``(F - F*) / F`` at any point: what a better bias would gain, and (1) from there.
+
+    Costs a pass over the rows and one over the columns.
+    """
+    if not objective.penalty:
+        return None
+    scores = product(objective.rows, at.weights)  # (N, M)
+    better = Parameters(at.weights, best_bias(objective, scores, at.bias))
+    value, slope = objective.value_and_gradient(better)
+    gap = certified_gap(objective, value, slope.weights)
+    assert gap is not None
+    here = objective.value(at, scores + at.bias)
+    return max(0.0, here - value + gap * value) / here if here > 0.0 else gap

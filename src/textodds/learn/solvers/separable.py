@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from textodds.learn.arrays import Floats, Integers
+from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.solvers.objective import Objective, Parameters
 
-LARGEST_PROGRAM = 5e8
-"""Up to which `_effort` linear programs are solved: a few seconds."""
+LARGEST_PROGRAM = 5e8  # up to which `_effort` linear programs are solved: a few seconds
 
 STRICT = 1e-6
 """A margin that counts as positive, for features and parameters of size one; a solver's error is 1e-9."""
@@ -79,7 +77,7 @@ def separating_direction(objective: Objective, candidate: Parameters | None = No
     return Separation(found, True if _least_margins(rows, codes, found).min() > 0.0 else None, True)
 
 
-def _effort(rows: Any, K: int) -> float:
+def _effort(rows: Matrix, K: int) -> float:
     """About how hard (2) is to solve, by trial: ``r³ + 2 r n``, r the rank and n the number of entries."""
     n, V = rows.shape
     margins, parameters = n * (K - 1), (V + 1) * (1 if K == 2 else K)
@@ -88,7 +86,7 @@ def _effort(rows: Any, K: int) -> float:
     return rank**3 + 2.0 * rank * float(entries)
 
 
-def _least_margins(rows: Any, codes: Integers, direction: Parameters) -> Floats:
+def _least_margins(rows: Matrix, codes: Integers, direction: Parameters) -> Floats:
     """The least of (1) of each row, (N,)."""
     scores = np.asarray(rows @ direction.weights + direction.bias)  # (N, M)
     if scores.shape[1] == 1:
@@ -99,7 +97,7 @@ def _least_margins(rows: Any, codes: Integers, direction: Parameters) -> Floats:
     return np.asarray(own - scores.max(axis=1))
 
 
-def _by_program(rows: Any, codes: Integers, K: int) -> Separation:
+def _by_program(rows: Matrix, codes: Integers, K: int) -> Separation:
     """What (2) decides."""
     from scipy import sparse
     from scipy.optimize import linprog
@@ -134,7 +132,7 @@ def _by_program(rows: Any, codes: Integers, K: int) -> Separation:
     return Separation(direction, not level.any(), True)
 
 
-def _margin_matrix(rows: Any, codes: Integers, K: int) -> Any:
+def _margin_matrix(rows: SparseRows, codes: Integers, K: int) -> SparseRows:
     """The matrix that takes the direction, class by class, to the margins (1) of all pairs."""
     from scipy import sparse
 
@@ -154,7 +152,7 @@ def _margin_matrix(rows: Any, codes: Integers, K: int) -> Any:
     )
 
 
-def _by_one_feature(rows: Any, codes: Integers, K: int) -> Parameters | None:
+def _by_one_feature(rows: Matrix, codes: Integers, K: int) -> Parameters | None:
     """A class that has no rows, or one that a single feature sets apart from all others."""
     V = rows.shape[1]
     direction = np.zeros((V, K)), np.zeros(K)
@@ -181,15 +179,13 @@ def _by_one_feature(rows: Any, codes: Integers, K: int) -> Parameters | None:
     return None
 
 
-def _extreme(rows: Any, which: str) -> Floats:
-    """The least or the greatest of every feature, (V,)."""
+def _extreme(rows: Matrix, which: str) -> Floats:
     found = getattr(rows, which)(axis=0)
     dense = found if isinstance(found, np.ndarray) else found.toarray()
     return np.asarray(dense, dtype=np.float64).reshape(-1)
 
 
 def _of_columns(weights: Floats, bias: Floats) -> Parameters:
-    """Parameters from one column for each class; two classes have their difference."""
     if len(bias) > 2:
         return Parameters(weights, bias)
     return Parameters(weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1])

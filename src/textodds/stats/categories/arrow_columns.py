@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from textodds.data.values import is_null
 from textodds.errors import InputError
 
 
-def entries(values: Any) -> tuple[list[str | None], NDArray[np.int64]]:
+def entries(values: object) -> tuple[list[str | None], NDArray[np.int64]]:
     """The entries of a column as text, and which of them each row has, (N,), -1 for none.
 
     An entry may be there twice, be None, or have no row.
@@ -26,7 +27,7 @@ def entries(values: Any) -> tuple[list[str | None], NDArray[np.int64]]:
     return _names(encoded.dictionary, indices), indices
 
 
-def _arrow(values: Any) -> Any:
+def _arrow(values: object) -> pa.Array | pa.ChunkedArray:
     """``values`` as an Arrow array, in one piece or several."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         array = values
@@ -48,7 +49,7 @@ def _arrow(values: Any) -> Any:
     return array
 
 
-def _encode(array: Any) -> Any:
+def _encode(array: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
     """``array`` as one dictionary array, of text or of numbers."""
     is_plain = not pa.types.is_dictionary(array.type)
     kind = array.type if is_plain else array.type.value_type
@@ -73,7 +74,7 @@ def _encode(array: Any) -> Any:
     return array
 
 
-def _names(dictionary: Any, indices: NDArray[np.int64]) -> list[str | None]:
+def _names(dictionary: pa.Array, indices: NDArray[np.int64]) -> list[str | None]:
     """The entries of a dictionary as text; None for those that are missing values."""
     if pa.types.is_integer(dictionary.type) or pa.types.is_boolean(dictionary.type):
         dictionary = pc.cast(dictionary, pa.string())
@@ -96,7 +97,7 @@ def _names(dictionary: Any, indices: NDArray[np.int64]) -> list[str | None]:
     ]
 
 
-def _unreadable(values: Any, error: Exception) -> InputError:
+def _unreadable(values: Iterable[Any], error: Exception) -> InputError:
     """The error for Python objects that are not a column of one kind, with the first row that shows it."""
     first: dict[str, int] = {}
     for row, value in enumerate(values):
@@ -120,7 +121,7 @@ def _unreadable(values: Any, error: Exception) -> InputError:
     return InputError(f"a column cannot be read: {error}", hint="make it text, or whole numbers")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if is_null(value):
         return "a missing value"
     if isinstance(value, (str, bytes)):

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
 from textodds.stats.categories import exact
-from textodds.stats.categories.arrays import Arrays, ExactTally, RawHeader, header_of, whole_numbers
 from textodds.stats.categories.columns import coded_columns, coded_labels
-from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
+from textodds.stats.categories.exact import Arrays, ExactTally, RawHeader, Units
 
 MOST_CELLS = 200_000_000  # entries of a full table beyond which it is refused (1.6 GB)
 
@@ -34,7 +32,7 @@ class CategoryTally(ExactTally):
     units: tuple[Units, ...]  # (J,) of (C_j, K)
 
     @classmethod
-    def of(cls, columns: Any, labels: Any, weights: ArrayLike | None = None) -> CategoryTally:
+    def of(cls, columns: object, labels: object, weights: ArrayLike | None = None) -> CategoryTally:
         """The tally of some rows in memory; see `coded_columns` for what ``columns`` may be.
 
         Examples
@@ -62,7 +60,7 @@ class CategoryTally(ExactTally):
             table_of(name, column.codes, len(column.names), label.codes, K, units)
             for name, column in coded.items()
         ]
-        return cls.canonical(header, summed(label.codes, units, K), tables)
+        return cls.canonical(header, exact.summed(label.codes, units, K), tables)
 
     @classmethod
     def canonical(cls, header: RawHeader, class_units: Units, units: Sequence[Units]) -> CategoryTally:
@@ -81,25 +79,25 @@ class CategoryTally(ExactTally):
     @cached_property
     def counts(self) -> tuple[NDArray[np.float64], ...]:
         """Rows by category and class, (C_j, K) for each column."""
-        return tuple(as_numbers(table, self.fraction) for table in self.units)
+        return tuple(exact.as_numbers(table, self.fraction) for table in self.units)
 
     @cached_property
     def missing(self) -> NDArray[np.float64]:
         """Rows with a missing value by column and class, (J, K)."""
         units = np.array([self.class_units - table.sum(axis=0) for table in self.units])
-        return as_numbers(units, self.fraction)
+        return exact.as_numbers(units, self.fraction)
 
     def _combine(self, other: CategoryTally, sign: int) -> CategoryTally:
         exact.check_columns(self.columns, other.columns)
         totals = int(self.class_units.sum()), int(other.class_units.sum())
         fraction, mine, theirs = exact.common(self.fraction, other.fraction, totals)
-        classes, k_mine, k_theirs = merged(self.classes, other.classes)
+        classes, k_mine, k_theirs = exact.merged(self.classes, other.classes)
         class_units = np.zeros(len(classes), dtype=np.int64)
         class_units[k_mine] += self.class_units * mine
         class_units[k_theirs] += other.class_units * theirs * sign
         categories, tables = [], []
         for j, column in enumerate(self.columns):
-            names, c_mine, c_theirs = merged(self.categories[j], other.categories[j])
+            names, c_mine, c_theirs = exact.merged(self.categories[j], other.categories[j])
             check_size(column, len(names), len(classes))
             table = np.zeros((len(names), len(classes)), dtype=np.int64)
             table[np.ix_(c_mine, k_mine)] += self.units[j] * mine
@@ -122,7 +120,7 @@ class CategoryTally(ExactTally):
         return {**self.header_arrays(), "class_units": self.class_units, "units": units}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any]) -> CategoryTally:
+    def of_arrays(cls, arrays: Mapping[str, ArrayLike]) -> CategoryTally:
         """The tally of `arrays`, which may come from anywhere: `InputError` unless they are one.
 
         Examples
@@ -131,17 +129,17 @@ class CategoryTally(ExactTally):
         >>> CategoryTally.of_arrays(tally.arrays()) == tally
         True
         """
-        header = header_of(arrays)
+        header = exact.header_of(arrays)
         _, classes, columns, categories = header
         K, sizes = len(classes), [len(names) for names in categories]
-        class_units = whole_numbers(arrays, "class_units", K)
+        class_units = exact.whole_numbers(arrays, "class_units", K)
         exact.total(class_units)
-        flat = whole_numbers(arrays, "units", sum(sizes) * K)
+        flat = exact.whole_numbers(arrays, "units", sum(sizes) * K)
         edges = np.cumsum([0, *sizes]) * K
         tables = tuple(flat[a:b].reshape(C, K) for a, b, C in zip(edges[:-1], edges[1:], sizes, strict=True))
         for column, table in zip(columns, tables, strict=True):
             sums = table.sum(axis=0)
-            wrapped = (sums < 0) | (table.sum(axis=0, dtype=np.float64) > 1.5 * MOST_UNITS)
+            wrapped = (sums < 0) | (table.sum(axis=0, dtype=np.float64) > 1.5 * exact.MOST_UNITS)
             if (wrapped | (sums > class_units)).any():
                 raise InputError(f"the categories of column `{column}` have more rows than a class")
         tally = cls(*header, class_units, tables)
@@ -153,12 +151,12 @@ class CategoryTally(ExactTally):
 
 
 def table_of(
-    column: str, codes: NDArray[Any], C: int, classes: NDArray[Any], K: int, units: Units | None
+    column: str, codes: NDArray[np.integer], C: int, classes: NDArray[np.integer], K: int, units: Units | None
 ) -> Units:
     """Units by category and class, (C, K); rows with the code -1 count nowhere."""
     check_size(column, C, K)
     places = (codes.astype(np.int64) + 1) * K + classes
-    return summed(places, units, (C + 1) * K).reshape(C + 1, K)[1:]
+    return exact.summed(places, units, (C + 1) * K).reshape(C + 1, K)[1:]
 
 
 def check_size(column: str, C: int, K: int) -> None:

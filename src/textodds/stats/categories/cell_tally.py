@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError
 from textodds.stats.categories import exact
-from textodds.stats.categories.arrays import Arrays, ExactTally, RawHeader, header_of, whole_numbers
 from textodds.stats.categories.category_tally import MOST_CELLS, CategoryTally, table_of
 from textodds.stats.categories.columns import coded_columns, coded_labels
-from textodds.stats.categories.exact import MOST_UNITS, Units, as_numbers, merged, summed
+from textodds.stats.categories.exact import Arrays, ExactTally, RawHeader, Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class CellTally(ExactTally):
     units: Units  # (E,)
 
     @classmethod
-    def of(cls, columns: Any, labels: Any, weights: ArrayLike | None = None) -> CellTally:
+    def of(cls, columns: object, labels: object, weights: ArrayLike | None = None) -> CellTally:
         """The tally of some rows in memory; see `coded_columns` for what ``columns`` may be.
 
         Examples
@@ -69,7 +67,7 @@ class CellTally(ExactTally):
         sizes = [len(names) for names in categories]
         key, _ = lexicographic([*codes.T, class_of], [*sizes, len(classes)])
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        sums = summed(inverse, units, len(first))
+        sums = exact.summed(inverse, units, len(first))
         for at in first[sums < 0][:1]:
             raise exact.negative(_combination(columns, categories, codes[at]), classes[class_of[at]])
         first, sums = first[sums > 0], sums[sums > 0]
@@ -89,7 +87,7 @@ class CellTally(ExactTally):
     @cached_property
     def class_units(self) -> Units:
         """Units of each class, (K,)."""
-        return summed(self.class_of, self.units, len(self.classes))
+        return exact.summed(self.class_of, self.units, len(self.classes))
 
     @cached_property
     def counts(self) -> NDArray[np.float64]:
@@ -101,7 +99,7 @@ class CellTally(ExactTally):
                 hint="use fewer columns or fewer categories",
             )
         counts = np.zeros((C, K))
-        counts[self.cell_of, self.class_of] = as_numbers(self.units, self.fraction)
+        counts[self.cell_of, self.class_of] = exact.as_numbers(self.units, self.fraction)
         return counts
 
     def marginals(self) -> CategoryTally:
@@ -117,11 +115,11 @@ class CellTally(ExactTally):
         exact.check_columns(self.columns, other.columns)
         totals = int(self.units.sum()), int(other.units.sum())
         fraction, mine, theirs = exact.common(self.fraction, other.fraction, totals)
-        classes, k_mine, k_theirs = merged(self.classes, other.classes)
+        classes, k_mine, k_theirs = exact.merged(self.classes, other.classes)
         codes = np.concatenate([self.cells[self.cell_of], other.cells[other.cell_of]])
         E, categories = len(self.units), []
         for j in range(len(self.columns)):
-            names, c_mine, c_theirs = merged(self.categories[j], other.categories[j])
+            names, c_mine, c_theirs = exact.merged(self.categories[j], other.categories[j])
             codes[:E, j] = np.append(c_mine, -1)[codes[:E, j]]
             codes[E:, j] = np.append(c_theirs, -1)[codes[E:, j]]
             categories.append(names)
@@ -129,7 +127,7 @@ class CellTally(ExactTally):
         units = np.concatenate([self.units * mine, other.units * theirs * sign])
         return self._of_rows((fraction, classes, self.columns, categories), codes, class_of, units)
 
-    def _counts(self) -> tuple[NDArray[Any], ...]:
+    def _counts(self) -> tuple[NDArray[np.integer], ...]:
         return self.cells, self.cell_of, self.class_of, self.units
 
     def arrays(self) -> Arrays:
@@ -143,7 +141,7 @@ class CellTally(ExactTally):
         }
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, Any]) -> CellTally:
+    def of_arrays(cls, arrays: Mapping[str, ArrayLike]) -> CellTally:
         """The tally of `arrays`, which may come from anywhere: `InputError` unless they are one.
 
         Examples
@@ -152,15 +150,15 @@ class CellTally(ExactTally):
         >>> CellTally.of_arrays(tally.arrays()) == tally
         True
         """
-        header = header_of(arrays)
+        header = exact.header_of(arrays)
         sizes = np.array([len(names) for names in header[3]])
         J, K = len(sizes), len(header[1])
-        flat = whole_numbers(arrays, "cells")
+        flat = exact.whole_numbers(arrays, "cells")
         if len(flat) % J or (flat.reshape(-1, J) > sizes).any():
             raise InputError("the array `cells` does not fit the columns")
         cells = (flat.reshape(-1, J) - 1).astype(np.int32)
-        units = whole_numbers(arrays, "units")
-        cell_of, class_of = (whole_numbers(arrays, key, len(units)) for key in ("cell_of", "class_of"))
+        units = exact.whole_numbers(arrays, "units")
+        cell_of, class_of = (exact.whole_numbers(arrays, key, len(units)) for key in ("cell_of", "class_of"))
         if (cell_of >= len(cells)).any() or (class_of >= K).any():
             raise InputError("the counts name a cell or a class that is not there")
         exact.total(units)
@@ -172,7 +170,9 @@ class CellTally(ExactTally):
         return tally
 
 
-def lexicographic(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+def lexicographic(
+    codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]
+) -> tuple[NDArray[np.int64], int]:
     """One number (n,) for each row of columns of codes from -1 to size - 1, in their order; and a bound.
 
     However many columns there are, the numbers fit 64 bits: where their product would not, the
@@ -185,7 +185,7 @@ def lexicographic(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[
     """
     key, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
     for column, size in zip(codes, sizes, strict=True):
-        if bound * (size + 1) >= MOST_UNITS:
+        if bound * (size + 1) >= exact.MOST_UNITS:
             distinct, key = np.unique(key, return_inverse=True)
             bound = len(distinct)
         key = key * (size + 1) + (column.astype(np.int64) + 1)
@@ -193,7 +193,7 @@ def lexicographic(codes: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[
     return key, bound
 
 
-def _renumber(codes: NDArray[Any], size: int) -> tuple[list[int], NDArray[np.int64]]:
+def _renumber(codes: NDArray[np.integer], size: int) -> tuple[list[int], NDArray[np.int64]]:
     """The codes that occur, and the codes numbered anew without the others; -1 stays."""
     used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=size))
     table = np.full(size + 1, -1, dtype=np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textodds.errors import InputError, LengthMismatch, NoData, suggestion
 
 
-def coded_columns(columns: Any, wanted: Sequence[str] | None = None) -> dict[str, CodedColumn]:
+def coded_columns(columns: object, wanted: Sequence[str] | None = None) -> dict[str, CodedColumn]:
     """Columns of equal length by name, sorted; exactly the ``wanted`` ones, if that is given.
 
     ``columns`` is a mapping, a table of pandas, polars or pyarrow, a matrix (N, J), or a sequence of
@@ -46,7 +46,7 @@ def coded_columns(columns: Any, wanted: Sequence[str] | None = None) -> dict[str
     return coded
 
 
-def coded_labels(labels: Any, N: int) -> CodedColumn:
+def coded_labels(labels: object, N: int) -> CodedColumn:
     """The labels of N rows, none missing."""
     try:
         coded = CodedColumn.of(labels)
@@ -61,7 +61,7 @@ def coded_labels(labels: Any, N: int) -> CodedColumn:
     return coded
 
 
-def _pairs(columns: Any) -> Iterator[tuple[str, Any]]:
+def _pairs(columns: Any) -> Iterator[tuple[str, object]]:
     if hasattr(columns, "items"):  # a mapping, a table of pandas
         pairs = list(columns.items())
     elif hasattr(columns, "__arrow_c_stream__"):
@@ -135,7 +135,7 @@ class CodedColumn:
         return len(self.codes)
 
     @classmethod
-    def of(cls, values: Any) -> CodedColumn:
+    def of(cls, values: object) -> CodedColumn:
         """The column of a list, a NumPy array, or a column of pandas, polars or pyarrow.
 
         Text stays as it is, the empty text too; whole numbers and truth values become text as one

@@ -1,33 +1,35 @@
-"""Sums that are exact: weights as whole numbers of units, and what both tallies do with them."""
+"""Sums that are exact: weights as whole numbers of units, and the form of both tallies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from textodds.data.values import WEIGHT_MOST
-from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount
+from textodds.errors import InputError, NegativeCount
 from textodds.stats.categories.columns import listed
+from textodds.stats.tally import Additive, checked_weights
 
 FRACTION = 30  # weights that are not whole are rounded to multiples of ``2**-FRACTION``
 MOST_UNITS = 1 << 63  # total weight is below this, in units of ``2**-fraction``, so that no sum wraps around
 
 Units: TypeAlias = NDArray[np.int64]
+Arrays: TypeAlias = dict[str, NDArray[np.integer]]
+Header: TypeAlias = tuple[int, tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]
+RawHeader: TypeAlias = tuple[int, Sequence[str], Sequence[str], Sequence[Sequence[str]]]
+"""Fraction, classes, columns, and the categories of each column; raw, in any order."""
 
 
 def weight_units(weights: ArrayLike | None, N: int) -> tuple[int, Units | None]:
     """Weights as whole numbers of ``2**-fraction``; None where each is one."""
     if weights is None:
         return 0, None
-    values = np.asarray(weights, dtype=np.float64)
-    if values.shape != (N,):
-        raise LengthMismatch(N, values.size, "weights")
-    bad = np.flatnonzero(~((values >= 0) & (values <= WEIGHT_MOST)))
-    if len(bad):
-        raise BadWeight(f"row {bad[0]} has the weight {values[bad[0]]:g}; it must be a number from 0 to 2^32")
+    values = checked_weights(weights, N)
     whole = np.floor(values)
     fraction = 0 if np.array_equal(whole, values) else FRACTION
     scaled = values * 2.0**fraction
@@ -56,7 +58,7 @@ def as_numbers(units: Units, fraction: int) -> NDArray[np.float64]:
     return units * np.float64(2.0**-fraction)
 
 
-def summed(places: NDArray[Any], units: Units | None, size: int) -> Units:
+def summed(places: NDArray[np.integer], units: Units | None, size: int) -> Units:
     """Sums of ``units`` (ones, if None) by place, (size,), exact."""
     if units is None:
         return np.bincount(places, minlength=size).astype(np.int64, copy=False)
@@ -114,3 +116,98 @@ def negative(what: str, class_name: str) -> NegativeCount:
         f"the count of {what} in class `{class_name}` would go below zero",
         hint="only what was learned can be subtracted or forgotten; nothing was changed",
     )
+
+
+def pack(key: str, names: Sequence[str]) -> Arrays:
+    """Names as two arrays: their bytes, and where each ends."""
+    encoded = [name.encode() for name in names]
+    ends = np.cumsum([len(name) for name in encoded], dtype=np.uint64)
+    return {f"{key}.text": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{key}.ends": ends}
+
+
+def whole_numbers(arrays: Mapping[str, ArrayLike], key: str, length: int | None = None) -> Units:
+    """An array of a file as whole numbers from zero to `MOST_UNITS`."""
+    if key not in arrays:
+        raise InputError(f"the array `{key}` is missing")
+    array = np.asarray(arrays[key])
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (length is not None and len(array) != length):
+        raise InputError(f"the array `{key}` has the wrong type or size")
+    if len(array) and not (int(array.min()) >= 0 and int(array.max()) < MOST_UNITS):
+        raise InputError(f"the array `{key}` holds a number out of range")
+    return array.astype(np.int64, copy=False)
+
+
+def unpack(arrays: Mapping[str, ArrayLike], key: str) -> list[str]:
+    """The names that `pack` made into arrays."""
+    text, ends = whole_numbers(arrays, f"{key}.text"), whole_numbers(arrays, f"{key}.ends")
+    edges = [0, *ends.tolist()]
+    if (np.diff(edges) < 0).any() or edges[-1] != len(text) or (len(text) and int(text.max()) > 255):
+        raise InputError(f"the names `{key}` are damaged")
+    data = text.astype(np.uint8).tobytes()
+    try:
+        return [data[a:b].decode() for a, b in itertools.pairwise(edges)]
+    except UnicodeDecodeError:
+        raise InputError(f"the names `{key}` are not UTF-8") from None
+
+
+def in_order(names: Sequence[str], key: str) -> tuple[str, ...]:
+    """The names, if they are sorted and none is there twice."""
+    if any(a >= b for a, b in itertools.pairwise(names)):
+        raise InputError(f"the names `{key}` are out of order")
+    return tuple(names)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTally(Additive):
+    """What both tallies have: names that are sorted, and counts in whole numbers of ``2**-fraction``."""
+
+    fraction: int
+    classes: tuple[str, ...]  # (K,) sorted
+    columns: tuple[str, ...]  # (J,) sorted
+    categories: tuple[tuple[str, ...], ...]  # (J,) of (C_j,) sorted
+
+    @cached_property
+    def class_rows(self) -> NDArray[np.float64]:
+        """Rows of each class, (K,)."""
+        return as_numbers(self.class_units, self.fraction)  # type: ignore[attr-defined]  # of each tally
+
+    @property
+    def _header(self) -> Header:
+        return self.fraction, self.classes, self.columns, self.categories
+
+    def _counts(self) -> tuple[NDArray[np.integer], ...]:
+        """All that the tally has beside its header."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._header == other._header and all(map(np.array_equal, self._counts(), other._counts()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def header_arrays(self) -> Arrays:
+        """The header as plain arrays."""
+        return {
+            "fraction": np.array([self.fraction], dtype=np.uint8),
+            **pack("classes", self.classes),
+            **pack("columns", self.columns),
+            "sizes": np.array([len(names) for names in self.categories], dtype=np.uint64),
+            **pack("categories", [name for names in self.categories for name in names]),
+        }
+
+
+def header_of(arrays: Mapping[str, ArrayLike]) -> Header:
+    """The header that `ExactTally.header_arrays` made into arrays, if it is one."""
+    fraction = int(whole_numbers(arrays, "fraction", 1)[0])
+    if fraction not in (0, FRACTION):
+        raise InputError(f"the fraction is {fraction}; it is 0 or {FRACTION}")
+    columns = in_order(unpack(arrays, "columns"), "columns")
+    if not columns:
+        raise InputError("there are no columns")
+    names = unpack(arrays, "categories")
+    edges = [0, *itertools.accumulate(whole_numbers(arrays, "sizes", len(columns)).tolist())]
+    if edges[-1] != len(names):
+        raise InputError("the array `sizes` does not fit the categories")
+    categories = tuple(in_order(names[a:b], "categories") for a, b in itertools.pairwise(edges))
+    return fraction, in_order(unpack(arrays, "classes"), "classes"), columns, categories

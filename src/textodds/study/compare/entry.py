@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
 from textodds.errors import InputError, NoData
+from textodds.learn.recipe import SpelledLearner, spelled
 from textodds.learn.registry import LEARNERS, names_of, resolved
-from textodds.learn.spelling import SpelledLearner, spelled
 from textodds.study.compare.comparison import Comparison
 from textodds.study.compare.curves import usual_sizes
 from textodds.study.compare.laboratory import REPEATS, Laboratory

@@ -18,7 +18,7 @@ from textodds.judge.evaluation import Evaluation, EvaluationSums
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import as_dict
 from textodds.model.table_model import TableModel
-from textodds.stats.threads import checked_threads
+from textodds.stats.tally import checked_threads
 from textodds.training.choose.pool import Pool, TablePool
 from textodds.training.choose.trial import Answers
 from textodds.training.plan import Plan

@@ -13,7 +13,7 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe, recipe_of
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, name_of, names_of, resolved
 from textodds.text import Weighting
-from textodds.text.features import FEATURES
+from textodds.text.settings import FEATURES
 
 Named: TypeAlias = Learner | str
 """A learner, or its name."""

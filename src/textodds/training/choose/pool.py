@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from textodds.data import Batch, Observer, Schema, Source, TableBatch
 from textodds.data.batch import taken
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.labelled_rows import coded
+from textodds.learn.design import coded
 from textodds.stats import tally
-from textodds.stats.hash_sample import Example
-from textodds.stats.reservoir import Reservoir, offer
+from textodds.stats.sample import Example, Reservoir, offer
 
 MOST = 100_000
 """Texts that are kept; more would not change the choice, only its price."""

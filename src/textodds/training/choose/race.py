@@ -12,8 +12,8 @@ from typing import Required, TypedDict, Unpack
 
 from textodds.data import Observer
 from textodds.errors import InputError
-from textodds.learn.folds import held_out, tells_classes_apart
 from textodds.learn.held_out import FEWEST as FEWEST_TO_CHOOSE
+from textodds.learn.held_out import held_out, tells_classes_apart
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import name_of
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, usual

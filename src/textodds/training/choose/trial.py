@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import DesignMatrix
-from textodds.learn.folds import FOLDS, held_out, tells_classes_apart
 from textodds.learn.forms.linear import LOG_ZERO, log_softmax
+from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores, Path
-from textodds.learn.softmax.regression import Discriminative, NBSoftmaxLearner, SoftmaxLearner, path_of
+from textodds.learn.softmax.regression import NBSoftmaxLearner, PenalisedLearner, SoftmaxLearner, path_of
 from textodds.stats.tally import Tally
 from textodds.training.from_counts import model_of_counts
 
@@ -178,10 +178,9 @@ class Trials:
         """A recipe whose numbers of documents are those for a sample of all texts."""
         return replace(recipe, selection=recipe.selection.of_part(len(sample) / self.pool.total))
 
-    def _path(self, learner: Discriminative, gathered: DesignMatrix, enough: int) -> Path:
+    def _path(self, learner: PenalisedLearner, gathered: DesignMatrix, enough: int) -> Path:
         near = self._near.get(name := name_of(learner))  # other features want about the same
-        design, rows = gathered.design, gathered.rows
-        path = path_of(learner, design, rows, enough=enough, near=near, threads=self.threads)
+        path = path_of(learner, gathered, gathered.labelled, enough=enough, near=near, threads=self.threads)
         self._near[name] = path.C
         return path
 

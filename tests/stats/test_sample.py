@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import twins
 from textodds.data import Batch
-from textodds.stats.hash_sample import LARGEST_SHARE, SAMPLE, Example, HashSample, as_rows
+from textodds.stats.sample import LARGEST_SHARE, SAMPLE, Example, HashSample, as_rows
 
 text = st.one_of(st.sampled_from(["", "a", "b", "a b", "ä", "free phone"]), st.text(max_size=5))
 label = st.sampled_from(["ham", "spam", "ä"])

@@ -1,4 +1,4 @@
-"""A fair sample of texts that depends on the texts alone: not on their order, nor on where they were read."""
+"""Fair samples of what passes by: by the hash of texts, and by chance."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.data import Batch
+from textodds.data import Batch, TableBatch
+from textodds.data.batch import taken
+from textodds.data.table_batch import rows_of
 
 SAMPLE, TYPICAL = 5000, 2000
 """Texts of training that are kept for a while, to calibrate by and to compare with."""
@@ -34,7 +36,8 @@ class Example(NamedTuple):
 class HashSample:
     """The distinct texts of smallest hash of all that pass, with how often each came.
 
-    Samples of parts merge to the sample of the whole.
+    It depends on the texts alone: not on their order, nor on where they were read. Samples of parts merge to
+    the sample of the whole.
 
     Examples
     --------
@@ -54,7 +57,7 @@ class HashSample:
 
     def offer(self, batch: Batch) -> None:
         """Let a batch pass."""
-        labels: Any = [""] * len(batch) if batch.labels is None else batch.labels
+        labels = [""] * len(batch) if batch.labels is None else batch.labels
         self._kernel.add(batch.texts, labels, batch.weights)
 
     def passed(self, batches: Iterable[Batch]) -> Iterator[Batch]:
@@ -68,12 +71,12 @@ class HashSample:
         self._kernel.merge(other._kernel)
         self._of_all &= other._of_all
 
-    def columns(self) -> dict[str, list[Any]]:
+    def columns(self) -> dict[str, list[object]]:
         """The sample as plain columns, to be sent elsewhere."""
         rows = self._kernel.rows()
         return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
 
-    def put(self, columns: dict[str, list[Any]], *, is_whole: bool) -> None:
+    def put(self, columns: dict[str, list[object]], *, is_whole: bool) -> None:
         """Take in what `columns` made of a sample that was, or was not, of all texts."""
         for row in zip(*(columns[name] for name in COLUMNS), strict=True):
             self._kernel.put(*row)
@@ -104,3 +107,64 @@ def as_rows(examples: list[Example]) -> NDArray[np.intp]:
     n = min(int(ends[-1]), max(SAMPLE, len(examples))) if len(ends) else 0
     places = (np.arange(n) + 0.5) * (ends[-1] / n if n else 1.0)
     return np.searchsorted(ends, places, side="right")
+
+
+class Reservoir:
+    """A fair sample of what passes by, of a size that is known beforehand.
+
+    References
+    ----------
+    Vitter (1985), "Random sampling with a reservoir", algorithm R.
+    """
+
+    def __init__(self, size: int = TYPICAL) -> None:
+        self._size, self._seen = size, 0
+        self._random = np.random.default_rng(0)
+        self.kept: list[Any] = []
+
+    def places(self, n: int) -> list[tuple[int, int]]:
+        """Which of the next n to keep, and in which place of `kept`; the same ones every time."""
+        fill = min(max(self._size - self._seen, 0), n)
+        found = [(i, self._seen + i) for i in range(fill)]
+        rest = np.arange(self._seen + fill, self._seen + n)
+        if len(rest):
+            slots = self._random.integers(0, rest + 1)
+            found += [(fill + int(i), int(slots[i])) for i in np.flatnonzero(slots < self._size)]
+        self._seen += n
+        return found
+
+    def put(self, place: int, item: object) -> None:
+        """Keep an item in its place."""
+        if place == len(self.kept):
+            self.kept.append(item)
+        else:
+            self.kept[place] = item
+
+    def halve(self) -> None:
+        """Keep half of what is kept, which is as fair a sample, and no more than that from now on."""
+        left = np.sort(self._random.permutation(len(self.kept))[: max(len(self.kept) // 2, 1)])
+        self.kept = [self.kept[i] for i in left.tolist()]
+        self._size = len(self.kept)
+
+
+def offer(sample: Reservoir, batch: Batch) -> None:
+    """Let a sample take its share of a batch."""
+    places = sample.places(len(batch))
+    if not places:
+        return
+    rows = [i for i, _ in places]
+    texts, labels = taken(batch.texts, rows), taken(batch.labels, rows)
+    for number, (i, place) in enumerate(places):
+        label = None if labels is None else labels[number]
+        weight = 1.0 if batch.weights is None else float(batch.weights[i])
+        sample.put(place, ((texts or [""])[number], label, weight))
+
+
+def offer_rows(sample: Reservoir, batch: TableBatch) -> None:
+    """Let a sample take its share of the rows of a batch that weigh something."""
+    if batch.weights is not None and not (batch.weights >= 2.0**-30).all():
+        batch = rows_of(batch, np.flatnonzero(batch.weights >= 2.0**-30))
+    if places := sample.places(len(batch)):
+        taken = rows_of(batch, np.array([i for i, _ in places]))
+        for number, (_, place) in enumerate(places):
+            sample.put(place, (taken, number))
