@@ -48,6 +48,9 @@ class Parameters:
     def __add__(self, other: Parameters) -> Parameters:
         return Parameters(self.weights + other.weights, self.bias + other.bias)
 
+    def __sub__(self, other: Parameters) -> Parameters:
+        return Parameters(self.weights - other.weights, self.bias - other.bias)
+
     def __mul__(self, factor: float) -> Parameters:
         return Parameters(self.weights * factor, self.bias * factor)
 
