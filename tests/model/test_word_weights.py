@@ -3,14 +3,13 @@
 import pytest
 
 import textodds
-from textodds.model.word_weights import word_weights
 
 TEXTS, LABELS = ["free prize", "free phone", "see you"], ["spam", "spam", "ham"]
 
 
 def test_a_word_has_its_count_weight_and_log_odds_in_each_class():
     model = textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB())
-    found = word_weights(model, "FREE")  # the model spells it without capitals
+    found = model.words.weights("FREE")  # the model spells it without capitals
     assert (found["word"], found["known"]) == ("free", True)
     assert {label: each["count"] for label, each in found["by_class"].items()} == {"ham": 0, "spam": 2}
     spam, ham = found["by_class"]["spam"], found["by_class"]["ham"]
@@ -19,6 +18,6 @@ def test_a_word_has_its_count_weight_and_log_odds_in_each_class():
 
 
 def test_a_word_that_is_not_there_is_not_known():
-    found = word_weights(textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB()), "zebra")
+    found = textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB()).words.weights("zebra")
     assert (found["word"], found["known"]) == ("zebra", False)
     assert found["by_class"]["spam"]["count"] == 0

@@ -18,7 +18,7 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
-from textodds.errors import BadRow, InputError, MissingColumn, Unsupported
+from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
 from textodds.model.id_filter import IdFilter
 
@@ -110,8 +110,7 @@ def _id_filter(
     column, ids = options["id_column"], list(options["document_ids"])
     if column is None and not ids:
         return IdFilter(None, (), sign)
-    if model.is_table:
-        raise Unsupported("ids are kept of texts, not of rows of tables", hint="leave them out")
+    ledger = model.ledger_for(sign)
     if (column is not None) is bool(texts) or len(ids) != len(texts):
         raise InputError(
             f"there are {len(texts)} texts and {len(ids)} ids on the command line"
@@ -121,7 +120,7 @@ def _id_filter(
         )
     if column is not None:
         ids = _column(data, column, options)
-    return IdFilter(model.ledger_for(sign), ids, sign)
+    return IdFilter(ledger, ids, sign)
 
 
 def _column(data: tuple[str, ...], column: str, options: dict[str, Any]) -> list[str]:

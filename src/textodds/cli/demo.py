@@ -11,8 +11,9 @@ from pathlib import Path
 from textodds.cli import demo_data, model_files, summaries
 from textodds.cli.commands import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
+from textodds.model.base import Prediction
 from textodds.model.explain import Explanation
-from textodds.model.text_model import Prediction, TextModel
+from textodds.model.text_model import TextModel
 from textodds.training.train import train
 
 # What they are, and what they say. The last is spam that keeps its voice down.

@@ -58,10 +58,7 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
     from safetensors import SafetensorError
 
     try:
-        if model.is_table:
-            model.save(path)
-        else:
-            model.save(path, counts=counts)  # type: ignore[call-arg]
+        model.save(path, counts=counts)
     except SafetensorError as error:  # a full disk, in its own words
         raise ModelFileError(
             f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE}"

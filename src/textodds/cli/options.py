@@ -18,6 +18,7 @@ from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.registry import AUTO, LEARNERS, names_of
 from textodds.learn.spelling import OF_WEIGHTING
+from textodds.model.text_model import TextModel
 from textodds.text import Selection, TextSettings, Weighting
 from textodds.text.features import FEATURES
 
@@ -196,8 +197,8 @@ def opened(data: Sequence[str], options: dict[str, Any], *, labelled: bool = Tru
 
 def source_for(model: Model, data: Sequence[str], options: dict[str, Any], *, labelled: bool) -> Any:
     """The source of what a model reads: texts, or rows of its table."""
-    if model.is_table:
-        return rows_for(model, data, options, labelled=labelled)  # type: ignore[arg-type]
+    if not isinstance(model, TextModel):
+        return rows_for(model, data, options, labelled=labelled)
     return opened_or_said(data, options, labelled=labelled)
 
 
@@ -339,9 +340,9 @@ def literal_batches(
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     refuse_reading(options)
     labels = None if label is None else [label] * len(texts)
-    if model.is_table:
-        rows = [said_row(model, text) for text in texts]  # type: ignore[arg-type]
-        return model.read(rows, labels, labelled=label is not None)  # type: ignore[union-attr]
+    if not isinstance(model, TextModel):
+        rows = [said_row(model, text) for text in texts]
+        return model.read(rows, labels, labelled=label is not None)
     return [Batch(list(texts), labels, None)]
 
 

@@ -119,8 +119,6 @@ def train(
     with progress(quiet=quiet) as observer:
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
-    if model.is_table and no_counts:
-        raise InputError("a model of a table is its counts", hint="leave `--no-counts` out")
     if len(model.classes_) == 1:
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
     evaluation = None
@@ -157,7 +155,7 @@ def _trained(data: tuple[str, ...], options: dict[str, Any], observer: Progress)
     how |= {"calibrate": not options["no_calibrate"], "observer": observer}
     how["like"] = None if options["like"] is None else load(options["like"])
     reading = reading_of(options)
-    if how["like"] is not None and not how["like"].is_table:
+    if how["like"] is not None and isinstance(how["like"], TextModel):
         raise InputError(f"`{options['like']}` is a model of texts, not of tables")
     if how["like"] is not None and options["learner"] == AUTO:
         how["learner"] = None
@@ -236,5 +234,6 @@ def _tell(summary: Summary) -> None:
     say(f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}")
     say()
     name = shlex.quote(str(summary.path))
-    say(f"next:  textodds predict {name} " + ("NEW_DATA" if model.is_table else '--say "a text of your own"'))
+    new = '--say "a text of your own"' if isinstance(model, TextModel) else "NEW_DATA"
+    say(f"next:  textodds predict {name} {new}")
     say(f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}")

@@ -24,7 +24,7 @@ from textodds.learn.forms.quadratic import Diagonal, Full
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe
 from textodds.model.container import Arrays
-from textodds.model.text_file import tally_arrays, tally_of_arrays
+from textodds.model.file import tally_arrays, tally_of_arrays
 from textodds.model.text_model import TextModel
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
 from textodds.stats.categories.columns import coded_labels

@@ -208,7 +208,7 @@ def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | 
             if len(here) < len(part):
                 part = _rows_of(part, here.tolist())
             codes = class_numbers(part.label_list(), model.classes_)
-            joint = without.scores(model.rows_of(part), codes, weights[here])
+            joint = without.scores(model.scorer.rows(part.texts), codes, weights[here])
             scores.append(joint)
             prior = without.log_prior(codes, weights[here])
             found = joint if model.calibration is None else model.calibration.applied(joint - prior) + prior

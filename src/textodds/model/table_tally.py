@@ -14,7 +14,7 @@ from textodds.errors import InputError, NoData
 from textodds.model.blocks import Block, Statistic, Words
 from textodds.stats.additive import Additive
 from textodds.stats.moments import Moments
-from textodds.stats.tally import MEMORY, Tally, TallyBuilder
+from textodds.stats.tally import MEMORY, TallyBuilder
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,7 @@ class TableTally(Additive):
     @property
     def class_rows(self) -> NDArray[np.float64]:
         """Weight of the rows of each class, (K,)."""
-        first = self.parts[0]
-        return first.counts().class_documents if isinstance(first, Tally) else first.class_rows
+        return self.parts[0].class_rows
 
     @property
     def n_documents(self) -> float:

@@ -74,7 +74,7 @@ class BlockBuilder:
             costs = np.array([factor for _, factor in found])
             costs *= 1.0 if batch.weights is None else batch.weights
             how = (weighting.frequency, scale, weighting.unit, kinds, self.how.second)
-            waiting.append((*_kernels.pack_rows(model.counts_of(batch), codes, *how), costs))
+            waiting.append((*_kernels.pack_rows(model.scorer.counts(batch.texts), codes, *how), costs))
             if sum(stream.nbytes for stream, _, _ in waiting) >= SIZE:
                 yield _block(waiting)
                 waiting = []

@@ -171,9 +171,7 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
             counted.tally, recipe, sample, info, calibrate=plan.calibrate, threads=plan.threads
         )
         if plan.typical:
-            from textodds.model.novelty import typical_texts
-
-            model.typical = typical_texts(model, sample[:TYPICAL], seen=True)
+            model.typical = model.typical_of(sample[:TYPICAL], seen=True)
     skipped = SimpleNamespace(count=counted.aside.rejected, reasons=Counter(counted.aside.reasons), path=None)
     source = FrameSource(skipped)
     observer.begin(source, "learning")

@@ -223,10 +223,9 @@ def train_on(
         kept = [] if sample is None else sample.examples()
         model = model_of_counts(tally, recipe, kept, info, calibrate=calibrate, threads=threads)
         if typical and sample is not None:
-            from textodds.model.novelty import typical_texts
             from textodds.stats.hash_sample import TYPICAL
 
-            model.typical = typical_texts(model, kept[:TYPICAL], seen=True)
+            model.typical = model.typical_of(kept[:TYPICAL], seen=True)
         return _with_choice(model, choice)
     counts, vocabulary = selected(tally, recipe.selection)
     again = _transformed_counts(data if data.replayable else batches, counts, vocabulary, recipe)
@@ -312,7 +311,7 @@ def _transformed_counts(
     for batch in batches:
         labels = batch.label_list()
         weight = np.ones(len(labels)) if batch.weights is None else batch.weights
-        rows = transformed(plain.rows_of(batch), df, n)
+        rows = transformed(plain.scorer.rows(batch.texts), df, n)
         lengths = np.diff(rows.indptr)
         codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
         wanted = rows.indices.astype(np.int64) * K + np.repeat(codes, lengths)

@@ -5,8 +5,9 @@ together), `read_text` with `place` and `stretches` (where in the text), `flip` 
 to remove), and `markup` (as HTML). From outside: the names below, and `markup` for pages.
 """
 
+from textodds.model.base import OTHERS
 from textodds.model.explain.decompose import explain
-from textodds.model.explain.explanation import OTHERS, Contribution, Explanation
+from textodds.model.explain.explanation import Contribution, Explanation
 from textodds.model.explain.flip import Flip
 from textodds.model.explain.place import PlacedTerm, placed_terms
 from textodds.model.explain.read_text import ReadText

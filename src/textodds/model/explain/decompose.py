@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.learn.forms.linear import LinearModel
-from textodds.model.explain.explanation import OTHERS, Contribution, Explanation
+from textodds.model.base import OTHERS
+from textodds.model.explain.explanation import Contribution, Explanation
 from textodds.model.explain.read_text import ReadText
 
 Floats = NDArray[np.float64]

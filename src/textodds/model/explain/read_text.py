@@ -33,7 +33,7 @@ class ReadText:
     @property
     def kernel(self) -> _kernels.Linear:
         """What cuts texts into terms, and scores them."""
-        return self.model._kernel
+        return self.model.scorer.kernel
 
     @property
     def is_unit(self) -> bool:
@@ -43,7 +43,7 @@ class ReadText:
 
     def score(self, texts: list[str]) -> Floats:
         """The scores of texts, (N, K)."""
-        return self.model.calibrated(self.model._scored(texts, 1)[0])
+        return self.model.calibrated(self.model.scorer.score(texts, 1)[0])
 
     @property
     def slope(self) -> float:

@@ -17,6 +17,7 @@ from textodds.errors import TextoddsError, TextoddsWarning
 from textodds.judge.evaluation import Evaluation, evaluate
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import as_dict
+from textodds.model.text_model import TextModel
 from textodds.study.compare.rows import Rows
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _saved(model: Any) -> int:
 
 def _made(model: Any) -> str:
     """What was chosen in making a model, in a few words."""
-    if model.is_table:
+    if not isinstance(model, TextModel):
         kinds = [choice.conditional for choice in model.recipe.choices if choice.conditional != "left out"]
         return ", ".join(dict.fromkeys(kinds)) if len(set(kinds)) <= 2 else f"{len(kinds)} columns"
     settings, recipe = model.recipe.settings, model.recipe

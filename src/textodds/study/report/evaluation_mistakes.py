@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from textodds.errors import TextoddsError
 from textodds.judge.evaluation import Evaluation
-from textodds.learn.forms.linear import LinearModel
+from textodds.model.text_model import TextModel
 from textodds.study.report.evaluation_data import EvaluationData, Mistake
 from textodds.study.report.highlight import clip, excerpt, strongest
 from textodds.study.report.html import Markup, beside, details, joined, name, paragraph, section, table
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
-    from textodds.model.text_model import TextModel
 
 WORDS = 12  # words of each class
 OPEN = 20  # classes whose words are shown at once; those of more are unfolded when asked for
 COLUMNS = 8  # columns of a row that are shown, those that said most
 LONGEST = 120  # letters of the value of a column
-CELLS = 1 << 22  # weights of words that are looked at together
 
 
 def words_section(model: TextModel | TableModel) -> Iterator[Markup]:
     """The words that speak most for each class, if the model has such words."""
-    if model.is_table:
-        return
-    found = top_words(model, model.classes_, WORDS)  # type: ignore[arg-type]
-    if not found:
+    found = model.words.top_of(model.classes_, WORDS) if isinstance(model, TextModel) else {}
+    if not any(found.values()):
         return
     listed = table(
         ["class", "words, with their log-odds"],
@@ -59,16 +53,16 @@ def mistakes_section(
         rows for (label, answer), rows in evaluation.confusion.items() if label == answer
     )
     shown_ = [_mistake(model, at, same) for at, same in enumerate(distinct.values(), start=1)]
-    what = ("rows", "columns") if model.is_table else ("texts", "words")
+    is_marked = isinstance(model, TextModel)  # words are, in the text
     which = f"The {len(gathered.mistakes)} wrong answers, of {wrong:,}, that the model was surest of."
     if wrong == len(gathered.mistakes):
         which = "Every wrong answer, the surest first."
     return section(
         heading,
-        f"{which} Look here for labels that are wrong themselves, for {what[0]} that belong to two classes, "
-        f"and for {what[1]} that mislead."
-        + ("" if model.is_table else " Solid green speaks for the answer, dashed orange for the true label."),
-        beside(*shown_) if model.is_table else Markup("".join(shown_)),
+        f"{which} Look here for labels that are wrong themselves, for {model.noun}s that belong to two "
+        f"classes, and for {model.extent[1]}s that mislead."
+        + (" Solid green speaks for the answer, dashed orange for the true label." if is_marked else ""),
+        Markup("".join(shown_)) if is_marked else beside(*shown_),
     )
 
 
@@ -82,7 +76,7 @@ def _mistake(model: TextModel | TableModel, at: int, same: list[Mistake]) -> Mar
         Markup(f"<b>{name(first.label)}</b>"),
         Markup(f' <span class="note">row{"s" * (len(same) > 1)} {rows}</span>'),
     )
-    body = _columns(model, first) if model.is_table else _text(model, first)
+    body = _text(model, first) if isinstance(model, TextModel) else _columns(model, first)
     return Markup(f'<div class="mistake">{paragraph(head)}{body}</div>')
 
 
@@ -119,34 +113,3 @@ def _words(words: list[tuple[str, float]]) -> Markup:
 def _value(value: Any) -> str:
     told = "missing" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     return told if len(told) <= LONGEST else told[: LONGEST - 1] + "…"
-
-
-def top_words(model: TextModel, labels: Sequence[str], n: int) -> dict[str, list[tuple[str, float]]]:
-    """What `TextModel.top_words` says of each label, with the weights read once for all of them.
-
-    Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
-    """
-    K, V = len(model.classes_), len(model.vocabulary)
-    if K < 2 or not V or not isinstance(model.form, LinearModel):
-        return {}
-    wanted = [model.classes_.index(label) for label in labels]
-    best: list[list[tuple[float, int]]] = [[] for _ in labels]
-    step = max(1, CELLS // K)
-    for start in range(0, V, step):
-        rows = model.linear.weights.rows(np.arange(start, min(start + step, V)))
-        total = rows.sum(axis=1)
-        for at, k in enumerate(wanted):
-            odds = rows[:, k] - (total - rows[:, k]) / (K - 1)
-            near = np.argsort(-odds, kind="stable")[:n] if len(odds) <= n else _highest(odds, n)
-            best[at] = sorted(best[at] + [(-float(odds[i]), start + int(i)) for i in near])[:n]
-    words = [model.vocabulary.words(np.array([number for _, number in own])) for own in best]
-    return {
-        label: [(word, -odds) for word, (odds, _) in zip(named, own, strict=True)]
-        for label, named, own in zip(labels, words, best, strict=True)
-    }
-
-
-def _highest(odds: np.ndarray[tuple[int], np.dtype[np.float64]], n: int) -> list[int]:
-    """The places of the n highest, and of all that are as high as the last of them, in order of place."""
-    least = np.partition(odds, len(odds) - n)[len(odds) - n]
-    return np.flatnonzero(odds >= least).tolist()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from textodds.judge.evaluation import Evaluation, Interval
 from textodds.model.explain.markup import shown
+from textodds.model.text_model import TextModel
 from textodds.study.report import card, html
 from textodds.study.report.evaluation_classes import classes_section, confusion_section
 from textodds.study.report.evaluation_mistakes import mistakes_section, words_section
@@ -18,7 +19,6 @@ from textodds.study.report.html import Markup
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
-    from textodds.model.text_model import TextModel
     from textodds.study.report.evaluation_data import EvaluationData
 
 LABELS = 20  # labels that the model does not have: those that are named
@@ -63,7 +63,7 @@ def _headline(evaluation: Evaluation, model: TextModel | TableModel) -> Iterator
     )
     if evaluation.no_evidence:
         rows = "1 row has" if evaluation.no_evidence == 1 else f"{evaluation.no_evidence:,} rows have"
-        what = "value in any column" if model.is_table else "word that the model knows"
+        what = {"column": "value in any column", "word": "word that the model knows"}[model.extent[1]]
         yield html.paragraph(f"{rows} no {what}: the prior alone has answered.")
     if evaluation.unknown_labels:
         most = sorted(evaluation.unknown_labels.items(), key=lambda found: (-found[1], found[0]))
@@ -84,8 +84,8 @@ def _measure(value: float, interval: Interval) -> tuple[str, str]:
 def _card(model: TextModel | TableModel, more: Sequence[tuple[str, str]]) -> Markup:
     rows = [*card.facts(model), *more]
     parts = [html.table(["what", "is"], rows, numeric=False)]
-    if model.is_table:
-        choices = [(choice.column, choice.conditional, choice.why) for choice in model.recipe.choices]  # type: ignore[union-attr]
+    if not isinstance(model, TextModel):
+        choices = [(choice.column, choice.conditional, choice.why) for choice in model.recipe.choices]
         parts.append(html.table(["column", "taken for", "because"], choices, numeric=False))
     recipe = json.dumps(model.recipe.as_dict(), indent=1, ensure_ascii=False, default=str)
     parts.append(html.details("The whole recipe, as the file has it", Markup(f"<pre>{shown(recipe)}</pre>")))
