@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.output import without_nan
 from textodds.data import files, formats
 from textodds.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
-    from textodds.judge.evaluation import Evaluation
     from textodds.model.file import Model
 
 SUFFIX = ".textodds"
@@ -75,17 +73,3 @@ def plain(model: Model, path: Path, written: int) -> dict[str, Any]:
         "classes": model.class_documents,
         f"{model.extent[1]}s": model.extent[0],
     }
-
-
-def quality_of(evaluation: Evaluation, source: str) -> dict[str, Any]:
-    """What a model keeps of how well it did."""
-    kept = (
-        "n",
-        "accuracy",
-        "accuracy_interval",
-        "macro_f1",
-        "macro_f1_interval",
-        "log_loss",
-        "log_loss_interval",
-    )
-    return {"source": source, **{name: without_nan(getattr(evaluation, name)) for name in kept}}

@@ -127,7 +127,7 @@ def train(
         tested = source_for(model, [test], reading, labelled=True)
         with watched(tested, "measuring", quiet=quiet) as on_test:
             evaluation = model.evaluate_batches(portions(on_test.batches(), len(model.classes_)))
-        model.info["quality"] = model_files.quality_of(evaluation, tested.description)
+        model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation)
     if as_json_:
