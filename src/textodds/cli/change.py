@@ -20,7 +20,7 @@ from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
 from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
-from textodds.model.id_filter import IdFilter
+from textodds.model.updates import IdFilter
 
 
 def change_options(verb: str) -> Callable[[F], F]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -134,7 +133,7 @@ def tally_arrays(tally: Tally) -> Arrays:
     return arrays | {"keys": tally.vocabulary.keys, "arena": tally.vocabulary.arena, "about": about}
 
 
-def tally_of_arrays(arrays: Mapping[str, NDArray[Any]], classes: tuple[str, ...]) -> Tally:
+def tally_of_arrays(arrays: Arrays, classes: tuple[str, ...]) -> Tally:
     """The tally that `tally_arrays` made arrays of."""
     about = arrays["about"]
     if about.dtype != np.int64 or about.shape != (2,):
@@ -185,8 +184,8 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Arrays, threads: int
 
 def _table_model(header: dict[str, Any], arrays: Arrays) -> TableModel:
     """The table model that the header and the arrays of a file hold, checked."""
+    from textodds.model.blocks import TableTally
     from textodds.model.table_model import TableModel, TableRecipe
-    from textodds.model.table_tally import TableTally
 
     classes = names_of(header["classes"])
     recipe = TableRecipe.of_dict(header["recipe"])
@@ -259,7 +258,7 @@ def _quadratic(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...],
     return QuadraticModel(classes, prior, gaussians, temperature, intercept)
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if not isinstance(value, bool):
         raise ModelFileError("its header says neither yes nor no where it must")
     return value

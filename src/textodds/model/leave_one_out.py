@@ -35,6 +35,7 @@ from textodds.stats.hash_sample import UNIT, Example, as_rows
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
+    from textodds.learn.registry import Prior
     from textodds.learn.softmax.penalty import HeldOutScores
     from textodds.model.text_model import TextModel
     from textodds.stats.tally import Counts, Tally
@@ -137,7 +138,7 @@ class LeaveOneOut:
             own[rows] = summed(np.maximum(n - weight, 0.0))[codes[rows]]
         return summed(n), own
 
-    def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Any = None) -> Floats:
+    def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Prior | None = None) -> Floats:
         """The prior without each document, (N, K), the model's unless given; zero for one that has none."""
         if not self._conditional.is_likelihood:
             return np.zeros((len(codes), len(self.counts.classes)))

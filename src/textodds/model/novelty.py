@@ -39,28 +39,14 @@ class Surprise:
     unknown: NDArray[np.int64]
 
 
-class Density(Protocol[B, S]):
-    """A model as a distribution of what it reads."""
+class _Density(Protocol[B, S]):
+    """A model as a distribution of what it reads; see `TextDensity`."""
 
-    def log_joint(self, batch: B) -> Floats:
-        """``log p(x, class)`` with all constants, before any calibration: (N, K)."""
-        ...
-
-    def surprise(self, batch: B) -> Surprise:
-        """How surprising each of a batch is."""
-        ...
-
-    def sample(self, batches: Iterable[B]) -> list[S]:
-        """A fair sample of what passes by."""
-        ...
-
-    def batch_of(self, sample: Sequence[S]) -> B:
-        """A sample as one batch."""
-        ...
-
-    def forgetting(self, sample: Sequence[S]) -> Iterator[tuple[Density[B, S], B]]:
-        """Parts of a sample that was learned, each with the distribution that has forgotten it."""
-        ...
+    def log_joint(self, batch: B) -> Floats: ...
+    def surprise(self, batch: B) -> Surprise: ...
+    def sample(self, batches: Iterable[B]) -> list[S]: ...
+    def batch_of(self, sample: Sequence[S]) -> B: ...
+    def forgetting(self, sample: Sequence[S]) -> Iterator[tuple[_Density[B, S], B]]: ...
 
 
 class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
@@ -68,7 +54,7 @@ class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
 
     @property
     @abstractmethod
-    def density(self) -> Density[B, S]:
+    def density(self) -> _Density[B, S]:
         """The model as a distribution, if it is one."""
 
     @abstractmethod
@@ -95,21 +81,25 @@ class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
 
     def familiarity(self, data: object) -> list[Familiarity]:
         """How like those of training each text or row is; needs ``typical`` ones to compare with."""
-        density, typical = self.density, self._typical_ones()
-        return [found for batch in self._batches(data) for found in _familiarity(density, typical, batch)]
+        return self._familiarity(self._batches(data))
 
     def familiarity_of(self, batch: B) -> list[Familiarity]:
         """How like the texts or rows of training those of a batch are."""
-        return _familiarity(self.density, self._typical_ones(), batch)
+        return self._familiarity([batch])
 
-    def _typical_ones(self) -> Typical:
+    def _familiarity(self, batches: Iterable[B]) -> list[Familiarity]:
+        density, rows = self.density, []
         if self.typical is None:
             raise Unsupported(
                 f"the model has no typical {self.noun}s to compare with",
                 hint="train with `--typical` (typical=True), or call learn_typical on "
                 f"{self.noun}s of the kind",
             )
-        return self.typical
+        for found in map(density.surprise, batches):
+            p_values = self.typical.p_value(found.length, found.surprise)
+            parts = (found.log_density, found.surprise, p_values, found.unknown)
+            rows += zip(*(part.tolist() for part in parts), strict=True)
+        return [Familiarity(*row) for row in rows]
 
     def learn_typical(
         self, source: object, labels: object = None, *, seen: bool = True, **reading: Any
@@ -136,13 +126,6 @@ class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
             )
         lengths, surprises = zip(*((each.length, each.surprise) for each in found), strict=True)
         return Typical.of(np.concatenate(lengths), np.concatenate(surprises))
-
-
-def _familiarity(density: Density[B, S], typical: Typical, batch: B) -> list[Familiarity]:
-    found = density.surprise(batch)
-    p_values = typical.p_value(found.length, found.surprise)
-    parts = (found.log_density, found.surprise, p_values, found.unknown)
-    return [Familiarity(*row) for row in zip(*(part.tolist() for part in parts), strict=True)]
 
 
 def forgettable_parts(sample: Sequence[S], n_documents: float) -> Iterator[list[S]]:

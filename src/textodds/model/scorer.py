@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +18,14 @@ if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
 
 Floats = NDArray[np.float64]
+Form: TypeAlias = "LinearModel | QuadraticModel"
 
 
 class TextScorer:
     """Scores texts by a fitted form of a vocabulary."""
 
     def __init__(
-        self,
-        recipe: Recipe,
-        vocabulary: Vocabulary,
-        form: LinearModel | QuadraticModel,
-        scale: Floats | None = None,
+        self, recipe: Recipe, vocabulary: Vocabulary, form: Form, scale: Floats | None = None
     ) -> None:
         linear = form if isinstance(form, LinearModel) else _no_weights(len(vocabulary))
         weights = linear.weights

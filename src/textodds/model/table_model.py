@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from textodds.data import Schema, TableBatch, TableSource, read_table
 from textodds.data.table_batch import columns_there, gathered
 from textodds.errors import InputError, TooFewRows, suggestion
-from textodds.judge.novelty import Typical
 from textodds.learn.bayes import log_joint
 from textodds.learn.calibration import Calibration
 from textodds.learn.conditionals.product import Product
@@ -21,10 +20,9 @@ from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
 from textodds.model.base import OTHERS, BaseModel, Prediction
-from textodds.model.blocks import Block, ColumnChoice, block_of_dict
+from textodds.model.blocks import Block, ColumnChoice, TableTally, block_of_dict
 from textodds.model.leave_one_out import class_numbers
 from textodds.model.novelty import Surprise, forgettable_parts
-from textodds.model.table_tally import TableTally
 from textodds.stats.reservoir import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
@@ -117,15 +115,8 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
     item_type, keeps_ids = Mapping, False
     recipe: TableRecipe
 
-    def __init__(
-        self,
-        recipe: TableRecipe,
-        tally: TableTally,
-        info: dict[str, Any],
-        typical: Typical | None = None,
-        held_out: HeldOut | None = None,
-    ) -> None:
-        self.recipe, self.info, self.typical, self.held_out = recipe, info, typical, held_out
+    def __init__(self, recipe: TableRecipe, tally: TableTally, info: dict[str, Any]) -> None:
+        self.recipe, self.info = recipe, info
         self._install_counts(tally)
 
     def _install_counts(self, tally: TableTally) -> None:
@@ -155,17 +146,9 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
         """The model as a distribution of rows."""
         return TableDensity(self)
 
-    def read(
-        self,
-        source: object,
-        labels: object = None,
-        weights: object = None,
-        *,
-        labelled: bool = False,
-        **reading: Any,
-    ) -> TableSource:
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> TableSource:
         """A source of the columns of the model; takes what `textodds.data.read_table` takes."""
-        return read_table(source, labels, weights, schema=self.schema, labelled=labelled, **reading)
+        return read_table(*data, schema=self.schema, labelled=labelled, **reading)
 
     def _batches(self, rows: object) -> TableSource:
         return self.read(rows)
@@ -270,7 +253,9 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
             offset=np.log(self.tally.class_rows / self.tally.class_rows.sum()),
         )
         recipe = replace(self.recipe, calibration=found, calibrated_classes=self.classes_)
-        return TableModel(recipe, self.tally, self.info, self.typical)
+        model = TableModel(recipe, self.tally, self.info)
+        model.typical = self.typical
+        return model
 
     def learn_held_out(self, sample: Sequence[SampleRow]) -> None:
         """Keep what the model says of rows of a sample when it has forgotten them, if they are enough."""

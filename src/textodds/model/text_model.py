@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, read
+from textodds.data import Batch, Source, read
 from textodds.errors import InputError, Unsupported
 from textodds.learn.forms.linear import LinearModel, log_prior
 from textodds.learn.recipe import Recipe, fitted
@@ -19,7 +19,7 @@ from textodds.learn.registry import Prior
 from textodds.model.base import BaseModel, Prediction
 from textodds.model.explain import Explanation, ReadText, explain
 from textodds.model.novelty import TextDensity
-from textodds.model.scorer import TextScorer
+from textodds.model.scorer import Form, TextScorer
 from textodds.model.words import ClassWords
 from textodds.stats.hash_sample import Example
 from textodds.stats.tally import Tally
@@ -27,15 +27,10 @@ from textodds.stats.threads import checked_threads
 from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
-    from textodds.judge.novelty import Typical
     from textodds.judge.word_odds import SeparatingWord
-    from textodds.learn.calibration import Calibration
     from textodds.learn.forms.equivalence import Hyperplane
-    from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.learn.held_out import HeldOut
     from textodds.learn.softmax.odds_ratios import OddsRatio
     from textodds.model.leave_one_out import LeftOut
-    from textodds.stats.document_ids import DocumentIds
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +57,7 @@ class TextModel(BaseModel[Batch, Tally, Example]):
         What makes probabilities of scores; found by leaving out one text at a time.
     held_out : HeldOut or None
         What the model said of texts it had not learned: a sample of those of training, each left out.
-    ledger : DocumentIds or None
+    document_ids : DocumentIds or None
         The ids of the texts that were learned with one.
     typical : Typical or None
         How surprising typical texts are, to compare with.
@@ -78,29 +73,19 @@ class TextModel(BaseModel[Batch, Tally, Example]):
         self,
         recipe: Recipe,
         vocabulary: Vocabulary,
-        form: LinearModel | QuadraticModel,
+        form: Form,
         tally: Callable[[], Tally] | Tally | None,
         info: dict[str, Any],
         *,
         scale: Floats | None = None,
-        typical: Typical | None = None,
-        calibration: Calibration | None = None,
-        held_out: HeldOut | None = None,
-        document_ids: DocumentIds | None = None,
         threads: int | None = None,
     ) -> None:
         self.threads = checked_threads(threads)
         self.info, self._tally = info, tally
-        self.typical, self.calibration = typical, calibration
-        self.held_out, self.document_ids = held_out, document_ids
         self._install(recipe, vocabulary, form, scale)
 
     def _install(
-        self,
-        recipe: Recipe,
-        vocabulary: Vocabulary,
-        form: LinearModel | QuadraticModel,
-        scale: Floats | None = None,
+        self, recipe: Recipe, vocabulary: Vocabulary, form: Form, scale: Floats | None = None
     ) -> None:
         self.scorer = TextScorer(recipe, vocabulary, form, scale)
         self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
@@ -147,19 +132,9 @@ class TextModel(BaseModel[Batch, Tally, Example]):
         """The counts of a stream of batches, by the settings of the model."""
         return Tally.count(batches, settings=self.recipe.settings, threads=self.threads)
 
-    def read(
-        self,
-        source: object,
-        labels: object = None,
-        weights: object = None,
-        *,
-        labelled: bool = False,
-        **reading: Any,
-    ) -> Iterable[Batch]:
-        """A source of texts; takes what `textodds.data.read` takes, or one label for a list of texts."""
-        if isinstance(labels, str) and isinstance(source, Sequence):
-            labels = [labels] * len(source)
-        return read(source, labels, weights, labelled=labelled, **reading)
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
+        """A source of texts; takes what `textodds.data.read` takes."""
+        return read(*data, labelled=labelled, **reading)
 
     def _batches(self, texts: object) -> Iterable[Batch]:
         if isinstance(texts, str):

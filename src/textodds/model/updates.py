@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch, TableBatch
-from textodds.errors import InputError, Unsupported, suggestion
+from textodds.data.batch import taken
+from textodds.errors import InputError, LengthMismatch, Unsupported, suggestion
 from textodds.stats.additive import Additive
 
 if TYPE_CHECKING:
@@ -23,30 +24,22 @@ if TYPE_CHECKING:
     from textodds.stats.document_ids import DocumentIds
 
 
-class Counted(Protocol):
-    """What a model has counted."""
+class _Counts(Protocol):
+    """What a model has counted: see `Tally`."""
 
     @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes, sorted."""
-        ...
-
+    def classes(self) -> tuple[str, ...]: ...
     @property
-    def class_rows(self) -> NDArray[np.float64]:
-        """Weight of the documents of each class, (K,)."""
-        ...
-
+    def class_rows(self) -> NDArray[np.float64]: ...
     @property
-    def n_documents(self) -> float:
-        """Weight of all documents."""
-        ...
-
+    def n_documents(self) -> float: ...
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
 
 
 B = TypeVar("B", Batch, TableBatch)
-T = TypeVar("T", bound=Counted)
+T = TypeVar("T", bound=_Counts)
+Ids: TypeAlias = str | Sequence[str] | None
 
 
 class UpdatableModel(Additive, ABC, Generic[B, T]):
@@ -103,15 +96,7 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
         """The counts of a stream of batches, by the choices of the model."""
 
     @abstractmethod
-    def read(
-        self,
-        source: object,
-        labels: object = None,
-        weights: object = None,
-        *,
-        labelled: bool = False,
-        **reading: Any,
-    ) -> Iterable[B]:
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Iterable[B]:
         """A source of what the model reads; takes what `train` takes as data."""
 
     @abstractmethod
@@ -127,50 +112,32 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
         return model
 
     def learn(
-        self,
-        data: object,
-        labels: object = None,
-        weights: object = None,
-        *,
-        ids: str | Sequence[str] | None = None,
-        **reading: Any,
+        self, data: object, labels: object = None, weights: object = None, *, ids: Ids = None, **reading: Any
     ) -> int:
         """Learn more: afterwards the model is as if trained on that too. How many were new.
 
         With ``ids``, documents whose id was learned before are left out; `InputError`, and nothing is
         changed, if one was learned under another label. Rows of tables have no ids.
         """
-        return self._update(1, data, labels, weights, ids, reading)
+        return self._update(1, ids, data, labels, weights, **reading)
 
     def forget(
-        self,
-        data: object,
-        labels: object = None,
-        weights: object = None,
-        *,
-        ids: str | Sequence[str] | None = None,
-        **reading: Any,
+        self, data: object, labels: object = None, weights: object = None, *, ids: Ids = None, **reading: Any
     ) -> int:
         """Forget: afterwards the model is as if it had never seen what is given. How many it had.
 
         Raises `NegativeCount`, and changes nothing, if they were not learned before; with ``ids``,
         documents whose id is not there are left out.
         """
-        return self._update(-1, data, labels, weights, ids, reading)
+        return self._update(-1, ids, data, labels, weights, **reading)
 
     def _update(
-        self,
-        sign: int,
-        data: object,
-        labels: object,
-        weights: object,
-        ids: str | Sequence[str] | None,
-        reading: Mapping[str, Any],
+        self, sign: int, ids: Ids, data: object, labels: object, weights: object, **reading: Any
     ) -> int:
-        from textodds.model.id_filter import IdFilter
-
         if isinstance(data, self.item_type) and isinstance(labels, str | int | float):
             data, labels, ids = [self.row_of(data)], [labels], [ids] if isinstance(ids, str) else ids
+        elif isinstance(labels, str) and isinstance(data, Sized) and not isinstance(data, str):
+            labels = [labels] * len(data)
         passing = IdFilter(None if ids is None else self.ledger_for(sign), ids or (), sign)
         batches = self.read(data, labels, weights, labelled=True, **reading)
         tally = self.count(passing.passing(batches))  # type: ignore[arg-type]  # only texts have ids
@@ -241,3 +208,38 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
             first, second = self.ledger_for(1), other.ledger_for(1)
             model.document_ids = first + second if sign > 0 else first - second
         return model
+
+
+class IdFilter:
+    """Lets pass the rows whose ids are new to a ledger (``sign`` 1), or known to it (-1); without one, all.
+
+    ``ids`` are those of all rows, in order. ``rows`` counts what has passed, ``left_out`` what has not.
+    """
+
+    def __init__(self, ledger: DocumentIds | None, ids: Sequence[str], sign: int) -> None:
+        self._ledger, self._ids, self._sign = ledger, ids, sign
+        self.has_ids = ledger is not None
+        self.rows = self.left_out = 0
+
+    def passing(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The rows that are to be learned, or forgotten."""
+        for batch in batches:
+            if self._ledger is None:
+                self.rows += len(batch)
+                yield batch
+                continue
+            start, labels = self.rows + self.left_out, batch.label_list()
+            ids = self._ids[start : start + len(batch)]
+            self._ledger, passes = self._ledger.changed(ids, labels, self._sign)
+            rows = np.flatnonzero(passes).tolist()
+            self.rows += len(rows)
+            self.left_out += len(batch) - len(rows)
+            if rows:
+                weights = None if batch.weights is None else batch.weights[rows]
+                yield Batch(taken(batch.texts, rows) or [], [labels[i] for i in rows], weights)
+
+    def finish(self) -> DocumentIds | None:
+        """The ledger after all rows."""
+        if self.has_ids and self.rows + self.left_out != len(self._ids):
+            raise LengthMismatch(self.rows + self.left_out, len(self._ids), "ids")
+        return self._ledger

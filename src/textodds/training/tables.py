@@ -10,8 +10,8 @@ from textodds.data.table_batch import joined_rows
 from textodds.errors import InputError, NoData
 from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
+from textodds.model.blocks import TableTally
 from textodds.model.table_model import TableModel, TableRecipe
-from textodds.model.table_tally import TableTally
 from textodds.stats.reservoir import Reservoir, offer_rows
 from textodds.training.plan import Plan, plan_of
 from textodds.training.table_columns import as_read, blocks_of, kinds_of

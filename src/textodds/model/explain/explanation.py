@@ -11,8 +11,7 @@ from textodds.errors import Unsupported
 from textodds.model.base import OTHERS
 from textodds.model.explain.flip import Flip, fewest_words
 from textodds.model.explain.markup import fragment, shown
-from textodds.model.explain.read_text import ReadText
-from textodds.model.explain.stretches import Stretch, stretches_of
+from textodds.model.explain.read_text import ReadText, Stretch, stretches_of
 
 
 class Contribution(NamedTuple):
