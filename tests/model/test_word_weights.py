@@ -1,8 +1,12 @@
-"""What a model knows of one word."""
+"""The words of classes: the strongest, and what a model knows of one."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import textodds
+from textodds.model.words import largest
 
 TEXTS, LABELS = ["free prize", "free phone", "see you"], ["spam", "spam", "ham"]
 
@@ -21,3 +25,25 @@ def test_a_word_that_is_not_there_is_not_known():
     found = textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB()).words.weights("zebra")
     assert (found["word"], found["known"]) == ("zebra", False)
     assert found["by_class"]["spam"]["count"] == 0
+
+
+@given(st.data())
+def test_the_largest_are_those_of_a_stable_sort_whatever_the_blocks(data):
+    """Also among equals, infinities and what is not a number."""
+    V, R, n, block = (data.draw(st.integers(low, high)) for low, high in ((0, 30), (1, 3), (0, 31), (1, 31)))
+    values = st.sampled_from([0.0, 1.0, 1.0, 2.5, -3.0, np.inf, -np.inf, np.nan])
+    sizes = np.array(data.draw(st.lists(values, min_size=V * R, max_size=V * R))).reshape(V, R)
+    found = largest(lambda numbers: sizes[numbers], V, n, block)
+    assert len(found) == R
+    for column, best in zip(sizes.T, found, strict=True):
+        assert best.tolist() == np.argsort(-column, kind="stable")[:n].tolist()
+
+
+def test_all_labels_at_once_have_the_words_of_each():
+    texts = [
+        f"{word} common {i % 3}" for i, word in enumerate(["free", "see", "goal", "prize", "you", "win"])
+    ]
+    model = textodds.train(texts, ["spam", "ham", "sport"] * 2, learner=textodds.MultinomialNB())
+    assert model.words.top_of(model.classes_, 4) == {
+        label: model.top_words(label, 4) for label in model.classes_
+    }

@@ -88,7 +88,8 @@ class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
         return self._familiarity([batch])
 
     def _familiarity(self, batches: Iterable[B]) -> list[Familiarity]:
-        density, rows = self.density, []
+        density = self.density
+        rows: list[tuple[float, float, float, int]] = []
         if self.typical is None:
             raise Unsupported(
                 f"the model has no typical {self.noun}s to compare with",

@@ -48,10 +48,11 @@ def _first(
 ) -> tuple[Numbers, Floats]:
     """The n largest of those before and the new ones, the largest first."""
     numbers, sizes = np.concatenate([before, numbers]), np.concatenate([sizes_before, sizes])
+    descending = -sizes
     if 0 < n < len(sizes):
-        some = np.flatnonzero(~(-sizes > np.partition(-sizes, n - 1)[n - 1]))  # those as large as the n-th
-        numbers, sizes = numbers[some], sizes[some]
-    order = np.argsort(-sizes, kind="stable")[:n]
+        some = np.flatnonzero(~(descending > np.partition(descending, n - 1)[n - 1]))  # as large as the n-th
+        numbers, sizes, descending = numbers[some], sizes[some], descending[some]
+    order = np.argsort(descending, kind="stable")[:n]
     return numbers[order], sizes[order]
 
 
