@@ -134,7 +134,8 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
     def _update(
         self, sign: int, ids: Ids, data: object, labels: object, weights: object, **reading: Any
     ) -> int:
-        if isinstance(data, self.item_type) and isinstance(labels, str | int | float):
+        is_one_label = isinstance(labels, str) or not isinstance(labels, Iterable | None)
+        if isinstance(data, self.item_type) and is_one_label:
             data, labels, ids = [self.row_of(data)], [labels], [ids] if isinstance(ids, str) else ids
         elif isinstance(labels, str) and isinstance(data, Sized) and not isinstance(data, str):
             labels = [labels] * len(data)
