@@ -37,13 +37,3 @@ def test_the_largest_are_those_of_a_stable_sort_whatever_the_blocks(data):
     assert len(found) == R
     for column, best in zip(sizes.T, found, strict=True):
         assert best.tolist() == np.argsort(-column, kind="stable")[:n].tolist()
-
-
-def test_all_labels_at_once_have_the_words_of_each():
-    texts = [
-        f"{word} common {i % 3}" for i, word in enumerate(["free", "see", "goal", "prize", "you", "win"])
-    ]
-    model = textodds.train(texts, ["spam", "ham", "sport"] * 2, learner=textodds.MultinomialNB())
-    assert model.words.top_of(model.classes_, 4) == {
-        label: model.top_words(label, 4) for label in model.classes_
-    }
