@@ -171,7 +171,8 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
         self.must_be_counts()
         changed = self.tally + tally if sign > 0 else self.tally - tally
         if not changed.classes:
-            raise InputError(f"that would forget every {self.noun}", hint="delete the model instead")
+            one = self.rests_on.removesuffix("s")
+            raise InputError(f"that would forget every {one}", hint="delete the model instead")
         before = self.classes_
         self._install_counts(changed)
         if self.classes_ != before:
