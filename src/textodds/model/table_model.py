@@ -112,7 +112,7 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
     """
 
     kind, noun, rests_on = "tables", "row", "rows"
-    item_type, keeps_ids = Mapping, False
+    _item_type, keeps_ids = Mapping, False
     recipe: TableRecipe
 
     def __init__(self, recipe: TableRecipe, tally: TableTally, info: dict[str, Any]) -> None:

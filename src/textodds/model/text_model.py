@@ -66,7 +66,7 @@ class TextModel(BaseModel[Batch, Tally, Example]):
     """
 
     kind, noun, rests_on = "texts", "text", "documents"
-    item_type, keeps_ids = str, True
+    _item_type, keeps_ids = str, True
     recipe: Recipe
 
     def __init__(

@@ -48,7 +48,7 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
     kind: ClassVar[str]  # what it is a model of: texts, or tables
     noun: ClassVar[str]  # what one thing that it learns is called
     rests_on: ClassVar[str]  # what many of them are called where they are counted
-    item_type: ClassVar[type]  # of one such thing
+    _item_type: ClassVar[type]  # of one such thing
     keeps_ids: ClassVar[bool]
 
     classes_: tuple[str, ...]
@@ -135,7 +135,7 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
         self, sign: int, ids: Ids, data: object, labels: object, weights: object, **reading: Any
     ) -> int:
         is_one_label = isinstance(labels, str) or not isinstance(labels, Iterable | None)
-        if isinstance(data, self.item_type) and is_one_label:
+        if isinstance(data, self._item_type) and is_one_label:
             data, labels, ids = [self.row_of(data)], [labels], [ids] if isinstance(ids, str) else ids
         elif isinstance(labels, str) and isinstance(data, Sized) and not isinstance(data, str):
             labels = [labels] * len(data)
