@@ -26,7 +26,7 @@ NASTY = '<img src=x onerror="alert(1)">'
 
 
 def report(model, texts, labels, **named):
-    batches = model.read(texts, labels, labelled=True) if model.is_table else read(texts, labels)
+    batches = model.read(texts, labels, labelled=True) if model.kind == "tables" else read(texts, labels)
     evaluation, gathered = measured(model, batches)
     return harmless(evaluation_page(model, evaluation, gathered, **named))
 
