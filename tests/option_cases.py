@@ -135,7 +135,7 @@ def taken_for(model, column):
 
 def is_uncalibrated(model):
     """Whether nothing was made of documents that were left out or held out."""
-    if model.is_table:
+    if model.kind == "tables":
         return model.held_out is None and model.recipe.calibration is None
     temperature = (model.info.get("fit") or {}).get("temperature", 1.0)
     return model.calibration is None and model.held_out is None and temperature == 1.0

@@ -43,9 +43,10 @@ if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
     from textodds.learn.solvers.descent import Descent
+    from textodds.model.base import Prediction
     from textodds.model.file import load
     from textodds.model.table_model import TableModel
-    from textodds.model.text_model import Prediction, TextModel
+    from textodds.model.text_model import TextModel
     from textodds.stats.moments import Moments
     from textodds.stats.tally import Tally
     from textodds.study.active import most_useful
@@ -126,7 +127,7 @@ _HOME = {
     "MultinomialNB": "interop.estimators",
     "NBSoftmax": "interop.estimators",
     "Observer": "data",
-    "Prediction": "model.text_model",
+    "Prediction": "model.base",
     "QuadraticDiscriminantAnalysis": "interop.estimators",
     "Rule": "judge.decisions",
     "SemiSupervisedNB": "interop.estimators",

@@ -348,7 +348,7 @@ def test_rows_that_are_refused_are_said_once(capsys):
 def test_a_table_without_texts_gets_the_learner_of_tables(options, capsys):
     Path("t.csv").write_text("height,label\n" + "170,f\n181,m\n" * 60)
     model = trained(*options, data="t.csv")
-    assert model.is_table
+    assert model.kind == "tables"
 
 
 @pytest.mark.parametrize(

@@ -257,8 +257,8 @@ def test_evaluate_adds_the_mean_loss_and_the_share_answered(model, capsys):
     ]
     assert main([*args, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["mean_loss"] == found.mean
-    assert told["answered_interval"] == list(found.answered_interval)
+    assert told["cost"]["mean_loss"] == found.mean
+    assert told["cost"]["answered_interval"] == list(found.answered_interval)
 
 
 def test_tables_are_decided_about_too(capsys):

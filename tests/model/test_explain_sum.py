@@ -169,7 +169,7 @@ def test_shares_of_a_quadratic_model_add_up(text, data):
 
 
 def test_shares_of_a_quadratic_model_are_those_of_its_dense_form():
-    from textodds.model.explain.quadratic_terms import shares
+    from textodds.model.explain.decompose import shares
 
     form = QUADRATIC.form
     row = QUADRATIC.rows(["free phone at noon"])

@@ -23,7 +23,7 @@ def test_a_text_alone_is_answered_as_in_a_list(learner, calibrate):
         assert said.evidence == known[0]
         assert list(said.probabilities.values()) == pytest.approx(expected, rel=1e-12)
         if learner != "qda":
-            alone, n = model._kernel.one(text)
+            alone, n = model.scorer.kernel.one(text)
             assert alone == row.tolist()
             assert n == known[0]
 

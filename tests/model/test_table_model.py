@@ -16,8 +16,7 @@ from textodds.data import read_table
 from textodds.errors import InputError, NegativeCount, NoData, Shrunk, TooFewRows
 from textodds.learn.registry import learner_named
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
-from textodds.model.blocks import Bins
-from textodds.model.table_tally import TableTally
+from textodds.model.blocks import Bins, TableTally
 from textodds.stats.moments import Moments
 from textodds.training.table_columns import edges_of, prefers_bins
 from textodds.training.tables import train_table
@@ -203,7 +202,7 @@ def test_batches_give_what_the_whole_gives(name):
         np.concatenate([model.score_batch(batch)[0] for batch in batches]), model.score(rows)[0]
     )
     np.testing.assert_array_equal(
-        np.concatenate([model.log_joint_of(batch) for batch in batches]), model.log_joint(rows)
+        np.concatenate([model.density.log_joint(batch) for batch in batches]), model.log_joint(rows)
     )
 
 
@@ -1171,7 +1170,7 @@ def test_a_table_in_memory_with_labels_beside_it_is_a_table(form, learner):
         "array": np.array(list(table.values())).T,
     }[form]
     model = textodds.train(source, labels, learner=learner)
-    assert model.is_table
+    assert model.kind == "tables"
     assert model.extent == (2, "column")
 
 

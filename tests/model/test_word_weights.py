@@ -1,16 +1,19 @@
-"""What a model knows of one word."""
+"""The words of classes: the strongest, and what a model knows of one."""
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import textodds
-from textodds.model.word_weights import word_weights
+from textodds.model.words import largest
 
 TEXTS, LABELS = ["free prize", "free phone", "see you"], ["spam", "spam", "ham"]
 
 
 def test_a_word_has_its_count_weight_and_log_odds_in_each_class():
     model = textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB())
-    found = word_weights(model, "FREE")  # the model spells it without capitals
+    found = model.words.weights("FREE")  # the model spells it without capitals
     assert (found["word"], found["known"]) == ("free", True)
     assert {label: each["count"] for label, each in found["by_class"].items()} == {"ham": 0, "spam": 2}
     spam, ham = found["by_class"]["spam"], found["by_class"]["ham"]
@@ -19,6 +22,18 @@ def test_a_word_has_its_count_weight_and_log_odds_in_each_class():
 
 
 def test_a_word_that_is_not_there_is_not_known():
-    found = word_weights(textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB()), "zebra")
+    found = textodds.train(TEXTS, LABELS, learner=textodds.MultinomialNB()).words.weights("zebra")
     assert (found["word"], found["known"]) == ("zebra", False)
     assert found["by_class"]["spam"]["count"] == 0
+
+
+@given(st.data())
+def test_the_largest_are_those_of_a_stable_sort_whatever_the_blocks(data):
+    """Also among equals, infinities and what is not a number."""
+    V, R, n, block = (data.draw(st.integers(low, high)) for low, high in ((0, 30), (1, 3), (0, 31), (1, 31)))
+    values = st.sampled_from([0.0, 1.0, 1.0, 2.5, -3.0, np.inf, -np.inf, np.nan])
+    sizes = np.array(data.draw(st.lists(values, min_size=V * R, max_size=V * R))).reshape(V, R)
+    found = largest(lambda numbers: sizes[numbers], V, n, block)
+    assert len(found) == R
+    for column, best in zip(sizes.T, found, strict=True):
+        assert best.tolist() == np.argsort(-column, kind="stable")[:n].tolist()

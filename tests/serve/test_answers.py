@@ -276,7 +276,7 @@ def test_the_card_tells_what_the_model_is(client, model):
     assert card["corrections"] == 0
     assert card["limits"]["text"] == 100_000
     if card["quality"] is not None:
-        assert sum(part["answers"] for part in card["quality"]["bins"]) == card["quality"]["n"]
+        assert sum(part["rows"] for part in card["quality"]["reliability"]) == card["quality"]["n"]
 
 
 def test_suggestions_are_the_librarys(client, model):

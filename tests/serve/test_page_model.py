@@ -46,15 +46,15 @@ def test_quality_has_its_interval_and_a_plot_that_is_a_table_too(visit, mail_ser
     plot = section.get_by_role("img", name=re.compile("calibration error"))
     expect(plot).to_be_visible()
     assert as_shown(quality["calibration_error"]).search(plot.get_attribute("aria-label"))
-    expect(plot.locator("circle")).to_have_count(len(quality["bins"]))
-    assert len(quality["bins"]) > 2
+    expect(plot.locator("circle")).to_have_count(len(quality["reliability"]))
+    assert len(quality["reliability"]) > 2
     section.get_by_text("As a table").click()
     rows = section.get_by_role("table").get_by_role("row").all()[1:]
-    for row, found in zip(rows, quality["bins"], strict=True):
+    for row, found in zip(rows, quality["reliability"], strict=True):
         answers, said, right = (cell.inner_text() for cell in row.get_by_role("cell").all())
-        assert answers == f"{found['answers']:,}"
-        assert as_shown(found["said"]).fullmatch(said) or found["said"] in (0, 1)
-        assert as_shown(found["right"]).fullmatch(right) or found["right"] in (0, 1)
+        assert answers == f"{found['rows']:,}"
+        assert as_shown(found["probability"]).fullmatch(said) or found["probability"] in (0, 1)
+        assert as_shown(found["accuracy"]).fullmatch(right) or found["accuracy"] in (0, 1)
 
 
 def telling(page):

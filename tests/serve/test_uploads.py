@@ -16,6 +16,7 @@ import pytest
 import textodds
 from serve.conftest import MESSAGES
 from serve.wire import HOST, connected, one_answer, problem, running
+from textodds.cli import main
 from textodds.serve import messages
 
 ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
@@ -85,13 +86,39 @@ def test_every_form_gives_the_measures_of_the_library(send, trained, form):
     rows = zip(shares, ROWS, strict=True)
     loss = -np.mean([np.log(share[model.classes_.index(label)]) for share, (label, _) in rows])
     assert found["log_loss"] == pytest.approx(loss, rel=1e-9)
-    counted = {(c["truth"], c["answer"]): c["rows"] for c in found["confusion"]}
+    counted = {(c["label"], c["predicted"]): c["rows"] for c in found["confusion"]}
     for truth in model.classes_:
         for answered in model.classes_:
             right = sum((label, b) == (truth, answered) for b, (label, _) in zip(best, ROWS, strict=True))
             assert counted.get((truth, answered), 0) == right
-    assert sum(part["answers"] for part in found["bins"]) == len(ROWS)
+    assert sum(part["rows"] for part in found["reliability"]) == len(ROWS)
     assert found["unknown_labels"] == {}
+
+
+@pytest.mark.parametrize("more", [b"", b"eggs,free\neggs,noon\n"])
+def test_an_evaluation_has_one_shape_by_http_on_the_command_line_and_in_a_file(
+    send, trained, tmp_path, capsys, more
+):
+    """What a door adds stands beside it."""
+    file, own = tmp_path / "test.csv", tmp_path / "own.textodds"
+    file.write_bytes(CSV + more)
+    wanted = json.loads(json.dumps(textodds.load(trained).evaluate(file).as_dict(), allow_nan=False))
+    by_http = send(file.read_bytes()).json()
+    assert {name: by_http.pop(name) is not None for name in ("report", "version")}["version"]
+    assert by_http == wanted
+    assert main(["evaluate", str(trained), str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == wanted
+    assert main(["train", str(file), "--test", str(file), "-o", str(own), "--quiet", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["quality"]
+    kept = textodds.load(own).info["quality"]
+    assert kept.pop("source") == str(file)
+    assert kept == told == json.loads(json.dumps(textodds.load(own).evaluate(file).as_dict()))
+    assert kept.keys() == wanted.keys()
+
+
+def test_an_evaluation_of_unknown_labels_alone_has_no_log_loss(trained):
+    found = textodds.load(trained).evaluate(["free"], ["eggs"]).as_dict()
+    assert (found["log_loss"], found["log_loss_interval"]) == (None, [None, None])
 
 
 def test_columns_are_found_by_the_names_that_are_given(send):

@@ -258,7 +258,7 @@ def test_one_text_or_something_else_in_the_place_of_texts_is_refused():
 
 def test_a_model_of_a_table_is_refused():
     model = textodds.train({"height": [1.0, 2.0, 3.0, 4.0], "label": ["a", "a", "b", "b"]}, label="label")
-    assert model.is_table
+    assert model.kind == "tables"
     with pytest.raises(Unsupported, match="model of a table"):
         most_useful(model, ["aa"])
 

@@ -49,7 +49,7 @@ def same(one, other):
     assert type(one) is type(other)
     assert one.classes_ == other.classes_
     assert one.recipe.as_dict() == other.recipe.as_dict()
-    texts = [{"height": 180.0, "note": "the see", "visits": 3}] if one.is_table else TEXTS
+    texts = [{"height": 180.0, "note": "the see", "visits": 3}] if one.kind == "tables" else TEXTS
     np.testing.assert_array_equal(one.predict_proba(texts), other.predict_proba(texts))
     for part in ("calibration", "held_out", "typical"):
         assert (getattr(one, part, None) is None) == (getattr(other, part, None) is None), part

@@ -12,8 +12,9 @@ from textodds.cli import model_files, summaries
 from textodds.cli.commands import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
 from textodds.errors import BadFile
+from textodds.model.base import Prediction
 from textodds.model.explain import Explanation
-from textodds.model.text_model import Prediction, TextModel
+from textodds.model.text_model import TextModel
 from textodds.training.train import train
 
 LEARNED, HELD_OUT = "messages.csv", "new_messages.csv"

@@ -82,8 +82,8 @@ def evaluate(
     if page is not None and gathered is not None:
         _write_page(page, measured, evaluation, gathered, Path(model), source.description)
     cost = None if costs is None else costs.mean_loss()
-    about = evaluation.as_dict() | ({} if cost is None else cost.as_dict())
-    about |= {} if page is None else {"report": str(page)}
+    beside = {"cost": None if cost is None else cost.as_dict(), "report": None if page is None else str(page)}
+    about = evaluation.as_dict() | {name: part for name, part in beside.items() if part is not None}
     lines = [*summaries.evaluation_lines(evaluation), *([] if cost is None else _cost_lines(cost))]
     show(about, lines, json=as_json_)
     if page is not None:

@@ -16,7 +16,6 @@ from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
-from textodds.model.word_weights import word_weights
 
 if TYPE_CHECKING:
     from textodds.judge.word_odds import SeparatingWord
@@ -89,7 +88,7 @@ def _about_table(model: TableModel) -> dict[str, Any]:
 
 
 def _about_texts(model: TextModel) -> dict[str, Any]:
-    has_counts = model._tally is not None
+    has_counts = model.has_counts
 
     def known(name: str, kind: type | tuple[type, ...]) -> Any:
         """What the file says, unless somebody has put something else in its place."""
@@ -112,19 +111,19 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
 def _words(model: TextModel, top: int, labels: tuple[str, ...], words: tuple[str, ...]) -> dict[str, Any]:
     """The classes with their documents, the words that speak for them, and the words asked for."""
     documents: dict[str, float | None] = dict.fromkeys(model.classes_)
-    if model._tally is not None or "class_documents" in model.info:
+    if model.has_counts or "class_documents" in model.info:
         documents.update(model.class_documents)
     top_words = {
         label: [{"word": word, "log_odds": odds} for word, odds in model.top_words(label, top)]
         for label in labels or sorted(largest(documents))
     }
-    asked = [word_weights(model, word) for word in words]
+    asked = [model.words.weights(word) for word in words]
     return {"classes": documents, "top_words": top_words, "asked": asked}
 
 
 def _show_between(model: TextModel, label: str, rival: str, top: int, *, json: bool) -> None:
     """Show what decides between two classes, and how sure the counts are of it."""
-    counts = model._tally is not None and not model.recipe.learner.entry.needs_documents
+    counts = model.has_counts and not model.recipe.learner.entry.needs_documents
     separating = model.separating_words(label, rival, n=top) if counts else None
     plane = model.hyperplane(label, rival, n=top)
     words = [{"word": word, "log_odds": odds, "odds_ratio": np.exp(odds)} for word, odds in plane.words]

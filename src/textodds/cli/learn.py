@@ -20,9 +20,9 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
-from textodds.errors import BadRow, InputError, MissingColumn, Unsupported
+from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
-from textodds.model.id_filter import IdFilter
+from textodds.model.updates import IdFilter
 
 SAID = '--say "win a free phone" --label-is spam'
 
@@ -138,8 +138,7 @@ def _id_filter(model: Any, sign: int, options: ChangeOptions) -> IdFilter:
     column, ids, texts = options["id_column"], list(options["document_ids"]), options["texts"]
     if column is None and not ids:
         return IdFilter(None, (), sign)
-    if model.is_table:
-        raise Unsupported("ids are kept of texts, not of rows of tables", hint="leave them out")
+    ledger = model.ledger_for(sign)
     if (column is not None) is bool(texts) or len(ids) != len(texts):
         raise InputError(
             f"there are {len(texts)} texts and {len(ids)} ids on the command line"
@@ -149,7 +148,7 @@ def _id_filter(model: Any, sign: int, options: ChangeOptions) -> IdFilter:
         )
     if column is not None:
         ids = _column(column, options)
-    return IdFilter(model.ledger_for(sign), ids, sign)
+    return IdFilter(ledger, ids, sign)
 
 
 def _column(column: str, options: ChangeOptions) -> list[str]:

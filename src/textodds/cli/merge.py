@@ -59,7 +59,7 @@ def merge(
 
 def _combined(merged: Any, name: str, sign: int, threads: int | None) -> Any:
     other = load(name, threads=threads)
-    if other.is_table != merged.is_table:
+    if other.kind != merged.kind:
         raise InputError(f"`{name}` cannot be merged: one is a model of texts, the other of tables")
     try:
         return merged + other if sign > 0 else merged - other

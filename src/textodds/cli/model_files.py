@@ -7,12 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textodds.cli.output import without_nan
 from textodds.data import files, formats
 from textodds.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
-    from textodds.judge.evaluation import Evaluation
     from textodds.model.file import Model
 
 SUFFIX = ".textodds"
@@ -62,10 +60,7 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
     from safetensors import SafetensorError
 
     try:
-        if model.is_table:
-            model.save(path)
-        else:
-            model.save(path, counts=counts)  # type: ignore[call-arg]
+        model.save(path, counts=counts)
     except SafetensorError as error:  # a full disk, in its own words
         raise ModelFileError(
             f"cannot write `{path}`: {error}", hint=f"free some space, or {ELSEWHERE.format('-o')}"
@@ -82,10 +77,3 @@ def plain(model: Model, path: Path, written: int) -> dict[str, object]:
         "classes": model.class_documents,
         f"{model.extent[1]}s": model.extent[0],
     }
-
-
-def quality_of(evaluation: Evaluation, source: str) -> dict[str, object]:
-    """What a model keeps of how well it did."""
-    measures = ("accuracy", "macro_f1", "log_loss")
-    names = ["n", *(name for measure in measures for name in (measure, f"{measure}_interval"))]
-    return {"source": source, **{name: without_nan(getattr(evaluation, name)) for name in names}}

@@ -20,6 +20,7 @@ from textodds.data.formats import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
+from textodds.model.text_model import TextModel
 from textodds.text import Selection, TextSettings, Weighting
 
 if TYPE_CHECKING:
@@ -200,8 +201,8 @@ def opened(data: Sequence[str], options: Reading, *, labelled: bool = True) -> S
 
 def source_for(model: Model, data: Sequence[str], options: Reading, *, labelled: bool) -> Any:
     """The source of what a model reads: texts, or rows of its table."""
-    if model.is_table:
-        return rows_for(model, data, options, labelled=labelled)  # type: ignore[arg-type]
+    if not isinstance(model, TextModel):
+        return rows_for(model, data, options, labelled=labelled)
     return opened_or_said(data, options, labelled=labelled)
 
 
@@ -322,9 +323,9 @@ def literal_batches(
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     refuse_reading()
     labels = None if label is None else [label] * len(texts)
-    if model.is_table:
-        rows = [said_row(model, text) for text in texts]  # type: ignore[arg-type]
-        return model.read(rows, labels, labelled=label is not None)  # type: ignore[union-attr]
+    if not isinstance(model, TextModel):
+        rows = [said_row(model, text) for text in texts]
+        return model.read(rows, labels, labelled=label is not None)
     return [Batch(list(texts), labels, None)]
 
 

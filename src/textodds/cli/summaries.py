@@ -32,8 +32,7 @@ def largest(documents: Mapping[str, float] | Mapping[str, float | None], most: i
 
 def extent(model: Model) -> str:
     """What a model rests on and how large it is, in words."""
-    noun = "rows" if model.is_table else "documents"
-    documents = f"{weight(model.tally.n_documents)} {noun}"
+    documents = f"{weight(model.tally.n_documents)} {model.rests_on}"
     return f"{documents} in {counted(len(model.classes_), 'class')}, {counted(*model.extent)}"
 
 

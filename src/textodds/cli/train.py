@@ -139,8 +139,6 @@ def train(
     with progress(quiet=quiet) as observer:
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
-    if model.is_table and no_counts:
-        raise InputError("a model of a table is its counts", hint="leave `--no-counts` out")
     if len(model.classes_) == 1:
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
     evaluation = None
@@ -149,7 +147,7 @@ def train(
         tested = source_for(model, [test], reading, labelled=True)
         with watched(tested, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
             evaluation = model.evaluate_batches(batches)
-        model.info["quality"] = model_files.quality_of(evaluation, tested.description)
+        model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation)
     if as_json_:
@@ -168,7 +166,7 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
         how["learner"] = AUTO
     if options["like"] is not None:
         how["like"] = load(options["like"])
-        if not how["like"].is_table:
+        if isinstance(how["like"], TextModel):
             raise InputError(f"`{options['like']}` is a model of texts, not of tables")
         how["learner"] = None if options["learner"] == AUTO else options["learner"]
     if options["spark"] is not None:
@@ -230,6 +228,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield ""
     yield f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}"
     yield ""
-    name, new = shlex.quote(str(summary.path)), "NEW_DATA" if model.is_table else '--say "a text of your own"'
+    name = shlex.quote(str(summary.path))
+    new = '--say "a text of your own"' if isinstance(model, TextModel) else "NEW_DATA"
     yield f"next:  textodds predict {name} {new}"
     yield f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}"

@@ -68,16 +68,20 @@ class Evaluation:
         }
 
     def as_dict(self) -> dict[str, object]:
-        """Plain data with plain keys, for JSON."""
+        """Plain data with plain keys, for JSON: the same from the command line, by HTTP and in a model file.
+
+        What cannot be measured is None.
+        """
         plain: dict[str, object] = {"n": self.n}
         for name in ("accuracy", "macro_f1", "log_loss"):
-            plain |= {name: getattr(self, name), f"{name}_interval": list(getattr(self, f"{name}_interval"))}
+            ends = [finite(end) for end in getattr(self, f"{name}_interval")]
+            plain |= {name: finite(getattr(self, name)), f"{name}_interval": ends}
         return plain | {
             "by_class": self.by_class(),
             "confusion": [
                 {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
             ],
-            "calibration_error": self.calibration_error,
+            "calibration_error": finite(self.calibration_error),
             "reliability": [
                 {"rows": rows, "probability": said, "accuracy": right}
                 for rows, said, right in self.reliability
@@ -85,6 +89,11 @@ class Evaluation:
             "unknown_labels": self.unknown_labels,
             "no_evidence": self.no_evidence,
         }
+
+
+def finite(value: float) -> float | None:
+    """A number that JSON has, or none."""
+    return value if math.isfinite(value) else None
 
 
 Scored = tuple[Sequence[str], NDArray[np.float64], NDArray[np.uint32]]

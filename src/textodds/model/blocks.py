@@ -1,21 +1,22 @@
 """Blocks of columns: how each kind is counted, and what it says of a class.
 
 A block is a frozen set of choices. ``count`` makes the statistic of a batch, which adds and subtracts;
-``fit`` makes the class-conditional of a statistic.
+``fit`` makes the class-conditional of a statistic. What a model counts are the statistics of all its blocks,
+a `TableTally`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch, TableBatch
-from textodds.errors import InputError
+from textodds.errors import InputError, NoData
 from textodds.learn.conditionals.categorical import Categorical, CategoricalEstimate
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.product import Likelihood, joined
@@ -24,12 +25,12 @@ from textodds.learn.forms.quadratic import Diagonal, Full
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe
 from textodds.model.container import Arrays
-from textodds.model.text_file import tally_arrays, tally_of_arrays
+from textodds.model.file import tally_arrays, tally_of_arrays
 from textodds.model.text_model import TextModel
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
 from textodds.stats.categories.columns import coded_labels
 from textodds.stats.moments import Moments
-from textodds.stats.tally import Tally
+from textodds.stats.tally import MEMORY, Additive, Tally, TallyBuilder
 
 Floats = NDArray[np.float64]
 Statistic: TypeAlias = Moments | CategoryTally | CellTally | Tally
@@ -42,9 +43,9 @@ class _ColumnBlock:
     columns: tuple[str, ...]
     conditional: Any
     kind: ClassVar[str]
-    choices: ClassVar[Any]  # the class of the conditional
+    choices: ClassVar[type]  # of the conditional
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The block as plain data."""
         return {"kind": self.kind, "columns": list(self.columns), **asdict(self.conditional)}
 
@@ -65,7 +66,7 @@ class Numbers(_ColumnBlock):
 
     conditional: Gaussian
     kind: ClassVar[str] = "numbers"
-    choices: ClassVar[Any] = Gaussian
+    choices: ClassVar[type] = Gaussian
 
     @property
     def means(self) -> str:
@@ -97,7 +98,7 @@ class Numbers(_ColumnBlock):
             return f"{head} in column `{self.columns[int(number)]}`"
         return problem
 
-    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> Moments:
+    def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> Moments:
         """The moments that `arrays` made."""
         return Moments.of_arrays(arrays, classes, len(self.columns), full=self.conditional.is_full)
 
@@ -137,13 +138,12 @@ class Categories(_ColumnBlock):
 
     kind: ClassVar[str] = "categories"
     means: ClassVar[str] = "categorical"
-    choices: ClassVar[Any] = Categorical
-    tallies: ClassVar[Any] = CategoryTally
+    choices: ClassVar[type] = Categorical
+    tallies: ClassVar[type[CategoryTally | CellTally]] = CategoryTally
 
     def count(self, batch: TableBatch, first: int = 1) -> CategoryTally | CellTally:
         """Rows by class and category."""
-        tally: CategoryTally | CellTally = self.tallies.of(self.coded(batch), batch.labels, batch.weights)
-        return tally
+        return self.tallies.of(self.coded(batch), batch.labels, batch.weights)
 
     def fit(self, tally: Any) -> Likelihood:
         """The distributions over categories."""
@@ -158,9 +158,9 @@ class Categories(_ColumnBlock):
         each = estimate.by_column(columns)
         return {name: each[:, j] for j, name in enumerate(estimate.columns)}
 
-    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> CategoryTally | CellTally:
+    def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> CategoryTally | CellTally:
         """The counts that `arrays` made."""
-        tally: CategoryTally | CellTally = self.tallies.of_arrays(arrays)
+        tally = self.tallies.of_arrays(arrays)
         if tuple(tally.columns) != tuple(sorted(self.columns)):
             raise InputError("its counts are not those of its columns")
         return tally
@@ -213,7 +213,7 @@ class Bins(Categories):
             found[name] = CodedColumn(tuple(names), codes)
         return found
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The block as plain data."""
         return {**super().as_dict(), "edges": [list(each) for each in self.edges]}
 
@@ -230,8 +230,8 @@ class Cells(Categories):
 
     kind: ClassVar[str] = "cells"
     means: ClassVar[str] = "full table"
-    choices: ClassVar[Any] = FullTable
-    tallies: ClassVar[Any] = CellTally
+    choices: ClassVar[type] = FullTable
+    tallies = CellTally
 
     def by_column(self, estimate: Any, columns: dict[str, Any]) -> dict[str, Floats]:
         """What all columns together contribute, (N, K), under one name."""
@@ -259,7 +259,7 @@ class Words:
         """The distributions over words."""
         return _Words(self.columns[0], TextModel.of_tally(tally, self.recipe))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """The block as plain data."""
         return {"kind": self.kind, "columns": list(self.columns), "recipe": self.recipe.as_dict()}
 
@@ -278,7 +278,7 @@ class Words:
         """The counts as arrays, for a file."""
         return tally_arrays(tally)
 
-    def of_arrays(self, arrays: Mapping[str, Any], classes: tuple[str, ...]) -> Tally:
+    def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> Tally:
         """The counts that `arrays` made."""
         return tally_of_arrays(arrays, classes)
 
@@ -328,3 +328,73 @@ class ColumnChoice:
     column: str
     conditional: str
     why: str
+
+
+@dataclass(frozen=True, eq=False)
+class TableTally(Additive):
+    """The statistics of some blocks, of the same rows."""
+
+    parts: tuple[Statistic, ...]
+
+    @classmethod
+    def count(
+        cls,
+        batches: Iterable[TableBatch],
+        blocks: Sequence[Block],
+        *,
+        threads: int | None = None,
+        memory: int = MEMORY,
+    ) -> TableTally:
+        """The tally of a stream of batches, in one pass."""
+        sums: list[Statistic | None] = [None] * len(blocks)
+        # A vocabulary is merged once, at the end, rather than batch by batch.
+        words = {
+            at: TallyBuilder(block.recipe.settings, threads=threads, memory=memory)
+            for at, block in enumerate(blocks)
+            if isinstance(block, Words)
+        }
+        rows = 0
+        for batch in batches:
+            if batch.labels is None:
+                raise NoData("there are rows but no labels to learn from")
+            if batch.weights is not None:  # as counts are: what rounds to nothing is nothing in every block
+                batch = replace(batch, weights=np.round(batch.weights * 2.0**30) * 2.0**-30)
+            for at, block in enumerate(blocks):
+                if isinstance(block, Words):
+                    words[at].add(block.texts(batch))
+                else:
+                    part: Any = block.count(batch, rows + 1)
+                    sums[at] = part if sums[at] is None else sums[at] + part
+            rows += len(batch)
+        for at, counting in words.items():
+            sums[at] = counting.finish()
+        parts = [part for part in sums if part is not None]
+        if not parts or len(parts) < len(blocks) or not parts[0].classes:
+            raise NoData("there is nothing to learn from: no row has a weight above zero")
+        return cls(tuple(parts))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes, sorted."""
+        return self.parts[0].classes
+
+    @property
+    def class_rows(self) -> NDArray[np.float64]:
+        """Weight of the rows of each class, (K,)."""
+        return self.parts[0].class_rows
+
+    @property
+    def n_documents(self) -> float:
+        """Total weight of the rows."""
+        return float(self.class_rows.sum())
+
+    def _combine(self, other: TableTally, sign: int) -> TableTally:
+        if [type(part) for part in self.parts] != [type(part) for part in other.parts]:
+            raise InputError("the tables have different blocks of columns")
+        done: dict[int, Statistic] = {}
+        pairs: Any = list(zip(self.parts, other.parts, strict=True))
+        # The exact ones first: they know best whether what is taken away was ever there.
+        for at in sorted(range(len(pairs)), key=lambda at: isinstance(pairs[at][0], Moments)):
+            a, b = pairs[at]
+            done[at] = a + b if sign > 0 else a - b
+        return TableTally(tuple(done[at] for at in range(len(pairs))))

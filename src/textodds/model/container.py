@@ -139,7 +139,7 @@ def part_of(arrays: Arrays, prefix: str) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def names_of(names: Any) -> tuple[str, ...]:
+def names_of(names: object) -> tuple[str, ...]:
     """Class names: a list of text, sorted, none twice."""
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise ModelFileError("the class names are damaged")

@@ -1,19 +1,35 @@
-"""Opening a model file: its header is read once, and says which kind of model it holds."""
+"""Model files: what is written of a model, and how it is read and checked again.
+
+A header says which kind of model a file holds. One of texts is stored as vocabulary, fitted form and counts;
+one of tables as its recipe and its statistics, from which it is made again when opened.
+"""
 
 from __future__ import annotations
 
 import os
+import warnings
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from textodds.model import text_file
-from textodds.model.container import contents, guarded
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError, ModelFileError, Shrunk
+from textodds.learn.forms.linear import LinearModel, Weights, check_prior
+from textodds.learn.recipe import Recipe
+from textodds.model.container import FORMAT, Arrays, contents, guarded, names_of, part_of, write
 from textodds.model.text_model import TextModel
+from textodds.stats.tally import Tally
+from textodds.text import Vocabulary
 
 if TYPE_CHECKING:
+    from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.model.table_model import TableModel
 
     Model: TypeAlias = TextModel | TableModel
+
+TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 
 def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Model:
@@ -24,12 +40,8 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Model:
 
     def model(path: Path) -> Model:
         header, arrays = contents(path)
-        if header.get("form", "linear") == "table":
-            from textodds.model import table_file
-
-            opened: Model = table_file.of_contents(header, arrays)
-        else:
-            opened = text_file.of_contents(path, header, arrays, threads=threads)
+        is_table = header.get("form", "linear") == "table"
+        opened = _table_model(header, arrays) if is_table else _text_model(path, header, arrays, threads)
         opened.file_format = header["format"]
         return opened
 
@@ -38,4 +50,246 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Model:
 
 def load_texts(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:
     """The model of texts in a file; one of tables is refused."""
-    return guarded(path, lambda path: text_file.of_contents(path, *contents(path), threads=threads))
+    return guarded(path, lambda path: _text_model(path, *contents(path), threads))
+
+
+def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True) -> None:
+    """Write a model file, with counts if they are wanted; a crash leaves the old file or the new one."""
+    if isinstance(model, TextModel):
+        has_counts = counts and model.has_counts
+        header, arrays = _text_contents(model, model.tally if has_counts else None)
+    else:
+        if not counts:
+            raise InputError("a model of a table is its counts", hint="leave `--no-counts` out")
+        has_counts, (header, arrays) = True, _table_contents(model)
+    ids = model.document_ids if has_counts else None  # of use only where more can be learned
+    for prefix, part in (("typical", model.typical), ("honest", model.held_out), ("ledger", ids)):
+        if part is not None:
+            arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
+    write(path, {"format": FORMAT} | header, arrays)
+
+
+def _text_contents(model: TextModel, tally: Tally | None) -> tuple[dict[str, Any], Arrays]:
+    form, vocabulary, ids = model.form, model.vocabulary, model.document_ids
+    header: dict[str, Any] = {
+        "form": "linear" if isinstance(form, LinearModel) else "quadratic",
+        "classes": form.classes,
+        "is_posterior": form.is_posterior,
+        "recipe": model.recipe.as_dict(),
+        "info": model.info if tally is None else {**model.info, "fingerprint": tally.fingerprint()},
+        "tally": None,
+        "ledger": None if tally is None or ids is None else ids.classes,
+        "calibration": None if model.calibration is None else model.calibration.as_dict(),
+    }
+    arrays = _parts("vocabulary.", vocabulary, ("keys", "arena", "directory"))
+    if isinstance(form, LinearModel):
+        header["presence"] = form.presence
+        arrays |= _parts("linear.", form, ("log_prior", "intercept"))
+        arrays |= _parts("linear.", form.weights, ("default", "slope", "base"))
+        if form.weights.dense is not None:
+            arrays["linear.dense"] = form.weights.dense.reshape(-1)
+        else:
+            arrays |= _parts("linear.", form.weights, ("starts", "class_of", "exceptions"))
+    else:
+        from textodds.learn.forms.quadratic import LowRank
+
+        assert isinstance(form.gaussians, LowRank)  # the only one that texts have
+        header["temperature"] = form.temperature
+        gaussians = {f"quadratic.{name}": array for name, array in form.gaussians.arrays().items()}
+        arrays |= _parts("quadratic.", form, ("log_prior", "intercept")) | gaussians
+    if model.scale is not None:
+        arrays["vocabulary.scale"] = model.scale
+    if tally is not None:
+        header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
+        arrays |= {f"tally.{part}": narrow(getattr(tally, part)) for part in TALLY}
+        if not np.array_equal(tally.vocabulary.keys, vocabulary.keys):
+            arrays |= _parts("tally.", tally.vocabulary, ("keys", "arena"))
+    return header, arrays
+
+
+def _table_contents(model: TableModel) -> tuple[dict[str, Any], Arrays]:
+    header = {
+        "form": "table",
+        "classes": list(model.classes_),
+        "recipe": model.recipe.as_dict(),
+        "info": model.info,
+    }
+    arrays: Arrays = {}
+    for at, (block, statistic) in enumerate(zip(model.recipe.blocks, model.tally.parts, strict=True)):
+        counted: Arrays = block.arrays(statistic)  # type: ignore[arg-type]
+        arrays |= {f"{at}.{name}": array for name, array in counted.items()}
+    return header, arrays
+
+
+def _parts(prefix: str, owner: object, names: tuple[str, ...]) -> Arrays:
+    """Some arrays of an object, by the names that they have in a file."""
+    return {prefix + name: np.asarray(getattr(owner, name)) for name in names}
+
+
+def tally_arrays(tally: Tally) -> Arrays:
+    """A tally as arrays, with its words; for files that hold several."""
+    arrays = {part: narrow(getattr(tally, part)) for part in TALLY}
+    about = np.array([tally.fraction, tally.pruned], dtype=np.int64)
+    return arrays | {"keys": tally.vocabulary.keys, "arena": tally.vocabulary.arena, "about": about}
+
+
+def tally_of_arrays(arrays: Arrays, classes: tuple[str, ...]) -> Tally:
+    """The tally that `tally_arrays` made arrays of."""
+    about = arrays["about"]
+    if about.dtype != np.int64 or about.shape != (2,):
+        raise ModelFileError("its counts are damaged")
+    header = {"classes": list(classes), "fraction": int(about[0]), "pruned": int(about[1])}
+    nothing = Vocabulary(np.zeros(0, np.uint64), np.zeros(0, np.uint8))
+    named = {f"tally.{name}": array for name, array in arrays.items()}
+    return _tally(Path("the file"), header, named, nothing)
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in the smallest type that holds them."""
+    most = int(counts.max()) if len(counts) else 0
+    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)
+    return counts.astype(kind)
+
+
+def _text_model(path: Path, header: dict[str, Any], arrays: Arrays, threads: int | None) -> TextModel:
+    """The model that the header and the arrays of a file hold, checked; nothing is read but the header."""
+    if header.get("form") == "table":
+        raise ModelFileError("it is a model of tables, not of texts")
+    get = partial(_tensor, arrays)
+    classes = names_of(header["classes"])
+    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
+    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
+    kind = header.get("form", "linear")
+    if kind not in ("linear", "quadratic"):
+        raise ModelFileError("its form is neither linear nor quadratic")
+    form = (_linear if kind == "linear" else _quadratic)(header, arrays, classes, len(vocabulary))
+    counts = header["tally"]
+    recipe = Recipe.of_dict(header["recipe"])
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
+    model = TextModel(recipe, vocabulary, form, read, dict(header["info"]), scale=scale, threads=threads)
+    _add_parts(model, arrays)
+    if (plain := header.get("calibration")) is not None:
+        from textodds.learn.calibration import Calibration
+
+        model.calibration = calibration = Calibration.of_dict(plain)
+        if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, len(classes)):
+            raise ModelFileError("its calibration is not that of its classes")
+    if (names := header.get("ledger")) is not None:
+        from textodds.stats.document_ids import DocumentIds
+
+        model.document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
+    return model
+
+
+def _table_model(header: dict[str, Any], arrays: Arrays) -> TableModel:
+    """The table model that the header and the arrays of a file hold, checked."""
+    from textodds.model.blocks import TableTally
+    from textodds.model.table_model import TableModel, TableRecipe
+
+    classes = names_of(header["classes"])
+    recipe = TableRecipe.of_dict(header["recipe"])
+    check_prior(recipe.prior)
+    parts = tuple(
+        block.of_arrays(part_of(arrays, f"{at}."), classes) for at, block in enumerate(recipe.blocks)
+    )
+    if any(each.classes != classes for each in parts):
+        raise ModelFileError("its parts have different classes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Shrunk)  # said when it was trained
+        model = TableModel(recipe, TableTally(parts), dict(header["info"]))
+    _add_parts(model, arrays)
+    return model
+
+
+def _add_parts(model: Model, arrays: Arrays) -> None:
+    """Give a model what a file may hold beside its form and its counts."""
+    if "typical.surprise" in arrays:
+        from textodds.judge.novelty import Typical
+
+        model.typical = Typical.of_arrays(part_of(arrays, "typical."))
+    if "honest.truth" in arrays:
+        from textodds.learn.held_out import HeldOut
+
+        model.held_out = HeldOut.of_arrays(part_of(arrays, "honest."), len(model.classes_))
+
+
+def _tensor(arrays: Arrays, name: str, kind: str, length: int | None = None) -> NDArray[Any]:
+    """An array of a file, if it has the type and the length that it must."""
+    if name not in arrays:
+        raise ModelFileError(f"the tensor `{name}` is missing")
+    array = arrays[name]
+    if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
+        raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
+    return array
+
+
+def _linear(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> LinearModel:
+    get, K, dense = partial(_tensor, arrays), len(classes), "linear.dense" in arrays
+    weights = Weights(
+        get("linear.default", "f8", K),
+        get("linear.slope", "f8"),
+        get("linear.base", "f8"),
+        dense=get("linear.dense", "f8", V * K).reshape(V, K) if dense else None,
+        starts=None if dense else get("linear.starts", "u8", V + 1),
+        class_of=None if dense else get("linear.class_of", "u4"),
+        exceptions=None if dense else get("linear.exceptions", "f8"),
+    )
+    return LinearModel(
+        classes,
+        get("linear.log_prior", "f8", K),
+        get("linear.intercept", "f8", K),
+        weights,
+        presence=_flag(header["presence"]),
+        is_posterior=_flag(header["is_posterior"]),
+    )
+
+
+def _quadratic(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> QuadraticModel:
+    from textodds.learn.forms.quadratic import LowRank, QuadraticModel
+
+    K, temperature = len(classes), header["temperature"]
+    prior, intercept = (_tensor(arrays, f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
+    if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
+        raise ModelFileError("its temperature is not a number above zero")
+    if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
+        raise ModelFileError("its prior or intercept is no number")
+    gaussians = LowRank.of_arrays(part_of(arrays, "quadratic."), K, V)
+    return QuadraticModel(classes, prior, gaussians, temperature, intercept)
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ModelFileError("its header says neither yes nor no where it must")
+    return value
+
+
+def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocabulary) -> Tally:
+    """The counts, widened to the types of `Tally` and checked."""
+
+    def get(name: str) -> NDArray[Any]:
+        array = arrays[f"tally.{name}"]
+        if array.dtype.kind not in "ui" or array.ndim != 1 or (len(array) and array.min() < 0):
+            raise ValueError(f"the tensor `tally.{name}` has the wrong type or shape")
+        return array
+
+    try:
+        if "tally.keys" in arrays:
+            vocabulary = Vocabulary(get("keys").astype(np.uint64), get("arena").astype(np.uint8))
+        fraction, pruned = header["fraction"], header["pruned"]
+        if not all(isinstance(number, int) and number >= 0 for number in (fraction, pruned)):
+            raise ValueError("their header is damaged")
+        tally = Tally(
+            fraction,
+            names_of(header["classes"]),
+            get("class_documents").astype(np.int64),
+            vocabulary,
+            get("starts").astype(np.uint64),
+            get("class_of").astype(np.uint32),
+            get("occurrences").astype(np.int64),
+            get("documents").astype(np.int64),
+            pruned,
+        )
+        return tally.checked()
+    except (InputError, ModelFileError, LookupError, TypeError, ValueError, OverflowError) as error:
+        raise ModelFileError(f"the counts in `{path}` are damaged: {error}") from error

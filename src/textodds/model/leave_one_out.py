@@ -34,6 +34,7 @@ from textodds.stats.sample import UNIT, Example, as_rows
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
+    from textodds.learn.registry import Prior
     from textodds.learn.softmax.penalty import HeldOutScores
     from textodds.model.text_model import TextModel
     from textodds.stats.tally import Counts, Tally
@@ -136,7 +137,7 @@ class LeaveOneOut:
             own[rows] = summed(np.maximum(n - weight, 0.0))[codes[rows]]
         return summed(n), own
 
-    def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Any = None) -> Floats:
+    def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Prior | None = None) -> Floats:
         """The prior without each document, (N, K), the model's unless given; zero for one that has none."""
         if not self._conditional.is_likelihood:
             return np.zeros((len(codes), len(self.counts.classes)))
@@ -207,7 +208,7 @@ def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | 
             if len(here) < len(part):
                 part = _rows_of(part, here.tolist())
             codes = class_numbers(part.label_list(), model.classes_)
-            joint = without.scores(model.rows_of(part), codes, weights[here])
+            joint = without.scores(model.scorer.rows(part.texts), codes, weights[here])
             scores.append(joint)
             prior = without.log_prior(codes, weights[here])
             found = joint if model.calibration is None else model.calibration.applied(joint - prior) + prior

@@ -1,68 +1,224 @@
-"""How surprising texts are to a model, those it has learned included."""
+"""How probable texts and rows are to a model, and how surprising beside those of training."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch
-from textodds.errors import NoData
-from textodds.judge.novelty import Typical
-from textodds.learn.forms.linear import log
+from textodds.errors import LengthMismatch, NoData, Unsupported
+from textodds.judge.novelty import Familiarity, Typical, log_coefficient
+from textodds.learn.conditionals import Multinomial
+from textodds.learn.forms.linear import log, log_joint
 from textodds.learn.naive_bayes import CountLearner
-from textodds.model.base import forgettable_parts
+from textodds.model.updates import B, T, UpdatableModel
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
     from textodds.stats.sample import Example
 
 Floats = NDArray[np.float64]
+S = TypeVar("S")
+
+FOLD = 5  # at most one in so many documents is forgotten at a time, so that the model stays what it is
 
 
-def surprises(model: TextModel, texts: Any) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    r"""Length, surprise and unknown words of each text, (N,) each.
+@dataclass(frozen=True, eq=False)
+class Surprise:
+    """Of N texts or rows: length, surprise, log-density and number of unknown words, (N,) each."""
 
-    Where words are drawn, the surprise is :math:`-\tfrac1n \log p(x)` over all n words, a word never seen
-    being as likely as one of the vocabulary that its class has never shown; otherwise :math:`-\log p(x)`.
-    """
-    scores, evidence = model.score(texts)
-    unknown = evidence[:, 1].astype(np.int64) - evidence[:, 0]
-    if not model.is_drawn:
-        return evidence[:, 0].astype(np.float64), -model.log_density(texts), unknown
-    if model.recipe.unknown == "ignore":
-        scores = scores + unknown[:, None] * _log_unseen(model)
-    n = np.maximum(evidence[:, 1].astype(np.float64), 1.0)
-    return n, -np.logaddexp.reduce(scores, axis=1) / n, unknown
+    length: Floats
+    surprise: Floats
+    log_density: Floats
+    unknown: NDArray[np.int64]
 
 
-def _log_unseen(model: TextModel) -> Floats:
-    """Logarithm of the probability of a word of the vocabulary that a class has never shown, (K,)."""
-    learner = model.recipe.learner
-    smoothing = learner.smoothing if isinstance(learner, CountLearner) else 0.0
-    alpha = float(np.mean(np.asarray(smoothing, dtype=np.float64)))
-    counts = model.tally.counts()
-    total = counts.by_class(counts.occurrences) + alpha * len(model.vocabulary)
-    return log(np.array([alpha])) - log(total)
+class _Density(Protocol[B, S]):
+    """A model as a distribution of what it reads; see `TextDensity`."""
+
+    def log_joint(self, batch: B) -> Floats: ...
+    def surprise(self, batch: B) -> Surprise: ...
+    def sample(self, batches: Iterable[B]) -> list[S]: ...
+    def batch_of(self, sample: Sequence[S]) -> B: ...
+    def forgetting(self, sample: Sequence[S]) -> Iterator[tuple[_Density[B, S], B]]: ...
 
 
-def typical_texts(model: TextModel, sample: list[Example], *, seen: bool) -> Typical:
-    """How surprising a sample of texts is; if they were learned, with each forgotten."""
-    if not sample:
-        raise NoData("there are no typical texts to compare with")
-    texts = [example.text for example in sample]
-    if not seen:
-        return Typical.of(*surprises(model, texts)[:2])
-    lengths, values = [], []
-    for part in forgettable_parts(sample, model.tally.n_documents):
-        own, labels, weights, _ = (list(column) for column in zip(*part, strict=True))
-        rest = model.without(model.count([Batch(own, labels, np.array(weights))]))
-        if rest is None:
-            continue
-        length, surprise, _ = surprises(rest, own)
-        lengths.append(length)
-        values.append(surprise)
-    if not values:
-        raise NoData("too few texts to tell typical ones from others", hint="train on more than a handful")
-    return Typical.of(np.concatenate(lengths), np.concatenate(values))
+class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
+    """What a model says of how probable and how familiar a text or a row is."""
+
+    @property
+    @abstractmethod
+    def density(self) -> _Density[B, S]:
+        """The model as a distribution, if it is one."""
+
+    @abstractmethod
+    def _batches(self, data: object) -> Iterable[B]:
+        """Batches of texts or rows without labels."""
+
+    def log_joint(self, data: object, labels: Sequence[str] | None = None) -> Floats:
+        """``log p(x, class)`` with all constants: of every class (N, K), or of each row's label (N,)."""
+        density = self.density
+        parts = [density.log_joint(batch) for batch in self._batches(data)]
+        joint = np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
+        if labels is None:
+            return joint
+        if len(labels) != len(joint):
+            raise LengthMismatch(len(joint), len(labels))
+        return np.asarray(joint[np.arange(len(joint)), [self.class_number(label) for label in labels]])
+
+    def log_density(self, data: object) -> Floats:
+        """``log p(x)`` with all constants, whatever the class: (N,).
+
+        Of numbers that are Gaussian it is a density, of all else a probability.
+        """
+        return np.asarray(np.logaddexp.reduce(self.log_joint(data), axis=1))
+
+    def familiarity(self, data: object) -> list[Familiarity]:
+        """How like those of training each text or row is; needs ``typical`` ones to compare with."""
+        return self._familiarity(self._batches(data))
+
+    def familiarity_of(self, batch: B) -> list[Familiarity]:
+        """How like the texts or rows of training those of a batch are."""
+        return self._familiarity([batch])
+
+    def _familiarity(self, batches: Iterable[B]) -> list[Familiarity]:
+        density = self.density
+        rows: list[tuple[float, float, float, int]] = []
+        if self.typical is None:
+            raise Unsupported(
+                f"the model has no typical {self.noun}s to compare with",
+                hint="train with `--typical` (typical=True), or call learn_typical on "
+                f"{self.noun}s of the kind",
+            )
+        for found in map(density.surprise, batches):
+            p_values = self.typical.p_value(found.length, found.surprise)
+            parts = (found.log_density, found.surprise, p_values, found.unknown)
+            rows += zip(*(part.tolist() for part in parts), strict=True)
+        return [Familiarity(*row) for row in rows]
+
+    def learn_typical(
+        self, source: object, labels: object = None, *, seen: bool = True, **reading: Any
+    ) -> None:
+        """Keep how surprising typical texts or rows are, for `familiarity`.
+
+        Up to 2,000 are drawn from ``source``. If the model has ``seen`` them in training, they are
+        forgotten while it is asked about them, so that they are to it as new as those to come.
+        """
+        sample = self.density.sample(self.read(source, labels, labelled=seen, **reading))
+        self.typical = self.typical_of(sample, seen=seen)
+
+    def typical_of(self, sample: Sequence[S], *, seen: bool) -> Typical:
+        """How surprising a sample is; if it was learned, with each part of it forgotten."""
+        if not sample:
+            raise NoData(f"there are no typical {self.noun}s to compare with")
+        density = self.density
+        pairs = density.forgetting(sample) if seen else iter([(density, density.batch_of(sample))])
+        found = [each.surprise(batch) for each, batch in pairs]
+        if not found:
+            raise NoData(
+                f"too few {self.noun}s to tell typical ones from others",
+                hint=f"train on more {self.noun}s, so that a fifth of them can be forgotten for a while",
+            )
+        lengths, surprises = zip(*((each.length, each.surprise) for each in found), strict=True)
+        return Typical.of(np.concatenate(lengths), np.concatenate(surprises))
+
+
+def forgettable_parts(sample: Sequence[S], n_documents: float) -> Iterator[list[S]]:
+    """A sample of ``n_documents`` in parts so small that a model can forget one and stay what it is."""
+    folds = min(len(sample), max(1, int(np.ceil(FOLD * len(sample) / max(n_documents, 1.0)))))
+    order = np.random.default_rng(0).permutation(len(sample))  # documents may come class by class in turn
+    for fold in range(folds):
+        yield [sample[at] for at in order[fold::folds]]
+
+
+@dataclass(frozen=True, eq=False)
+class TextDensity:
+    """A generative model of texts as a distribution of their words."""
+
+    model: TextModel
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether words are drawn one by one, rather than each there or not."""
+        return isinstance(self.model.recipe.learner.conditional, Multinomial)
+
+    def log_likelihood(self, batch: Batch) -> Floats:
+        """``log p(words | class)`` with all constants, (N, K); of words the model knows."""
+        linear = self.model.linear
+        scores = self.model.score_batch(batch, calibrate=False)[0] - linear.log_prior
+        if not self.is_drawn:
+            return scores
+        rows = self.model.scorer.rows(batch.texts)
+        if linear.presence:
+            rows.data[:] = 1.0
+        return np.asarray(scores + log_coefficient(rows)[:, None])
+
+    def log_joint(self, batch: Batch) -> Floats:
+        """``log p(words, class)`` with all constants, before any calibration: (N, K)."""
+        return log_joint(self.log_likelihood(batch), self.model.linear.log_prior)
+
+    def surprise(self, batch: Batch) -> Surprise:
+        r"""How surprising each text of a batch is.
+
+        Where words are drawn, the surprise is :math:`-\tfrac1n \log p(x)` over all n words, a word never
+        seen being as likely as one of the vocabulary that its class has never shown; otherwise
+        :math:`-\log p(x)`.
+        """
+        density = np.logaddexp.reduce(self.log_joint(batch), axis=1)
+        scores, evidence = self.model.score_batch(batch, calibrate=False)
+        known, terms = evidence.T.astype(np.float64)
+        unknown = (terms - known).astype(np.int64)
+        if not self.is_drawn:
+            return Surprise(known, -density, density, unknown)
+        if self.model.recipe.unknown == "ignore":
+            scores = scores + unknown[:, None] * self._log_unseen()
+        n = np.maximum(terms, 1.0)
+        return Surprise(n, -np.logaddexp.reduce(scores, axis=1) / n, density, unknown)
+
+    def _log_unseen(self) -> Floats:
+        """Logarithm of the probability of a word of the vocabulary that a class has never shown, (K,)."""
+        learner = self.model.recipe.learner
+        smoothing = learner.smoothing if isinstance(learner, CountLearner) else 0.0
+        alpha = float(np.mean(np.asarray(smoothing, dtype=np.float64)))
+        counts = self.model.tally.counts()
+        total = counts.by_class(counts.occurrences) + alpha * len(self.model.vocabulary)
+        return log(np.array([alpha])) - log(total)
+
+    def perplexity(self, batch: Batch) -> Floats:
+        """``p(words)^(-1/n)``, the n known words being in their order: (N,)."""
+        if self.model.linear.presence or not self.is_drawn:
+            raise Unsupported(
+                "only a model that draws words one by one has a perplexity",
+                hint="train with the learner multinomial, without binary",
+            )
+        scores, evidence = self.model.score_batch(batch, calibrate=False)
+        n = evidence[:, 0].astype(np.float64)
+        mean = np.logaddexp.reduce(scores, axis=1) / np.maximum(n, 1.0)
+        return np.where(n > 0, np.exp(-mean), 1.0)
+
+    def sample(self, batches: Iterable[Batch]) -> list[Example]:
+        """A fair sample of the texts that pass by."""
+        from textodds.stats.sample import TYPICAL, HashSample
+
+        sample = HashSample(TYPICAL)
+        for batch in batches:
+            sample.offer(batch)
+        return sample.examples()[:TYPICAL]
+
+    def batch_of(self, sample: Sequence[Example]) -> Batch:
+        """A sample as one batch."""
+        texts, labels, weights, _ = (list(column) for column in zip(*sample, strict=True))
+        return Batch(texts, labels, np.array(weights))
+
+    def forgetting(self, sample: Sequence[Example]) -> Iterator[tuple[TextDensity, Batch]]:
+        """Parts of a sample that was learned, each with the distribution that has forgotten it."""
+        for part in forgettable_parts(sample, self.model.tally.n_documents):
+            batch = self.batch_of(part)
+            rest = self.model.tally - self.model.count([batch])
+            if rest.classes and len(rest.vocabulary):
+                yield TextDensity(self.model._of_counts(rest)), batch

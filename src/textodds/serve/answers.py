@@ -179,8 +179,3 @@ def _quality(model: TextModel) -> messages.Quality | None:
     bins = reliability(held_out.p_answer, held_out.right)
     rows = [messages.Bin(*row) for row in bins]
     return messages.Quality(n, right / n, wilson(right, n), calibration_error(bins), rows)
-
-
-def number(value: float) -> float | None:
-    """A number that JSON has, or none."""
-    return value if math.isfinite(value) else None

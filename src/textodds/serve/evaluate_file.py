@@ -12,7 +12,6 @@ from typing import Any
 from textodds.data import read
 from textodds.errors import BadRow, InputError, MissingColumn, TextoddsError, Unsupported
 from textodds.model.file import load_texts
-from textodds.serve.answers import number
 
 PAGE = Path("report.html")
 MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
@@ -29,27 +28,7 @@ def measures(model: str, file: str, columns: dict[str, str | None]) -> dict[str,
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
         page = evaluation_page(loaded, evaluation, data, called="the model", data="the file")
         PAGE.write_text(page, encoding="utf-8")
-    plain: dict[str, Any] = {
-        "n": evaluation.n,
-        "calibration_error": number(evaluation.calibration_error),
-        "classes": [
-            {"label": label, "rows": int(part["rows"])}
-            | {name: number(part[name]) for name in ("precision", "recall", "f1")}
-            for label, part in evaluation.by_class().items()
-        ],
-        "confusion": [
-            {"truth": truth, "answer": answer, "rows": rows}
-            for (truth, answer), rows in evaluation.confusion.items()
-        ],
-        "unknown_labels": evaluation.unknown_labels,
-        "bins": [
-            {"answers": rows, "said": said, "right": right} for rows, said, right in evaluation.reliability
-        ],
-    }
-    for name in ("accuracy", "macro_f1", "log_loss"):
-        plain[name] = number(getattr(evaluation, name))
-        plain[f"{name}_interval"] = [number(end) for end in getattr(evaluation, f"{name}_interval")]
-    return plain
+    return evaluation.as_dict()
 
 
 def _hint(error: TextoddsError) -> str | None:

@@ -245,9 +245,9 @@ class ClassSize(Struct):
 class Bin(Struct):
     """Answers of about one probability: how many, their mean probability, and the share that was right."""
 
-    answers: int
-    said: float
-    right: float
+    rows: int
+    probability: float
+    accuracy: float
 
 
 class Quality(Struct):
@@ -257,7 +257,7 @@ class Quality(Struct):
     accuracy: float
     accuracy_interval: tuple[float, float]
     calibration_error: float
-    bins: list[Bin]
+    reliability: list[Bin]
 
 
 class Limits(Struct):
@@ -334,18 +334,17 @@ class SuggestAnswer(Struct):
 class ClassMeasures(Struct):
     """How well one class is found."""
 
-    label: str
+    precision: float
+    recall: float
+    f1: float
     rows: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
 
 
 class Confusion(Struct):
     """So many rows of one class were answered with another, or with the same."""
 
-    truth: str
-    answer: str
+    label: str
+    predicted: str
     rows: int
 
 
@@ -359,11 +358,12 @@ class EvaluateAnswer(Struct, kw_only=True):
     macro_f1_interval: tuple[float | None, float | None]
     log_loss: float | None
     log_loss_interval: tuple[float | None, float | None]
-    calibration_error: float | None
-    classes: list[ClassMeasures]
+    by_class: dict[str, ClassMeasures]
     confusion: list[Confusion]
+    calibration_error: float | None
+    reliability: list[Bin]
     unknown_labels: dict[str, int]
-    bins: list[Bin]
+    no_evidence: Annotated[int, Meta(description="Rows without a word that the model knows.")]
     report: Annotated[
         str | None, Meta(description="Where the report is, for an hour; null if it could not be drawn.")
     ]

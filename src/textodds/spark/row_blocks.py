@@ -75,7 +75,7 @@ def make_blocks(
         costs = np.array([factor for _, factor in found])
         costs *= 1.0 if batch.weights is None else batch.weights
         worth = (weighting.frequency, scale, weighting.unit, kinds, how.second)
-        waiting.append((*_kernels.pack_rows(model.counts_of(batch), codes, *worth), costs))
+        waiting.append((*_kernels.pack_rows(model.scorer.counts(batch.texts), codes, *worth), costs))
         if sum(stream.nbytes for stream, _, _ in waiting) >= SIZE:
             yield _block(waiting)
             waiting = []

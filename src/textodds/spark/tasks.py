@@ -14,7 +14,7 @@ from textodds.data import Batch
 from textodds.data.admission import admit
 from textodds.data.rejects import Origin, Rejects
 from textodds.errors import BadRow, VocabularyPruned
-from textodds.model import text_file
+from textodds.model.file import tally_arrays
 from textodds.spark.wire import packed, unpacked
 from textodds.stats.sample import HashSample
 from textodds.stats.tally import Sum, Tally, TallyBuilder
@@ -172,7 +172,7 @@ def add_parts(batches: Batches, bits: int, memory: int, size: int) -> Batches:
 
 def packed_tally(tally: Tally) -> bytes:
     """A tally as bytes."""
-    return packed({"classes": tally.classes}, text_file.tally_arrays(tally))
+    return packed({"classes": tally.classes}, tally_arrays(tally))
 
 
 def tally_of(data: bytes) -> Tally:

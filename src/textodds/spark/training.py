@@ -166,9 +166,7 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
             counted.tally, recipe, sample, info, calibrate=plan.calibrate, threads=plan.threads
         )
         if plan.typical:
-            from textodds.model.novelty import typical_texts
-
-            model.typical = typical_texts(model, sample[:TYPICAL], seen=True)
+            model.typical = model.typical_of(sample[:TYPICAL], seen=True)
     skipped = RowErrors(bad_rows)
     skipped.count, skipped.reasons = counted.aside.rejected, Counter(counted.aside.reasons)
     source = FrameSource(skipped)

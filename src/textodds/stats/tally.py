@@ -138,6 +138,11 @@ class Tally(Additive):
     __hash__ = None  # type: ignore[assignment]
 
     @property
+    def class_rows(self) -> NDArray[np.float64]:
+        """Weight of the documents of each class, (K,)."""
+        return self.class_documents * np.float64(2.0**-self.fraction)
+
+    @property
     def n_documents(self) -> float:
         """Total weight of the documents."""
         return float(self.class_documents.sum()) * 2.0**-self.fraction
@@ -193,7 +198,7 @@ class Tally(Additive):
         unit = np.float64(2.0**-self.fraction)
         return Counts(
             self.classes,
-            self.class_documents * unit,
+            self.class_rows,
             self.starts,
             self.class_of,
             self.occurrences * unit,

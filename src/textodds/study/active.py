@@ -91,7 +91,7 @@ def most_useful(model: TextModel, texts: Sequence[str], n: int = 10) -> list[Use
     free prize: spam 0.86, 0.01
     qwerty: ham 0.50, 0.00
     """
-    if model.is_table:
+    if not isinstance(model, TextModel):
         raise Unsupported("a model of a table reads no texts to choose from", hint="train a model of texts")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InputError(f"n is {n!r}, and must be a whole number of 1 or more")

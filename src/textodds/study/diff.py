@@ -16,8 +16,8 @@ from textodds.data import Batch, TableBatch, read
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.forms.linear import LinearModel, log_softmax
-from textodds.model.base import largest
 from textodds.model.text_model import TextModel
+from textodds.model.words import largest
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
@@ -152,10 +152,9 @@ def diff(
     >>> found.decisions.changed
     {('spam', 'ham'): 1}
     """
-    if a.is_table != b.is_table:
-        which = ("tables", "texts") if a.is_table else ("texts", "tables")
+    if a.kind != b.kind:
         raise InputError(
-            f"the first is a model of {which[0]}, the second of {which[1]}", hint="compare models of one kind"
+            f"the first is a model of {a.kind}, the second of {b.kind}", hint="compare models of one kind"
         )
     decisions = None
     if data is not None or reading.get("query") is not None:
@@ -166,8 +165,8 @@ def diff(
         "decisions": decisions,
     }
     if isinstance(a, TextModel) and isinstance(b, TextModel):
-        return Difference("texts", **found, **_words(a, b, top))
-    return Difference("tables", **found, **_columns(a, b, top))  # type: ignore[arg-type]
+        return Difference(a.kind, **found, **_words(a, b, top))
+    return Difference(a.kind, **found, **_columns(a, b, top))  # type: ignore[arg-type]
 
 
 def _classes(a: Model, b: Model) -> dict[str, Class]:
@@ -178,7 +177,7 @@ def _classes(a: Model, b: Model) -> dict[str, Class]:
 
 def _documents(model: Model) -> dict[str, float]:
     """Documents by class; NaN where a model was saved without."""
-    known = model.is_table or model._tally is not None or "class_documents" in model.info  # type: ignore[union-attr]
+    known = model.has_counts or "class_documents" in model.info
     return dict(model.class_documents) if known else dict.fromkeys(model.classes_, float("nan"))
 
 
@@ -221,7 +220,7 @@ def _words(a: TextModel, b: TextModel, top: int) -> dict[str, Any]:
 
 def _frequent(model: TextModel, words: list[str], top: int) -> tuple[tuple[str, float | None], ...]:
     """Of some words those that occur most, with how often; in the order of the alphabet if none knows."""
-    if model._tally is None:
+    if not model.has_counts:
         return tuple((word, None) for word in sorted(words)[:top])
     counts, names = model.tally.counts(), model.tally.vocabulary.words()
     occurrences = dict(zip(names, counts.by_feature(counts.occurrences).tolist(), strict=True))
@@ -261,7 +260,7 @@ def _movements(
     def both(numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
         return odds(a.form, common[numbers, 0], j), odds(b.form, common[numbers, 1], k)  # type: ignore[arg-type]
 
-    best = largest(lambda numbers: np.abs(np.subtract(*both(numbers))), len(common), top, step)
+    (best,) = largest(lambda numbers: np.abs(np.subtract(*both(numbers)))[:, None], len(common), top, step)
     words = a.vocabulary.words(common[best, 0])
     rows = zip(words, *(values.tolist() for values in both(best)), strict=True)
     return (names[first], names[second]), tuple(row for row in rows if row[1] != row[2])

@@ -13,7 +13,6 @@ from textodds.learn.conditionals import Bernoulli, Multinomial
 from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
-from textodds.model.base import class_number
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -76,13 +75,13 @@ def sample(
     if length is not None and not 0 <= length < 1e6:
         raise InputError(f"the mean length must be from 0 to a million words, got {length!r}")
     random = np.random.default_rng(seed)
-    if length is not None and model.is_table:
+    if length is not None and not isinstance(model, TextModel):
         raise InputError("a length is for texts", hint="leave it out: rows are drawn column by column")
     log_prior = _density_form(model).log_prior if isinstance(model, TextModel) else model.log_prior
     if label is None:
         codes = _draw(np.exp(log_prior), n, random)
     else:
-        codes = np.full(n, class_number(label, model.classes_), dtype=np.int64)
+        codes = np.full(n, model.class_number(label), dtype=np.int64)
     labels = [model.classes_[k] for k in codes.tolist()]
     if isinstance(model, TextModel):
         return _texts(model, codes, random, length), labels
@@ -105,7 +104,7 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
     array([[6., 3.]])
     """
     form = _density_form(model)
-    if not model.is_drawn:
+    if not model.density.is_drawn:
         raise Unsupported(
             "only a model that draws words one by one has a perplexity",
             hint="train with the learner multinomial, without binary",
@@ -186,7 +185,7 @@ def _lengths(model: TextModel, length: float | None) -> Floats:
     """Mean number of words of a text by class, (K,)."""
     if length is not None:
         return np.full(len(model.classes_), float(length))
-    if model._tally is None:
+    if not model.has_counts:
         raise Unsupported(
             "the model has no counts to tell how long its texts are", hint="say it: `--length 20` (length=20)"
         )

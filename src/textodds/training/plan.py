@@ -96,7 +96,7 @@ class Plan:
                 hint=f"use one of {', '.join(names_of(tables=True))}; or name the column: "
                 "`--text COLUMN` (text='COLUMN')",
             )
-        if self.like is not None and not self.like.is_table:
+        if self.like is not None and self.like.kind != "tables":
             raise InputError("the model to be like is one of texts, not of tables")
         return learner
 

@@ -10,8 +10,8 @@ from textodds.data.table_batch import joined_rows
 from textodds.errors import InputError
 from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
+from textodds.model.blocks import TableTally
 from textodds.model.table_model import TableModel, TableRecipe
-from textodds.model.table_tally import TableTally
 from textodds.stats.sample import Reservoir, offer_rows
 from textodds.training.plan import Plan, nothing_in, plan_of
 from textodds.training.table_columns import Columns, as_read, kinds_of

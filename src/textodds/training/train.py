@@ -206,9 +206,7 @@ def _of_counts(data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Pla
     kept = sample.examples()
     model = model_of_counts(tally, recipe, kept, info, calibrate=plan.calibrate, threads=plan.threads)
     if plan.typical:
-        from textodds.model.novelty import typical_texts
-
-        model.typical = typical_texts(model, kept[:TYPICAL], seen=True)
+        model.typical = model.typical_of(kept[:TYPICAL], seen=True)
     return model
 
 
@@ -267,7 +265,7 @@ def _transformed_counts(
     for batch in batches:
         labels = batch.label_list()
         weight = np.ones(len(labels)) if batch.weights is None else batch.weights
-        rows = transformed(plain.rows_of(batch), df, n)
+        rows = transformed(plain.scorer.rows(batch.texts), df, n)
         lengths = np.diff(rows.indptr)
         codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
         wanted = rows.indices.astype(np.int64) * K + np.repeat(codes, lengths)

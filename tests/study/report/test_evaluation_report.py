@@ -14,7 +14,7 @@ from textodds.data import read
 from textodds.judge.evaluation import Evaluation
 from textodds.study.report.evaluation_classes import ClassScores, class_measures, most_confused
 from textodds.study.report.evaluation_data import MISTAKES, EvaluationCollector, measured
-from textodds.study.report.evaluation_mistakes import LONGEST, excerpt, top_words
+from textodds.study.report.evaluation_mistakes import LONGEST, excerpt
 from textodds.study.report.evaluation_page import calibration_interval, evaluation_page
 
 from .pages import harmless
@@ -25,7 +25,7 @@ NASTY = '<img src=x onerror="alert(1)">'
 
 
 def report(model, texts, labels, **named):
-    batches = model.read(texts, labels, labelled=True) if model.is_table else read(texts, labels)
+    batches = model.read(texts, labels, labelled=True) if model.kind == "tables" else read(texts, labels)
     evaluation, gathered = measured(model, batches)
     return harmless(evaluation_page(model, evaluation, gathered, **named))
 
@@ -230,7 +230,8 @@ def test_words_of_all_classes_at_once_are_those_of_each():
     random = np.random.default_rng(2)
     texts = [" ".join(f"w{i}" for i in random.integers(0, 300, 20)) for _ in range(90)]
     model = textodds.train(texts, random.choice(["a", "b", "c"], 90).tolist())
-    assert top_words(model, 9) == {each: model.top_words(each, 9) for each in model.classes_}
+    found = model.words.top_of(model.classes_, 9)
+    assert found == {each: model.top_words(each, 9) for each in model.classes_}
 
 
 @pytest.mark.realdata

@@ -305,7 +305,7 @@ def test_nothing_to_learn_from_is_said():
 def test_a_table_has_no_features_to_choose_and_gets_the_learner_of_tables():
     table = {"height": [170.0, 180.0] * 60, "label": ["f", "m"] * 60}
     model = textodds.train(table, label="label", learner="auto")
-    assert model.is_table
+    assert model.kind == "tables"
     assert model.predict({"height": [181.0]}).tolist() == ["m"]
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.learn.forms.linear import LinearModel
-from textodds.model.explain.explanation import OTHERS, Contribution, Explanation
+from textodds.model.base import OTHERS
+from textodds.model.explain.explanation import Contribution, Explanation
 from textodds.model.explain.read_text import ReadText
+
+if TYPE_CHECKING:
+    from textodds.learn.forms.quadratic import QuadraticModel
 
 Floats = NDArray[np.float64]
 
@@ -63,8 +68,6 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
             absent = slope * float(odds(form.intercept)) if form.intercept.any() else None
         parts = slope * values * odds(form.weights.rows(features))
     else:
-        from textodds.model.explain.quadratic_terms import shares
-
         parts = shares(form, features, values) * (slope / form.temperature) @ factors
     is_possible = scores[label] > scores.max() - 700
     return Explanation(
@@ -79,6 +82,37 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
         float(1.0 / np.exp(scores - scores[label]).sum()) if is_possible else 0.0,
         reading,
     )
+
+
+def shares(form: QuadraticModel, features: NDArray[np.integer], values: Floats) -> Floats:
+    r"""What each word of a row adds to the score of each class, (n, K), before the temperature.
+
+    A score is :math:`c_k + \sum_j x_j (A_k(\mu_k - x/2))_j`, with the inverse covariance :math:`A_k`:
+    what word j adds is its value times a weight that depends on the words beside it. The shares add up
+    exactly to the change from x = 0, but taking a word away changes those of the others. With
+    :math:`A = I/\tau - B D B^\top`, :math:`D = \mathrm{diag}(1/\tau - 1/\lambda)`.
+    """
+    from scipy import sparse
+
+    from textodds.learn.forms.quadratic import LowRank, restricted
+
+    gaussians = form.gaussians
+    assert isinstance(gaussians, LowRank)
+    V, K = gaussians.n_features, len(gaussians.rest)
+    row: Any = sparse.csr_array((values, (np.zeros(len(features), np.intp), features)), shape=(1, V))
+    out = np.empty((len(features), K))
+    place = np.full(V, -1, dtype=np.int64)
+    for k in range(K):
+        columns, basis, rest = gaussians.words[k], gaussians.basis[k], gaussians.rest[k]
+        half = sparse.csr_array(gaussians.mean[[k]] - row / 2)  # μ - x/2
+        place[columns] = np.arange(len(columns))
+        along = (restricted(half, place, len(columns)) @ basis)[0]  # (R,)
+        pull = (1 / rest - 1 / gaussians.variance[k]) * along
+        at = place[features]
+        place[columns] = -1
+        inner = np.where(at >= 0, basis[at].astype(np.float64) @ pull, 0.0) if len(columns) else 0.0
+        out[:, k] = values * (half[[0]][:, features].toarray()[0] / rest - inner)
+    return out
 
 
 def _rank(words: Sequence[str], counts: Floats, parts: Floats) -> tuple[Contribution, ...]:

@@ -8,12 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from textodds.errors import Unsupported
+from textodds.model.base import OTHERS
 from textodds.model.explain.flip import Flip, fewest_words
 from textodds.model.explain.markup import fragment, shown
-from textodds.model.explain.read_text import ReadText
-from textodds.model.explain.stretches import Stretch, stretches_of
-
-OTHERS = "others"  # the rival that is all other classes together
+from textodds.model.explain.read_text import ReadText, Stretch, stretches_of
 
 
 class Contribution(NamedTuple):

@@ -38,8 +38,7 @@ from numpy.typing import NDArray
 
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.model.explain import unit
-from textodds.model.explain.read_text import ReadText
-from textodds.model.explain.stretches import Stretch
+from textodds.model.explain.read_text import ReadText, Stretch
 
 Floats = NDArray[np.float64]
 

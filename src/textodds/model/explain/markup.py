@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from textodds.model.explain.explanation import Explanation
-    from textodds.model.explain.stretches import Stretch
+    from textodds.model.explain.read_text import Stretch
 
 FOR, AGAINST = "0,114,90", "194,65,12"  # green and orange-red that the colour-blind tell apart
 FAINTEST, DEEPEST = 0.08, 0.55  # tint of the text: what stands on it stays readable, light or dark

@@ -107,7 +107,7 @@ const EDGE = { left: 44, top: 18, right: 18, bottom: 40 };
 export function calibration(bins, error) {
   const x = (p) => EDGE.left + p * SIDE;
   const y = (p) => EDGE.top + (1 - p) * SIDE;
-  const most = Math.max(1, ...bins.map((bin) => bin.answers));
+  const most = Math.max(1, ...bins.map((bin) => bin.rows));
   const ticks = [0, 0.25, 0.5, 0.75, 1];
   const text = (left, top, words, more = {}) => s("text", { x: left, y: top, ...more }, words);
   const [middle, end] = [{ "text-anchor": "middle" }, { "text-anchor": "end" }];
@@ -121,10 +121,10 @@ export function calibration(bins, error) {
   text(11, y(0.5), "right, %", { ...middle, transform: `rotate(-90 11 ${y(0.5)})` }),
   s("path.diagonal", { d: `M${x(0)} ${y(0)}L${x(1)} ${y(1)}` }),
   text(x(0.03), y(0.94), "too timid"), text(x(0.97), y(0.04), "too sure", end),
-  bins.map(({ said: p, right, answers }) =>
+  bins.map(({ probability: p, accuracy: right, rows: answers }) =>
     s("circle", { cx: x(p), cy: y(right), r: 3 + 11 * Math.sqrt(answers / most) },
       s("title", `said ${percent(p)}, right ${percent(right)}, ${count(answers)} answers`))));
-  const rows = bins.map((bin) => [count(bin.answers), percent(bin.said), percent(bin.right)].map(cell));
+  const rows = bins.map((bin) => [count(bin.rows), percent(bin.probability), percent(bin.accuracy)].map(cell));
   return h("figure", picture,
     h("figcaption.soft", "Of answers that are 80 % sure, 80 % should be right: circles on the line."),
     folded("As a table", table("Calibration", ["Answers", "Said", "Right"], rows)));

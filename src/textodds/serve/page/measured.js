@@ -41,18 +41,19 @@ function drawn(found) {
   const foreign = h("p.note", `${plural(rows, "row")} with labels that the model does not have: `,
     strange.slice(0, 10).map(([label, n], i) => [i ? ", " : "", said(label), ` (${count(n)})`]));
   const link = h("a", { href: found.report, target: "_blank", rel: "noopener" }, "The whole report");
-  const byClass = found.classes.map(({ label, rows: n, precision, recall, f1 }) =>
+  const byClass = Object.entries(found.by_class).map(([label, { rows: n, precision, recall, f1 }]) =>
     [head(label), cell(count(n)), ...[precision, recall, f1].map((value) => cell(fixed(value)))]);
   return [
     section("h-measured", TITLE, soft(`${plural(found.n, "row")}; ranges are 95\u202f% intervals.`),
       h("dl.facts", facts), rows ? foreign : null, found.report && h("p", link, " (in a new tab)"),
       folded("Class by class", table("Classes", ["Class", "Rows", "Precision", "Recall", "F1"], byClass))),
     h("div.columns", section("h-confused", "Truth and answer", ...confusion(found)),
-      section("h-sure", "As sure as it should be?", calibration(found.bins, found.calibration_error))),
+      section("h-sure", "As sure as it should be?", calibration(found.reliability, found.calibration_error))),
   ];
 }
 
-function confusion({ confusion: cells, classes }) {
+function confusion({ confusion: found, by_class: classes }) {
+  const cells = found.map(({ label: truth, predicted: answer, rows }) => ({ truth, answer, rows }));
   const names = [...new Set(cells.flatMap(({ truth, answer }) => [truth, answer]))].sort();
   if (names.length > TABLE) {
     const wrong = cells.filter(({ truth, answer }) => truth !== answer).sort((a, b) => b.rows - a.rows);
@@ -60,12 +61,11 @@ function confusion({ confusion: cells, classes }) {
     return [soft("The most frequent mistakes."),
       table("Mistakes", ["Truth", "Answer", "Rows"], wrong.slice(0, PAIRS).map(line))];
   }
-  const rowsOf = new Map(classes.map(({ label, rows }) => [label, rows]));
   const square = (truth, answer) => {
     const n = cells.find((each) => each.truth === truth && each.answer === answer)?.rows ?? 0;
     const node = cell(n ? count(n) : "·");
     node.classList.add(truth === answer ? "hit" : "miss");
-    node.style.setProperty("--depth", String(n / (rowsOf.get(truth) || n || 1)));
+    node.style.setProperty("--depth", String(n / (classes[truth]?.rows || n || 1)));
     return node;
   };
   return [soft("Lines are the truth, columns the answers."),

@@ -54,7 +54,7 @@ function measured(quality) {
   return [h("p", h("b.large", percent(quality.accuracy)), " right"),
     soft(`${percent(low)} to ${percent(high)}, with 95\u202f% confidence: by ${count(quality.n)} texts `,
       "of training that were left out when they were asked about"),
-    calibration(quality.bins, quality.calibration_error)];
+    calibration(quality.reliability, quality.calibration_error)];
 }
 
 function selects() {

@@ -130,8 +130,8 @@ def _evaluation(plain: dict[str, Any]) -> Evaluation:
     """The evaluation that `Evaluation.as_dict` made plain data of."""
 
     def interval(name: str) -> tuple[float, float]:
-        low, high = plain[name]
-        return float(low), float(high)
+        low, high = (math.nan if end is None else float(end) for end in plain[name])
+        return low, high
 
     return Evaluation(
         int(plain["n"]),

@@ -18,11 +18,11 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
     """
     recipe, info = model.recipe.as_dict(), model.info
     number, noun = model.extent
-    yield "kind", "rows of a table" if model.is_table else "texts"
+    yield "kind", {"texts": "texts", "tables": "rows of a table"}[model.kind]
     yield "learner", _learner(recipe["learner"])
     yield "classes", f"{len(model.classes_):,}"
     if isinstance(documents := info.get("documents"), (int, float)):
-        yield "learned from", f"{documents:,.0f} {'rows' if model.is_table else 'texts'}"
+        yield "learned from", f"{documents:,.0f} {model.noun}s"
     if isinstance(source := info.get("source"), str):
         skipped = info.get("rejected")
         yield "data", source + (f", {skipped:,} rows skipped" if isinstance(skipped, int) and skipped else "")
@@ -32,7 +32,7 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
             yield {"settings": "text"}.get(part, part), told
     if isinstance(recipe.get("unknown"), str):
         yield "unknown words", recipe["unknown"]
-    if model.is_table:
+    if "prior" in recipe:
         yield "prior", str(recipe["prior"])
     with suppress(LookupError, TypeError, ValueError):
         before = "({log_loss_before:.4f} before calibration)"

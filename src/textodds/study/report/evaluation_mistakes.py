@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from textodds.errors import TextoddsError
-from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain import Explanation, Stretch
 from textodds.model.explain.markup import mark, shown
 from textodds.model.text_model import TextModel
@@ -18,36 +15,12 @@ if TYPE_CHECKING:
     from textodds.study.report.evaluation_data import Mistake
 
 WORDS = 12  # words of each class
-CELLS = 1 << 20  # weights of words that are looked at together
 COLUMNS = 8  # columns of a row that are shown, those that said most
 LONGEST_VALUE = 120  # letters of the value of a column
 LONGEST = 700  # characters of a text that is shown whole
 AROUND = 70  # characters either side of a word that matters, in a longer one
 
 GAP = '<span class="note">[…]</span>'
-
-
-def top_words(model: TextModel | TableModel, n: int = WORDS) -> dict[str, list[tuple[str, float]]]:
-    """What `TextModel.top_words` says of each class, with the weights read once for all of them.
-
-    Log-odds are against the mean of the other classes. Nothing where a model has no weights of words.
-    """
-    K = len(model.classes_)
-    if not isinstance(model, TextModel) or not isinstance(model.form, LinearModel) or K < 2:
-        return {}
-    best, words = np.zeros((0, K)), np.zeros((0, K), dtype=np.int64)  # (n, K)
-    step, V = max(1, CELLS // K), len(model.vocabulary)
-    for start in range(0, V, step):
-        numbers = np.arange(start, min(start + step, V))
-        rows = model.linear.weights.rows(numbers)
-        odds = np.concatenate([best, rows - (rows.sum(axis=1, keepdims=True) - rows) / (K - 1)])
-        words = np.concatenate([words, np.repeat(numbers[:, None], K, axis=1)])
-        order = np.argsort(-odds, axis=0, kind="stable")[:n]  # of equals the first
-        best, words = np.take_along_axis(odds, order, 0), np.take_along_axis(words, order, 0)
-    return {
-        label: list(zip(model.vocabulary.words(words[:, k]), best[:, k].tolist(), strict=True))
-        for k, label in enumerate(model.classes_)
-    }
 
 
 def mistakes(model: TextModel | TableModel, wrong: Iterable[Mistake]) -> list[dict[str, object]]:

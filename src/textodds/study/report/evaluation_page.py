@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, Reliability, wilson
+from textodds.model.text_model import TextModel
 from textodds.study.report import card, figures
 from textodds.study.report.evaluation_classes import DRAWN, class_measures, classes_figure, confusion
-from textodds.study.report.evaluation_mistakes import mistakes, top_words
+from textodds.study.report.evaluation_mistakes import WORDS, mistakes
 from textodds.study.report.page import render
 from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
-    from textodds.model.text_model import TextModel
     from textodds.study.report.evaluation_data import EvaluationData
 
 SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
@@ -45,7 +45,7 @@ def evaluation_page(
         title=f"How good is {called}?",
         data=data,
         evaluation=evaluation,
-        is_table=model.is_table,
+        is_table=not isinstance(model, TextModel),
         headline=_headline(evaluation),
         unknown_labels=sorted(evaluation.unknown_labels.items(), key=lambda found: (-found[1], found[0])),
         confusion=confusion(evaluation),
@@ -56,7 +56,7 @@ def evaluation_page(
         coverage=_coverage(gathered.of_answers),
         ranking=_ranking(gathered.of_class),
         most_curves=MOST,
-        words=top_words(model),
+        words=_words(model),
         mistakes=mistakes(model, gathered.mistakes),
         n_mistakes=len(gathered.mistakes),
         n_wrong=sum(rows for (label, answer), rows in evaluation.confusion.items() if label != answer),
@@ -64,6 +64,12 @@ def evaluation_page(
         choices=getattr(model.recipe, "choices", ()),
         recipe=json.dumps(recipe, indent=1, ensure_ascii=False, default=str),
     )
+
+
+def _words(model: TextModel | TableModel) -> dict[str, list[tuple[str, float]]]:
+    """The words that speak most for each class; nothing where a model has no such words."""
+    found = model.words.top_of(model.classes_, WORDS) if isinstance(model, TextModel) else {}
+    return found if any(found.values()) else {}
 
 
 def calibration_interval(reliability: Reliability) -> Interval:

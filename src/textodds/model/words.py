@@ -1,0 +1,213 @@
+"""The words of the classes: which speak for one, which decide between two, and what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError, NoData, Unsupported
+from textodds.learn.forms.equivalence import Hyperplane
+from textodds.learn.forms.linear import LinearModel
+from textodds.learn.recipe import selected
+
+if TYPE_CHECKING:
+    from textodds.data import Batch
+    from textodds.judge.word_odds import SeparatingWord
+    from textodds.learn.softmax.odds_ratios import OddsRatio
+    from textodds.model.text_model import TextModel
+    from textodds.text import Vocabulary
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+CELLS = 1 << 22  # weights that are looked at together: never a full matrix of a large model
+
+
+def largest(sizes: Callable[[Numbers], Floats], V: int, n: int, block: int) -> list[Numbers]:
+    """The numbers of the n of V words that are largest by each column of ``sizes``, of equals the first.
+
+    ``sizes`` takes the numbers of a block of words and gives (block, R).
+
+    >>> largest(lambda numbers: (numbers % 3).astype(float)[:, None], 7, 3, block=2)
+    [array([2, 5, 1])]
+    """
+    best: list[tuple[Numbers, Floats]] = []
+    for start in range(0, max(V, 1), block):
+        numbers = np.arange(start, min(start + block, V))
+        columns = sizes(numbers).T
+        best = best or [(numbers[:0], np.zeros(0))] * len(columns)
+        best = [_first(n, numbers, column, *own) for column, own in zip(columns, best, strict=True)]
+    return [numbers for numbers, _ in best]
+
+
+def _first(
+    n: int, numbers: Numbers, sizes: Floats, before: Numbers, sizes_before: Floats
+) -> tuple[Numbers, Floats]:
+    """The n largest of those before and the new ones, the largest first."""
+    numbers, sizes = np.concatenate([before, numbers]), np.concatenate([sizes_before, sizes])
+    descending = -sizes
+    if 0 < n < len(sizes):
+        some = np.flatnonzero(~(descending > np.partition(descending, n - 1)[n - 1]))  # as large as the n-th
+        numbers, sizes, descending = numbers[some], sizes[some], descending[some]
+    order = np.argsort(descending, kind="stable")[:n]
+    return numbers[order], sizes[order]
+
+
+class WordInClass(TypedDict):
+    """A word in a class: how often it is there, its weight, and its log-odds against the other classes."""
+
+    count: float | None  # None where the model was saved without counts
+    weight: float
+    log_odds: float
+
+
+class WordWeights(TypedDict):
+    """A word as the model spells it, whether it knows it, and what it is in each class."""
+
+    word: str
+    known: bool
+    by_class: dict[str, WordInClass]
+
+
+class ClassWords:
+    """The words of a model of texts, class by class."""
+
+    def __init__(self, model: TextModel) -> None:
+        self._model = model
+
+    def top(self, label: str, n: int = 10) -> list[tuple[str, float]]:
+        """The words that speak most for a class: log-odds against the mean of the other classes."""
+        return self.top_of([label], n)[label]
+
+    def top_of(self, labels: Sequence[str], n: int = 10) -> dict[str, list[tuple[str, float]]]:
+        """What `top` says of each label, with the weights read once for all of them."""
+        model = self._model
+        wanted, K = [model.class_number(label) for label in labels], len(model.classes_)
+        if K < 2 or not len(model.vocabulary) or not isinstance(model.form, LinearModel):
+            return {label: [] for label in labels}
+        weights = model.form.weights
+
+        def odds(numbers: Numbers) -> Floats:  # (B, labels)
+            rows = weights.rows(numbers)
+            own = rows[:, wanted]
+            return np.asarray(own - (rows.sum(axis=1, keepdims=True) - own) / (K - 1))
+
+        best = largest(odds, len(model.vocabulary), n, max(1, CELLS // K))
+        return {
+            label: self._named(numbers, odds(numbers)[:, at])
+            for at, (label, numbers) in enumerate(zip(labels, best, strict=True))
+        }
+
+    def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
+        """Where the model is undecided between two classes: the words that decide, strongest first."""
+        a, b = self._pair(label, rival)
+        linear, V = self._model.linear, len(self._model.vocabulary)
+        start = linear.log_prior + linear.intercept
+
+        def odds(numbers: Numbers) -> Floats:  # (B, 1)
+            rows = linear.weights.rows(numbers)
+            return np.asarray(rows[:, [a]] - rows[:, [b]])
+
+        block = max(1, CELLS // len(linear.classes))
+        (best,) = largest(lambda numbers: np.abs(odds(numbers)), V, V if n is None else n, block)
+        words = tuple(self._named(best, odds(best)[:, 0]))
+        return Hyperplane(label, rival, float(start[a] - start[b]), words)
+
+    def separating(
+        self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
+    ) -> list[SeparatingWord]:
+        """The words that most separate two classes by their counts, with z-scores and 95 % intervals."""
+        from textodds.judge.word_odds import separating_words, separation, strongest
+
+        a, b = self._pair(label, rival)
+        counts, vocabulary = selected(self._model.tally, self._model.recipe.selection)
+        ratios = separation(counts, a, b, prior=prior, documents=self._model.linear.presence)
+        numbers = strongest(ratios, n)
+        return separating_words(ratios, numbers, vocabulary.words(numbers))
+
+    def odds_ratios(
+        self, label: str, rival: str, words: Sequence[str], batches: Iterable[Batch]
+    ) -> tuple[OddsRatio, ...]:
+        """By what factor words multiply the odds of a label against its rival, by the data of training."""
+        from textodds.learn.softmax.odds_ratios import odds_ratios
+        from textodds.learn.softmax.regression import parameters_of
+        from textodds.learn.solvers.objective import Objective
+
+        model = self._model
+        if not model.recipe.learner.entry.is_penalised or "C" not in model.info.get("fit", {}):
+            raise Unsupported(
+                "standard errors are known of softmax regression at its optimum",
+                hint="train with the learner `softmax`; `hyperplane` has the odds ratios of any model",
+            )
+        a, b = model.class_number(label), model.class_number(rival)
+        numbers = model.vocabulary.find(list(words))
+        if (numbers < 0).any():
+            missing = words[int(np.flatnonzero(numbers < 0)[0])]
+            raise InputError(f"`{missing}` is not among the words of the model")
+        C = float(model.info["fit"]["C"])
+        objective = Objective(*self._design(batches), len(model.classes_), 1.0 / C)
+        return odds_ratios(objective, parameters_of(model.linear), numbers, list(words), a, b)
+
+    def _design(self, batches: Iterable[Batch]) -> tuple[Any, NDArray[np.int64], Floats]:
+        """Rows, class numbers and weights of labelled data."""
+        from scipy import sparse
+
+        codes: list[int] = []
+        weights, rows = [], []
+        for batch in batches:
+            codes += [self._model.class_number(label) for label in batch.label_list()]
+            weights.append(np.ones(len(batch)) if batch.weights is None else batch.weights)
+            rows.append(self._model.scorer.rows(batch.texts))
+        if not rows:
+            raise NoData("there are no rows to look at")
+        return sparse.vstack(rows, format="csr"), np.array(codes, dtype=np.int64), np.concatenate(weights)
+
+    def weights(self, given: str) -> WordWeights:
+        """Count, weight and log-odds against the mean of the other classes of a word in each class.
+
+        A word that the model does not have as ``given`` is looked for as the model spells it: without
+        capitals, or as a hash bucket.
+        """
+        model, word = self._model, given
+        if _number(model.vocabulary, word) < 0 and len(terms := model.recipe.settings.terms(given)) == 1:
+            word = terms[0]
+        number, K = _number(model.vocabulary, word), len(model.classes_)
+        known = number >= 0
+        weights = model.linear.weights.rows(np.array([number]))[0] if known else np.full(K, np.nan)  # (K,)
+        odds = weights - (weights.sum() - weights) / max(K - 1, 1)
+        counts = self._occurrences(word) if model.has_counts else [None] * K
+        by_class: dict[str, WordInClass] = {
+            label: {"count": count, "weight": float(w), "log_odds": float(o)}
+            for label, count, w, o in zip(model.classes_, counts, weights, odds, strict=True)
+        }
+        return {"word": word, "known": known, "by_class": by_class}
+
+    def _occurrences(self, word: str) -> list[float]:
+        tally = self._model.tally
+        by_class = np.zeros(len(tally.classes))
+        number = _number(tally.vocabulary, word)
+        if number >= 0:
+            cells = slice(int(tally.starts[number]), int(tally.starts[number + 1]))
+            by_class[tally.class_of[cells]] = tally.occurrences[cells] / 2**tally.fraction
+        return by_class.tolist()
+
+    def _named(self, numbers: Numbers, odds: Floats) -> list[tuple[str, float]]:
+        return list(zip(self._model.vocabulary.words(numbers), odds.tolist(), strict=True))
+
+    def _pair(self, label: str, rival: str) -> tuple[int, int]:
+        a, b = self._model.class_number(label), self._model.class_number(rival)
+        if a == b:
+            raise InputError(f"`{label}` cannot be its own rival", hint="name another class")
+        return a, b
+
+
+def _number(vocabulary: Vocabulary, word: str) -> int:
+    """The number of a word, -1 if it has none."""
+    number = int(vocabulary.find([word])[0])
+    if number < 0 and word.startswith("#"):  # `find` does not know a hash bucket by its name
+        names = vocabulary.words()
+        return names.index(word) if word in names else -1
+    return number
