@@ -247,10 +247,13 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     that are read first has it. ``beside`` says whether labels and weights stand beside the rows:
     ``labelled``, ``weighted``.
     """
+    if not (request.is_table or request.may_join):
+        yield from _text_record_parts(rows, request, origin)
+        return
     names: list[str] | None = None
     for pending in chunked(rows):
         group = _Rows(pending, request, origin, **beside)
-        group.check(lambda item: isinstance(item, (dict, Mapping)), {}, "a dict is")
+        group.check(lambda item: isinstance(item, Mapping), {}, "a dict is")
         if names is None or request.by_kind:
             first = group.items if request.is_table else [item for item in group.items if item][:1]
             if first:
@@ -259,6 +262,34 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
                 names = [keys[at] for at in places]
         columns = [[item.get(name) for item in group.items] for name in names or ()]
         yield group.part(names or [], columns, sparse=request.by_kind)
+
+
+def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin) -> Parts:
+    """Parts of mappings of which one text is read: no more of a row is held than its text and label."""
+    names: list[str] = []
+
+    def fields() -> Iterator[Row]:
+        text = label = weight = ""
+        for item, _, _, at, raw in rows:
+            if type(item) is not dict and not isinstance(item, Mapping):
+                unreadable = Unreadable(_reason(item, "a dict is"))
+                yield unreadable, None, None, at, _as_json(item).encode() if raw is None else raw
+                continue
+            if not names:
+                keys = [key for key in item if isinstance(key, str)]
+                names.extend(keys[place] for place in request.positions(origin.where, keys))
+                text, *others = names
+                label = others[0] if request.reads_labels else text
+                weight = others[-1] if request.reads_weights else text
+            yield item.get(text), item.get(label), item.get(weight), at, raw
+
+    for pending in chunked(fields()):
+        group = _Rows(pending, request, origin)
+        if not names:
+            group.check(lambda item: False, None, "a dict is")
+        beside = ((request.reads_labels, group.labels), (request.reads_weights, group.weights))
+        columns = [group.items, *(column for is_read, column in beside if is_read)]
+        yield group.part(names, columns[: len(names)])
 
 
 def row_parts(
@@ -290,11 +321,11 @@ class _Rows:
         weighted: bool = False,
     ) -> None:
         columns: Iterator[list[Any]] = map(list, zip(*pending, strict=True))
-        self.items, labels, weights, self._places, self._raws = columns
+        self.items, self.labels, self.weights, self._places, self._raws = columns
         pending.clear()
         self._request, self._origin = request, origin
-        self._labels = labels if labelled else None
-        self._weights = weights if weighted else None
+        self._labels = self.labels if labelled else None
+        self._weights = self.weights if weighted else None
         self._unreadable: Problems = {}
         self._strange: dict[int, object] = {}
 

@@ -62,6 +62,8 @@ class ColumnRequest:
         The columns, once they are known.
     is_found : bool
         Whether the schema was found from the source, rather than given.
+    fields : dict
+        Of texts, what each column of the last part is, for messages: text or label.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class ColumnRequest:
             )
         self.schema = schema
         self.is_found = schema is None
+        self.fields: dict[str, str] = {}
         self._texts = tuple(text)
         self._label = label
         self._weight = weight
@@ -115,6 +118,11 @@ class ColumnRequest:
     def reads_weights(self) -> bool:
         """Whether the weights are a column of the source."""
         return self._weight is not None
+
+    @property
+    def may_join(self) -> bool:
+        """Whether a text may be joined from several columns."""
+        return any(JOIN in name for name in self._texts)
 
     @property
     def is_tabular(self) -> bool:
@@ -165,6 +173,9 @@ class ColumnRequest:
         if self.by_kind:
             return self._places_by_kind(where, names, sparse=sparse)
         places = self._places_of_texts(where, names)
+        self.fields = {names[at]: "text" for each in places.columns.values() for at in each}
+        if places.label is not None:
+            self.fields[names[places.label]] = "label"
         if self.schema is None:
             why = GIVEN if self._texts else BY_NAME
             columns = tuple(Column(name, "text", why) for name in places.columns)
@@ -182,12 +193,6 @@ class ColumnRequest:
             if not self._header[1]:
                 self._header = where, list(names)
         return list(range(len(names)))
-
-    def fields(self, where: str, names: Sequence[str]) -> dict[str, str]:
-        """What each column of a source of texts is, for messages."""
-        places = self.places(where, names)
-        fields = {names[at]: "text" for each in places.columns.values() for at in each}
-        return fields if places.label is None else fields | {names[places.label]: "label"}
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""

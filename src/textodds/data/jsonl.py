@@ -40,7 +40,6 @@ def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
 def _rows(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]:
     """The object of each line that is not blank."""
     line = 0
-    fields: dict[str, str] = {}  # of texts, what each key is, for messages
     with files.trouble(file, lambda: line):
         while raw := stream.readline(RECORD_BYTES + 1):
             line += 1
@@ -53,17 +52,14 @@ def _rows(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]
                 raw = raw.removeprefix(files.BOM)
             row = raw.strip(BLANKS)
             if row:
-                item = _object(row, fields)
-                if not fields and not request.is_table and isinstance(item, dict):
-                    fields = request.fields(file.name, list(item))
-                yield item, None, None, line, row
+                yield _object(row, request), None, None, line, row
 
 
-def _object(row: bytes, fields: Mapping[str, str]) -> dict[str, object] | Unreadable:
+def _object(row: bytes, request: ColumnRequest) -> dict[str, object] | Unreadable:
     try:
         line = row.decode()
     except UnicodeDecodeError as error:
-        return Unreadable(_reason(row, fields) or not_utf8("line", error))
+        return Unreadable(_reason(row, request.fields) or not_utf8("line", error))
     try:
         item, end = _parse(line)
     except json.JSONDecodeError as error:

@@ -137,7 +137,8 @@ def _record_source(
     if isinstance(first, Mapping):
 
         def read(origin: Origin) -> Parts:
-            return record_parts(_paired_rows(source, None, None), request, origin)
+            rows = ((item, None, None, at, None) for at, item in enumerate(source, start=1))
+            return record_parts(rows, request, origin)
     else:
         assert isinstance(first, Sequence)
         request.refuse_names("a tuple")
@@ -196,6 +197,8 @@ def _row_source(
     elif isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
         parts = partial(row_parts, names=request.array_names(len(first)))
     else:
+        if not request.by_kind:
+            request.refuse_names(_described(source, "text"))
         what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
         raise InputError(f"{description} holds {what} not rows of a table", hint=HINT)
 
