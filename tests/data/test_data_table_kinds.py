@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tabled import kinds, read_table, rows
 
 from textodds.data import KINDS, Column, Schema
-from textodds.data.cells import MISSING, as_category, numbers_of
+from textodds.data.arrow import MISSING, as_category, numbers_of
 from textodds.errors import InputError, MissingColumn
 
 SENTENCES = [f"this is sentence number {n} of many" for n in range(30)]

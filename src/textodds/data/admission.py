@@ -17,6 +17,7 @@ from textodds.data import values
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
+from textodds.data.schema import GIVEN
 from textodds.data.values import Problems, Unreadable
 from textodds.errors import BadRow
 
@@ -45,9 +46,9 @@ class Values:
         """The values of a column; those of a table are Arrow's, texts may remain a list."""
         if not (request.is_table and isinstance(column, list)):
             return cls(column)
-        from textodds.data import cells
+        from textodds.data import arrow
 
-        return cls(*cells.of_list(column, name))
+        return cls(*arrow.of_list(column, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +110,24 @@ def admit(part: Part, request: ColumnRequest, rejects: Rejects) -> Batch | None:
     labels = weights = None
     if len(part.unreadable) < part.length:
         places = request.places(part.origin.where, part.names, sparse=part.sparse)
+        given = {column.name: column for column in request.used}
         for name, at in places.columns.items():
             read = [part.columns[place] for place in at] or [_absent(part)]
-            columns[name], bad = _checked(name, read, request)
+            column = given.get(name)
+            kind = "text" if column is None else column.kind
+            columns[name], bad = _checked(name, kind, [each.array for each in read], request)
             for each in read:
                 bad |= each.problems
-            found.add(bad, number=name if request.takes_for_number(name) else None)
-        if given := _beside(part, places.label, part.labels, wanted=request.reads_labels):
-            labels, bad = _checks(given.array).labels_of(given.array)
-            found.add(bad | given.problems)
-        if given := _beside(part, places.weight, part.weights, wanted=request.reads_weights):
-            are_strings = request.is_table or max(map(len, places.columns.values())) > 1  # those of CSV are
-            weights, bad = _checks(given.array, cells=are_strings).weights_of(given.array)
-            found.add(bad | given.problems)
+            seemed = kind == "number" and request.is_found and column is not None and column.why != GIVEN
+            found.add(bad, number=name if seemed else None)
+        if beside := _beside(part, places.label, part.labels, wanted=request.reads_labels):
+            labels, bad = _checks(beside.array).labels_of(beside.array)
+            found.add(bad | beside.problems)
+        if beside := _beside(part, places.weight, part.weights, wanted=request.reads_weights):
+            weights, bad = _checks(beside.array).weights_of(
+                beside.array, may_be_strings=request.is_table or request.may_join
+            )
+            found.add(bad | beside.problems)
     if found.reasons:
         found.reject(part, rejects)
         keep = np.ones(part.length, dtype=np.bool_)
@@ -146,17 +152,15 @@ def admit_texts(
     return admit(part, ColumnRequest.without_names(), rejects)
 
 
-def _checked(name: str, read: list[Values], request: ColumnRequest) -> tuple[Any, Problems]:
+def _checked(name: str, kind: str, arrays: list[Raw], request: ColumnRequest) -> tuple[Any, Problems]:
     """A column as it goes into a batch, joined from several where the request says so."""
-    arrays = [each.array for each in read]
     if not request.is_table:
         return _checks(arrays[0]).texts_of(arrays[0]) if len(arrays) == 1 else _joined_texts(arrays)
-    from textodds.data import cells
+    from textodds.data import arrow
 
-    kind = request.kind_of(name)
     if kind == "text":
-        return cells.texts_of(name, arrays[0]) if len(arrays) == 1 else cells.joined_texts(name, arrays)
-    return (cells.numbers_of if kind == "number" else cells.categories_of)(name, arrays[0])
+        return arrow.table_texts_of(name, arrays[0]) if len(arrays) == 1 else arrow.joined_texts(name, arrays)
+    return (arrow.numbers_of if kind == "number" else arrow.categories_of)(name, arrays[0])
 
 
 def _joined_texts(columns: list[Raw]) -> tuple[list[str], Problems]:
@@ -193,14 +197,13 @@ def _beside(part: Part, place: int | None, given: Values | None, *, wanted: bool
     return _absent(part) if given is None and wanted else given
 
 
-def _checks(column: Raw, *, cells: bool = False) -> ModuleType:
+def _checks(column: Raw) -> ModuleType:
     """What checks such values."""
     if isinstance(column, list):
         return values
     from textodds.data import arrow
-    from textodds.data import cells as of_tables
 
-    return of_tables if cells else arrow
+    return arrow
 
 
 class _Problems:

@@ -58,8 +58,6 @@ class ColumnRequest:
     is_table : bool
         Whether rows go by kinds of columns, and a text that is missing is an empty one. Of a source of
         texts, with one column, it is a bad row.
-    schema : Schema or None
-        The columns, once they are known.
     is_found : bool
         Whether the schema was found from the source, rather than given.
     fields : dict
@@ -93,8 +91,11 @@ class ColumnRequest:
                 "`label` names a column, but labels are given beside the table",
                 hint="leave out one of the two",
             )
-        self.schema = schema
         self.is_found = schema is None
+        self._schema = schema
+        self._found: tuple[tuple[str, ...], str | None] | None = (
+            None  # of texts: their columns, and the label
+        )
         self.fields: dict[str, str] = {}
         self._texts = tuple(text)
         self._label = label
@@ -105,9 +106,28 @@ class ColumnRequest:
         self._header: tuple[str, list[str]] = ("", [])  # what the first source of rows has, rows or not
 
     @property
+    def schema(self) -> Schema | None:
+        """The columns and the label, once they are known."""
+        if self._schema is None and self._found is not None:
+            names, label = self._found
+            why = GIVEN if self._texts else BY_NAME
+            self._schema = Schema(tuple(Column(name, "text", why) for name in names), label)
+        return self._schema
+
+    def have_no_names(self) -> None:
+        """Note that the source was read, and has no columns with names."""
+        if self._schema is None and self._found is None:
+            self._found = (), None
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        """The columns of a table that is read by their kinds, once they are known."""
+        return self._schema.used if self.by_kind and self._schema is not None else ()
+
+    @property
     def needs_rows(self) -> bool:
         """Whether the schema is to be found from the first rows."""
-        return self.by_kind and self.schema is None
+        return self.by_kind and self._schema is None
 
     @property
     def reads_labels(self) -> bool:
@@ -133,7 +153,7 @@ class ColumnRequest:
     def without_names(cls) -> ColumnRequest:
         """The request where texts have no name, and stand beside their labels and weights."""
         request = cls(labelled=False)
-        request.schema = Schema(())
+        request.have_no_names()
         return request
 
     def refuse_names(self, what: str) -> None:
@@ -149,21 +169,6 @@ class ColumnRequest:
                 hint=f"leave out `--{option}` ({option}=)",
             )
 
-    def kind_of(self, name: str) -> str:
-        """The kind of a column of a table."""
-        return self._column(name).kind
-
-    def takes_for_number(self, name: str) -> bool:
-        """Whether a column is one of numbers only by what the first rows hold."""
-        if not self.by_kind or not self.is_found:
-            return False
-        column = self._column(name)
-        return column.kind == "number" and column.why != GIVEN
-
-    def _column(self, name: str) -> Column:
-        assert self.schema is not None
-        return next(column for column in self.schema.columns if column.name == name)
-
     def places(self, where: str, names: Sequence[str], *, sparse: bool = False) -> Places:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse.
 
@@ -176,10 +181,8 @@ class ColumnRequest:
         self.fields = {names[at]: "text" for each in places.columns.values() for at in each}
         if places.label is not None:
             self.fields[names[places.label]] = "label"
-        if self.schema is None:
-            why = GIVEN if self._texts else BY_NAME
-            columns = tuple(Column(name, "text", why) for name in places.columns)
-            self.schema = Schema(columns, None if places.label is None else names[places.label])
+        if self._found is None:
+            self._found = tuple(places.columns), None if places.label is None else names[places.label]
         return places
 
     def positions(self, where: str, names: Sequence[str], *, sparse: bool = False) -> list[int]:
@@ -205,7 +208,7 @@ class ColumnRequest:
         where, listed = self._header
         names = list(dict.fromkeys([*listed, *(name for part in parts for name in part.names)]))
         if not names:
-            self.schema = Schema((), None)
+            self._schema = Schema(())
             return
         from textodds.data import kinds
 
@@ -220,7 +223,7 @@ class ColumnRequest:
                 f"no column of {where} can be used; there are {listed_columns}",
                 hint="say of what kind one is with `--columns NAME=category` (columns={'NAME': 'category'})",
             )
-        self.schema = Schema(tuple(found), None if label is None else names[label])
+        self._schema = Schema(tuple(found), None if label is None else names[label])
 
     def array_names(self, width: int) -> list[str]:
         """Names for the columns of rows without names: numbers, or those of the schema in their order."""
@@ -278,8 +281,7 @@ class ColumnRequest:
         return Places(by_name, label, beside.get("weight"))
 
     def _places_by_kind(self, where: str, names: Sequence[str], *, sparse: bool) -> Places:
-        assert self.schema is not None
-        used = self.schema.used
+        used = self.used
         if len(set(names)) < len(names):
             wanted = {column.name for column in used}
             refuse_twice(where, [name for name in names if name in wanted])

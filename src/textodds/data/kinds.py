@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textodds.data import arrow, cells
+from textodds.data import arrow
 from textodds.data.batch import BATCH_ROWS
 from textodds.data.schema import Column
 
@@ -41,7 +41,7 @@ def found(name: str, parts: Sequence[Part]) -> Column:
     for part in parts:
         if name in part.names and rows < BATCH_ROWS:
             first = part.columns[part.names.index(name)].array[: BATCH_ROWS - rows]
-            arrays.append(cells.plain(first))
+            arrays.append(arrow.plain(first))
         rows += part.length
     array = _joined(name, arrays)
     kind = array.type
@@ -50,12 +50,12 @@ def found(name: str, parts: Sequence[Part]) -> Column:
     if pa.types.is_boolean(kind):
         return Column(name, "category", "true or false")
     if pa.types.is_dictionary(kind):
-        categories, _ = cells.categories_of(name, array)
+        categories, _ = arrow.categories_of(name, array)
         return _category(name, categories)
-    if cells.is_number(kind):
-        return _of_numbers(name, cells.numbers_of(name, array)[0])
+    if arrow.is_number(kind):
+        return _of_numbers(name, arrow.numbers_of(name, array)[0])
     if arrow.is_string(kind):
-        return _of_strings(name, cells.sound(name, array)[0])
+        return _of_strings(name, arrow.sound(name, array)[0])
     return Column(name, "ignore", f"{_called(kind)} are not used")
 
 
@@ -69,12 +69,12 @@ def _of_numbers(name: str, numbers: NDArray[np.float64]) -> Column:
 
 
 def _of_strings(name: str, array: Any) -> Column:
-    present = cells.stripped(array).drop_null()
+    present = arrow.stripped(array).drop_null()
     if not len(present):
         return Column(name, "ignore", NO_VALUES)
-    _, problems = cells.numbers_of(name, present.slice(0, FEW))
+    _, problems = arrow.numbers_of(name, present.slice(0, FEW))
     if not problems:  # not every word is looked at as a number
-        numbers, problems = cells.numbers_of(name, present)
+        numbers, problems = arrow.numbers_of(name, present)
     if not problems:
         return _of_numbers(name, numbers)
     different = pc.count_distinct(present).as_py()
@@ -84,7 +84,7 @@ def _of_strings(name: str, array: Any) -> Column:
     if len(present) >= ID_ROWS and different >= ID_DIFFERENT * len(present):
         nearly = "" if different == len(present) else "nearly "
         return Column(name, "ignore", f"a different value in {nearly}every row")
-    return _category(name, cells.categories_of(name, present)[0])
+    return _category(name, arrow.categories_of(name, present)[0])
 
 
 def _category(name: str, categories: Any) -> Column:
@@ -105,9 +105,9 @@ def _joined(name: str, arrays: list[Any]) -> Any:
     try:
         if len(types) == 1 and not pa.types.is_dictionary(arrays[0].type):
             return pa.concat_arrays(arrays)
-        if all(map(cells.is_number, types)):
-            return pa.concat_arrays([pa.array(cells.numbers_of(name, array)[0]) for array in arrays])
-        return pa.concat_arrays([cells.categories_of(name, array)[0] for array in arrays])
+        if all(map(arrow.is_number, types)):
+            return pa.concat_arrays([pa.array(arrow.numbers_of(name, array)[0]) for array in arrays])
+        return pa.concat_arrays([arrow.categories_of(name, array)[0] for array in arrays])
     except (pa.ArrowException, ValueError):  # lists beside numbers, say
         return arrays[0]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -41,29 +42,149 @@ def object_source(
     labels, weights = frames.column_of(labels), frames.column_of(weights)
     if request.is_table:
         _check_beside("row", labels=labels, weights=weights)
-    elif frames.is_column(source) or labels is not None:
+    elif labels is not None or frames.is_column(source):
         source = frames.column_of(source)
-        if frames.is_column(source):
-            return _text_source(source, labels, weights, request, rejects)
-    if frames.is_stream(source):
-        refuse("a stream" if request.is_table else "a table", labels=labels, weights=weights)
-        read = partial(frames.stream_parts, source, request)
-        is_replayable = hasattr(source, "__len__")
-        return _source(request, _described(source, "row"), read, rejects, replayable=is_replayable)
-    table = _table(source, request)
-    if table is not None:
-        return _table_source(source, table, labels, weights, request, rejects)
-    if request.is_table:
-        return _row_source(source, first, labels, weights, request, rejects)
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
-        raise InputError(
-            f"cannot read texts from {_article(type(source).__name__)}",
-            hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
+    return _Object(source, labels, weights, request, rejects).opened(first)
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """An object that is to be read, and what stands beside it."""
+
+    source: Any
+    labels: Column | None
+    weights: Column | None
+    request: ColumnRequest
+    rejects: Rejects
+
+    def opened(self, first: object) -> Source:
+        source, request = self.source, self.request
+        if not request.is_table and frames.is_column(source):
+            return self._texts()
+        if frames.is_stream(source):
+            self._refuse_beside("a stream" if request.is_table else "a table")
+            replayable = hasattr(source, "__len__")
+            return self._made("row", partial(frames.stream_parts, source, request), replayable=replayable)
+        table = _table(source, request)
+        if table is not None:
+            return self._table(table)
+        if not isinstance(source, Iterable) or isinstance(source, bytes):
+            if request.is_table:
+                raise InputError(f"cannot read a table from {_article(frames.name_of(source))}", hint=HINT)
+            raise InputError(
+                f"cannot read texts from {_article(type(source).__name__)}",
+                hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
+            )
+        if request.is_table:
+            return self._rows(first)
+        if isinstance(first, Mapping):
+            self._refuse_beside("rows with labels of their own")
+            return self._made("row", self._records)
+        if isinstance(first, (tuple, list)):
+            self._refuse_beside("rows with labels of their own")
+            return self._tuples(len(first))
+        return self._texts(may_be_rows=first is None)
+
+    def _made(
+        self,
+        item: str,
+        read: Callable[[Origin], Parts],
+        *,
+        request: ColumnRequest | None = None,
+        replayable: bool | None = None,
+    ) -> Source:
+        """The source of what ``read`` yields; as many items as the object has a length."""
+        origin = Origin(_described(self.source, item), "row")
+        if replayable is None:
+            replayable = not any(
+                isinstance(each, Iterator) for each in (self.source, self.labels, self.weights)
+            )
+        request = request or self.request
+        return Source(request, origin.where, lambda *_: read(origin), self.rejects, replayable=replayable)
+
+    def _refuse_beside(self, what: str) -> None:
+        refuse(what, labels=self.labels, weights=self.weights)
+
+    def _table(self, table: Table) -> Source:
+        if not self.request.is_table:
+            self._refuse_beside("a table")
+        labels, weights = (
+            column if column is None or hasattr(column, "__getitem__") else list(column)
+            for column in (self.labels, self.weights)
         )
-    if isinstance(first, (tuple, list, Mapping)):
-        refuse("rows with labels of their own", labels=labels, weights=weights)
-        return _record_source(source, first, request, rejects)
-    return _text_source(source, labels, weights, request, rejects, may_be_rows=first is None)
+        length = len(table.columns[0]) if table.columns else 0
+        _check_lengths(range(length), labels, weights)
+        origin = Origin(f"{_article(frames.name_of(self.source))} of {_count_of(length, 'row')}", "row")
+        read = partial(frames.table_parts, table, labels, weights, self.request, origin)
+        return Source(self.request, origin.where, lambda *_: read(), self.rejects)
+
+    def _texts(self, *, may_be_rows: bool = False) -> Source:
+        """The source of texts; nulls only, or none at all, could be anything."""
+        columns = (self.source, self.labels, self.weights)
+        is_unknown = may_be_rows and self.labels is None and self.weights is None
+        if not is_unknown:
+            description = _described(self.source, "text")
+            self.request.refuse_names(description)
+            if self.labels is None and self.request.labelled:
+                raise InputError(
+                    f"{description} comes without labels",
+                    hint="give as many `labels`, or pairs of text and label, or a table with a label column",
+                )
+            _check_beside("text", labels=self.labels, weights=self.weights)
+            _check_lengths(*columns)
+        request = ColumnRequest.without_names()
+
+        def read(origin: Origin) -> Parts:
+            if all(column is None or hasattr(column, "__getitem__") for column in columns):
+                table = Table([TEXT], [self.source])
+                return frames.table_parts(table, self.labels, self.weights, request, origin)
+            return text_parts(_paired_rows(*map(frames.items_of, columns)), origin, **self._beside)
+
+        return self._made("row" if is_unknown else "text", read, request=request)
+
+    @property
+    def _beside(self) -> dict[str, bool]:
+        return {"labelled": self.labels is not None, "weighted": self.weights is not None}
+
+    def _records(self, origin: Origin) -> Parts:
+        rows = ((item, None, None, at, None) for at, item in enumerate(self.source, start=1))
+        return record_parts(rows, self.request, origin)
+
+    def _tuples(self, width: int) -> Source:
+        """The source of pairs of text and label, or of these with a weight."""
+        self.request.refuse_names("a tuple")
+        if not 2 <= width <= 3:
+            raise InputError(
+                f"row 1 of {_described(self.source, 'row')} has {width} items",
+                hint="give (text, label) or (text, label, weight)",
+            )
+
+        def read(origin: Origin) -> Parts:
+            rows = _tuple_rows(self.source, width)
+            return text_parts(rows, origin, labelled=self.request.labelled, weighted=width == 3)
+
+        return self._made("row", read, request=ColumnRequest.without_names())
+
+    def _rows(self, first: object) -> Source:
+        """The source of a table that comes row by row."""
+        _check_lengths(self.source, self.labels, self.weights)
+        names: list[str] | None = None
+        if isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
+            names = self.request.array_names(len(first))
+        elif first is not None and not isinstance(first, Mapping):
+            if not self.request.by_kind:
+                self.request.refuse_names(_described(self.source, "text"))
+            what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
+            raise InputError(f"{_described(self.source, 'row')} holds {what} not rows of a table", hint=HINT)
+
+        def read(origin: Origin) -> Parts:
+            items = (item.tolist() if isinstance(item, np.ndarray) else item for item in self.source)
+            rows = _paired_rows(items, frames.items_of(self.labels), frames.items_of(self.weights))
+            if names is None:
+                return record_parts(rows, self.request, origin, **self._beside)
+            return row_parts(rows, names, self.request, origin, **self._beside)
+
+        return self._made("row", read)
 
 
 def _check_beside(item: str, **columns: Any) -> None:
@@ -80,135 +201,6 @@ def _check_lengths(texts: object, labels: object, weights: object) -> None:
     for column, name in ((labels, "labels"), (weights, "weights")):
         if isinstance(column, Sized) and isinstance(texts, Sized) and len(column) != len(texts):
             raise LengthMismatch(len(texts), len(column), name)
-
-
-def _source(
-    request: ColumnRequest,
-    description: str,
-    read: Callable[[Origin], Parts],
-    rejects: Rejects,
-    *,
-    replayable: bool = True,
-) -> Source:
-    origin = Origin(description, "row")
-    return Source(request, description, lambda rejects, _: read(origin), rejects, replayable=replayable)
-
-
-def _text_source(
-    texts: Any,
-    labels: Column | None,
-    weights: Column | None,
-    request: ColumnRequest,
-    rejects: Rejects,
-    *,
-    may_be_rows: bool = False,
-) -> Source:
-    """The source of texts, with what stands beside them; nulls only, or none at all, could be anything."""
-    columns = [texts, labels, weights]
-    is_unknown = may_be_rows and labels is None and weights is None
-    description = _described(texts, "row" if is_unknown else "text")
-    if not is_unknown:
-        request.refuse_names(description)
-        if labels is None and request.labelled:
-            raise InputError(
-                f"{description} comes without labels",
-                hint="give as many `labels`, or pairs of text and label, or a table with a label column",
-            )
-        _check_beside("text", labels=labels, weights=weights)
-        _check_lengths(texts, labels, weights)
-    unnamed = ColumnRequest.without_names()
-    if all(column is None or hasattr(column, "__getitem__") for column in columns):
-        read = partial(frames.table_parts, Table([TEXT], [texts]), labels, weights, unnamed)
-    else:
-        read = partial(_paired_parts, *columns)
-    return _source(unnamed, description, read, rejects, replayable=_is_replayable(*columns))
-
-
-def _paired_parts(texts: Any, labels: Column | None, weights: Column | None, origin: Origin) -> Parts:
-    rows = _paired_rows(*map(frames.items_of, (texts, labels, weights)))
-    return text_parts(rows, origin, labelled=labels is not None, weighted=weights is not None)
-
-
-def _record_source(
-    source: Iterable[object], first: object, request: ColumnRequest, rejects: Rejects
-) -> Source:
-    """The source of rows that are all like ``first``: mappings, or tuples of text, label and weight."""
-    description = _described(source, "row")
-    if isinstance(first, Mapping):
-
-        def read(origin: Origin) -> Parts:
-            rows = ((item, None, None, at, None) for at, item in enumerate(source, start=1))
-            return record_parts(rows, request, origin)
-    else:
-        assert isinstance(first, Sequence)
-        request.refuse_names("a tuple")
-        width, labelled = len(first), request.labelled
-        if not 2 <= width <= 3:
-            raise InputError(
-                f"row 1 of {description} has {width} items",
-                hint="give (text, label) or (text, label, weight)",
-            )
-        request = ColumnRequest.without_names()
-
-        def read(origin: Origin) -> Parts:
-            return text_parts(_tuple_rows(source, width), origin, labelled=labelled, weighted=width == 3)
-
-    return _source(request, description, read, rejects, replayable=_is_replayable(source))
-
-
-def _table_source(
-    source: Any,
-    table: Table,
-    labels: Column | None,
-    weights: Column | None,
-    request: ColumnRequest,
-    rejects: Rejects,
-) -> Source:
-    if not request.is_table:
-        refuse("a table", labels=labels, weights=weights)
-    labels, weights = (
-        column if column is None or hasattr(column, "__getitem__") else list(column)
-        for column in (labels, weights)
-    )
-    length = len(table.columns[0]) if table.columns else 0
-    _check_lengths(range(length), labels, weights)
-    description = f"{_article(frames.name_of(source))} of {_count_of(length, 'row')}"
-    return _source(
-        request, description, partial(frames.table_parts, table, labels, weights, request), rejects
-    )
-
-
-def _row_source(
-    source: Any,
-    first: object,
-    labels: Column | None,
-    weights: Column | None,
-    request: ColumnRequest,
-    rejects: Rejects,
-) -> Source:
-    """The source of a table that comes row by row."""
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
-        raise InputError(f"cannot read a table from {_article(frames.name_of(source))}", hint=HINT)
-    _check_lengths(source, labels, weights)
-    description = _described(source, "row")
-    parts: Callable[..., Parts]
-    if first is None or isinstance(first, Mapping):
-        parts = record_parts
-    elif isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
-        parts = partial(row_parts, names=request.array_names(len(first)))
-    else:
-        if not request.by_kind:
-            request.refuse_names(_described(source, "text"))
-        what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
-        raise InputError(f"{description} holds {what} not rows of a table", hint=HINT)
-
-    def read(origin: Origin) -> Parts:
-        items = (item.tolist() if isinstance(item, np.ndarray) else item for item in source)
-        rows = _paired_rows(items, frames.items_of(labels), frames.items_of(weights))
-        labelled, weighted = labels is not None, weights is not None
-        return parts(rows, request=request, origin=origin, labelled=labelled, weighted=weighted)
-
-    return _source(request, description, read, rejects, replayable=_is_replayable(source, labels, weights))
 
 
 def _table(source: Any, request: ColumnRequest) -> Table | None:
@@ -282,10 +274,6 @@ def _tuple_rows(items: Iterable[object], size: int) -> Iterator[Row]:
         else:
             shown = f"{len(item)} items" if isinstance(item, (tuple, list)) else f"a {type(item).__name__}"
             yield Unreadable(f"{shown}, where {size} items are expected"), None, None, at, None
-
-
-def _is_replayable(*columns: Any) -> bool:
-    return not any(isinstance(column, Iterator) for column in columns)
 
 
 def _described(source: Any, item: str) -> str:

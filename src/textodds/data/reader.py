@@ -149,7 +149,7 @@ def read(
 
     Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``; so do categories of a table, the
     text ``"3.0"`` included. In a table a value is missing where it is null or NaN, or one of the strings
-    in `cells.MISSING`; that is never bad, and a text that is missing is empty. Files and options that cannot
+    in `arrow.MISSING`; that is never bad, and a text that is missing is empty. Files and options that cannot
     be used raise here; what lies in the files raises when the source is iterated.
 
     Examples

@@ -110,7 +110,9 @@ class Source:
             except BaseException:
                 self.rejects.close()
                 raise
-        self._request.schema = schema = self._request.schema or Schema(())
+            self._request.have_no_names()
+        schema = self._request.schema
+        assert schema is not None
         return schema
 
     def __iter__(self) -> Iterator[Batch]:
@@ -159,7 +161,7 @@ class Source:
                 del part  # while a batch is counted, its rows need not be held
                 if batch is not None:
                     yield batch
-            self._request.schema = self._request.schema or Schema(())
+            self._request.have_no_names()
         finally:
             parts.close()
             self.rejects.close()
