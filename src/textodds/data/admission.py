@@ -238,33 +238,38 @@ class _Problems:
 def text_parts(rows: Iterable[Row], origin: Origin, *, labelled: bool, weighted: bool) -> Parts:
     """Parts of rows that are texts."""
     request = ColumnRequest.without_names()
-    for pending in chunked(rows):
+
+    def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, labelled=labelled, weighted=weighted)
-        yield group.part([TEXT], [group.items])
+        return group.part([TEXT], [group.items])
+
+    yield from map(part, chunked(rows))
 
 
 def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **beside: bool) -> Parts:
     """Parts of rows that are mappings; their keys are the columns, and a key that a row lacks is null in it.
 
-    The columns of texts are those of the first row. Of a table a column is missing only if none of the rows
-    that are read first has it. ``beside`` says whether labels and weights stand beside the rows:
-    ``labelled``, ``weighted``.
+    The column of a text is one of the first row. Of a table, and of a text that is joined, a column is
+    missing only if none of the rows that are read first has it. ``beside`` says whether labels and weights
+    stand beside the rows: ``labelled``, ``weighted``.
     """
     if not (request.is_table or request.may_join):
         yield from _text_record_parts(rows, request, origin)
         return
-    names: list[str] | None = None
-    for pending in chunked(rows):
+    names: list[str] = []
+
+    def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, **beside)
         group.check(lambda item: isinstance(item, Mapping), {}, "a dict is")
-        if names is None or request.by_kind:
-            first = group.items if request.is_table else [item for item in group.items if item][:1]
-            if first:
-                keys = [key for key in dict.fromkeys(chain.from_iterable(first)) if isinstance(key, str)]
-                places = request.positions(origin.where, keys, sparse=names is not None)
-                names = [keys[at] for at in places]
-        columns = [[item.get(name) for item in group.items] for name in names or ()]
-        yield group.part(names or [], columns, sparse=request.by_kind)
+        if not names or request.by_kind:
+            keys = [key for key in dict.fromkeys(chain.from_iterable(group.items)) if isinstance(key, str)]
+            if keys or request.by_kind:
+                places = request.positions(origin.where, keys, sparse=bool(names))
+                names[:] = [keys[at] for at in places]
+        columns = [[item.get(name) for item in group.items] for name in names]
+        return group.part(list(names), columns, sparse=request.by_kind)
+
+    yield from map(part, chunked(rows))
 
 
 def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin) -> Parts:
@@ -275,8 +280,7 @@ def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Orig
         text = label = weight = ""
         for item, _, _, at, raw in rows:
             if type(item) is not dict and not isinstance(item, Mapping):
-                unreadable = Unreadable(_reason(item, "a dict is"))
-                yield unreadable, None, None, at, _as_json(item).encode() if raw is None else raw
+                yield Unreadable(_reason(item, "a dict is")), None, None, at, raw or _as_bytes(item)
                 continue
             if not names:
                 keys = [key for key in item if isinstance(key, str)]
@@ -286,13 +290,15 @@ def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Orig
                 weight = others[-1] if request.reads_weights else text
             yield item.get(text), item.get(label), item.get(weight), at, raw
 
-    for pending in chunked(fields()):
+    def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin)
         if not names:
             group.check(lambda item: False, None, "a dict is")
         beside = ((request.reads_labels, group.labels), (request.reads_weights, group.weights))
         columns = [group.items, *(column for is_read, column in beside if is_read)]
-        yield group.part(names, columns[: len(names)])
+        return group.part(names, columns[: len(names)])
+
+    yield from map(part, chunked(fields()))
 
 
 def row_parts(
@@ -301,14 +307,16 @@ def row_parts(
     """Parts of rows that are sequences, with as many items as there are ``names``; else as `record_parts`."""
     width = len(names)
     chosen = request.positions(origin.where, names)
-    for pending in chunked(rows):
+
+    def is_row(item: object) -> bool:
+        return isinstance(item, (tuple, list)) and len(item) == width
+
+    def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, **beside)
-        group.check(
-            lambda item: isinstance(item, (tuple, list)) and len(item) == width,
-            [None] * width,
-            f"{width} items are",
-        )
-        yield group.part([names[at] for at in chosen], [[item[at] for item in group.items] for at in chosen])
+        group.check(is_row, [None] * width, f"{width} items are")
+        return group.part([names[at] for at in chosen], [[item[at] for item in group.items] for at in chosen])
+
+    yield from map(part, chunked(rows))
 
 
 class _Rows:
@@ -355,7 +363,7 @@ class _Rows:
             if looked is not None:
                 return looked
             row = {name: column[at] for name, column in shown.items()}
-            return _as_json(self._strange.get(at, row)).encode(errors="backslashreplace")
+            return _as_bytes(self._strange.get(at, row))
 
         return Part(
             self._origin,
@@ -412,6 +420,10 @@ def _reason(item: object, expected: str) -> str:
 
 def _as_json(row: object) -> str:
     return json.dumps(row, ensure_ascii=False, default=_plain, skipkeys=True)
+
+
+def _as_bytes(row: object) -> bytes:
+    return _as_json(row).encode(errors="backslashreplace")
 
 
 def _plain(value: object) -> object:
