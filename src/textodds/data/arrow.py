@@ -18,7 +18,7 @@ from textodds.data import values
 from textodds.data.values import Problems, Unusable
 from textodds.errors import InputError
 
-Array: TypeAlias = Any  # pyarrow has no types of its own
+Array: TypeAlias = pa.Array
 
 # Strings that stand for no value, in whatever source: a table means the same in CSV and in a frame.
 MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -97,7 +97,7 @@ def kept(array: Array, keep: NDArray[np.bool_]) -> Array | list[str]:
         return [array[int(at)].as_py() for at in np.flatnonzero(keep)]
 
 
-def as_python(scalar: Array) -> object:
+def as_python(scalar: pa.Scalar) -> object:
     """The value of ``scalar``, as bytes where it is not the UTF-8 it claims to be."""
     try:
         return scalar.as_py()
@@ -118,12 +118,12 @@ def _strings(array: Array) -> Array:
     return array
 
 
-def is_string(kind: Array) -> bool:
+def is_string(kind: pa.DataType) -> bool:
     """Whether ``kind`` is a type of strings."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view")
 
 
-def is_bytes(kind: Array) -> bool:
+def is_bytes(kind: pa.DataType) -> bool:
     """Whether ``kind`` is a type of bytes of any length."""
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or str(kind) == "binary_view")
 
@@ -296,12 +296,12 @@ def stripped(array: Array) -> Array:
     return pc.if_else(missing, pa.scalar(None, array.type), array)
 
 
-def is_number(kind: Array) -> bool:
+def is_number(kind: pa.DataType) -> bool:
     """Whether ``kind`` is a type of numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def unreadable(name: str, kind: Array, what: str) -> InputError:
+def unreadable(name: str, kind: pa.DataType, what: str) -> InputError:
     """The error for a column of a type that cannot be read as it should."""
     return InputError(
         f"column `{name}` holds {kind}, which cannot be read as {what}",

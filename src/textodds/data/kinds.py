@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -68,7 +68,7 @@ def _of_numbers(name: str, numbers: NDArray[np.float64]) -> Column:
     return Column(name, "number", f"numbers, {len(different):,} different")
 
 
-def _of_strings(name: str, array: Any) -> Column:
+def _of_strings(name: str, array: pa.Array) -> Column:
     present = arrow.stripped(array).drop_null()
     if not len(present):
         return Column(name, "ignore", NO_VALUES)
@@ -87,14 +87,14 @@ def _of_strings(name: str, array: Any) -> Column:
     return _category(name, arrow.categories_of(name, present)[0])
 
 
-def _category(name: str, categories: Any) -> Column:
+def _category(name: str, categories: pa.Array) -> Column:
     different = pc.count_distinct(categories).as_py()
     if not different:
         return Column(name, "ignore", NO_VALUES)
     return Column(name, "category", f"{different:,} different value{'' if different == 1 else 's'}")
 
 
-def _joined(name: str, arrays: list[Any]) -> Any:
+def _joined(name: str, arrays: list[pa.Array]) -> pa.Array:
     """``arrays`` as one; as strings where their types differ, as those of JSON can."""
     arrays = [array for array in arrays if not pa.types.is_null(array.type)]
     if not arrays:
@@ -112,7 +112,7 @@ def _joined(name: str, arrays: list[Any]) -> Any:
         return arrays[0]
 
 
-def _called(kind: Any) -> str:
+def _called(kind: pa.DataType) -> str:
     types = pa.types
     if types.is_date(kind) or types.is_timestamp(kind):
         return "dates"
