@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from textodds.cli.commands import F, argument, option, together
 from textodds.cli.output import one_line
 from textodds.data import READ_OPTIONS, Batch, Source, read
-from textodds.data.formats import FORMATS
+from textodds.data.files import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
@@ -24,7 +24,7 @@ from textodds.model.text_model import TextModel
 from textodds.text import Selection, TextSettings, Weighting
 
 if TYPE_CHECKING:
-    from textodds.data import TableSource
+    from textodds.data import Source
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
 
@@ -364,12 +364,10 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     return together(named, *([model] if like else []))
 
 
-def rows_for(model: TableModel, data: Sequence[str], options: Reading, *, labelled: bool) -> TableSource:
+def rows_for(model: TableModel, data: Sequence[str], options: Reading, *, labelled: bool) -> Source:
     """The source of rows for a model, its columns read as in training."""
-    from textodds.data import read_table
-
     paths = paths_of(data, options.get("query"))
-    return read_table(paths, schema=model.schema, labelled=labelled, **reading_of(options))
+    return read(paths, schema=model.schema, labelled=labelled, **reading_of(options))
 
 
 def said_row(model: TableModel, text: str) -> dict[str, object]:

@@ -24,7 +24,7 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
-from textodds.data import Column, Schema, read_table
+from textodds.data import Column, Schema, read
 from textodds.errors import InputError, NoData, suggestion
 from textodds.study.report import Picture, boundaries, densities
 from textodds.study.report.gaussian_fits import LabelledPoints
@@ -235,13 +235,13 @@ def _table(
 ) -> NumberTable:
     """The columns that ``choose`` takes of the data."""
     files, reading = paths_of(data, None), reading_of(options)
-    source = read_table(files, **reading)
+    source = read(files, columns={}, **reading)
     schema = source.schema
     names = choose(source.description, schema)
     if source.size is not None:  # files: read again, but only what is drawn
         source.rejects.close()
         drawn = Schema(tuple(Column(name, "number", "drawn") for name in names), schema.label)
-        source = read_table(files, schema=drawn, **reading | {"label": schema.label})
+        source = read(files, schema=drawn, **reading | {"label": schema.label})
     elif strange := [name for name in names if name not in schema.names("number")]:
         raise InputError(
             f"column `{strange[0]}` of {source.description} does not seem to be numbers",

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from textodds.cli.options import portions
 from textodds.cli.output import counted, one_line, say
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import ProgressColumn
 
-    from textodds.data.source import Stream
+    from textodds.data import Batch, Source
 
-B = TypeVar("B")
 
 # Sooner a bar is only a flicker, and loading what draws it costs a tenth of a second.
 DELAY = 0.5  # seconds
@@ -31,17 +30,17 @@ class Progress(Observer):
 
     def __init__(self, *, quiet: bool, shown: bool) -> None:
         self.rows_read = self.bytes_read = 0
-        self.sources: list[Stream[Any]] = []
+        self.sources: list[Source] = []
         self._quiet, self._shown, self._doing = quiet, shown, ""
         self._display: Bar | None = None
         self._began = 0.0
 
     @property
-    def source(self) -> Stream[Any]:
+    def source(self) -> Source:
         """The source of the last pass."""
         return self.sources[-1]
 
-    def begin(self, source: Stream[B], doing: str) -> None:
+    def begin(self, source: Source, doing: str) -> None:
         """A bar for the pass, which appears once it takes a while."""
         self.clear()
         if all(source is not other for other in self.sources):
@@ -51,7 +50,7 @@ class Progress(Observer):
         self.rows_read = self.bytes_read = 0
         self._doing, self._began = doing, time.monotonic()
 
-    def rows(self, source: Stream[B], n: int) -> None:
+    def rows(self, source: Source, n: int) -> None:
         """So many more rows have passed."""
         self.rows_read += n
         self.bytes_read = source.bytes_read
@@ -66,7 +65,7 @@ class Progress(Observer):
         rate_now = self.rows_read / max(time.monotonic() - self._began, 1e-9)
         self._update(completed=self.bytes_read, rows=self.rows_read, rate=rate_now)
 
-    def end(self, source: Stream[B]) -> None:
+    def end(self, source: Source) -> None:
         """The bar vanishes."""
         self.bytes_read, self._doing = source.bytes_read, ""
         self.clear()
@@ -151,8 +150,8 @@ def progress(*, quiet: bool, bar: bool = True) -> Iterator[Progress]:
 
 @contextlib.contextmanager
 def watched(
-    source: Stream[B], doing: str, *, quiet: bool, bar: bool = True, classes: int | None = None
-) -> Iterator[Iterator[B]]:
+    source: Source, doing: str, *, quiet: bool, bar: bool = True, classes: int | None = None
+) -> Iterator[Iterator[Batch]]:
     """The batches of one source, read ahead, the pass drawn as `progress` does.
 
     They are small enough to be scored for so many ``classes``, if these are given.

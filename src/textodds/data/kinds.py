@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from textodds.data import arrow, cells
+from textodds.data import arrow
+from textodds.data.batch import BATCH_ROWS
 from textodds.data.schema import Column
+
+if TYPE_CHECKING:
+    from textodds.data.admission import Part
 
 # A text has more words than this on average, and most texts are different.
 TEXT_WORDS = 4.0
@@ -30,21 +35,27 @@ FEW = 64
 NO_VALUES = "no values"
 
 
-def found(name: str, arrays: list[Any]) -> Column:
-    """The column ``name`` of a kind that suits ``arrays``, its first values in pieces."""
-    array = _joined(name, [cells.plain(array) for array in arrays])
+def found(name: str, parts: Sequence[Part]) -> Column:
+    """The column ``name`` of a kind that suits its values in ``parts``, the first rows of a source."""
+    arrays, rows = [], 0
+    for part in parts:
+        if name in part.names and rows < BATCH_ROWS:
+            first = part.columns[part.names.index(name)].array[: BATCH_ROWS - rows]
+            arrays.append(arrow.plain(first))
+        rows += part.length
+    array = _joined(name, arrays)
     kind = array.type
     if not len(array) or array.null_count == len(array):
         return Column(name, "ignore", NO_VALUES)
     if pa.types.is_boolean(kind):
         return Column(name, "category", "true or false")
     if pa.types.is_dictionary(kind):
-        categories, _ = cells.categories_of(name, array)
+        categories, _ = arrow.categories_of(name, array)
         return _category(name, categories)
-    if cells.is_number(kind):
-        return _of_numbers(name, cells.numbers_of(name, array)[0])
+    if arrow.is_number(kind):
+        return _of_numbers(name, arrow.numbers_of(name, array)[0])
     if arrow.is_string(kind):
-        return _of_strings(name, cells.sound(name, array)[0])
+        return _of_strings(name, arrow.sound(name, array)[0])
     return Column(name, "ignore", f"{_called(kind)} are not used")
 
 
@@ -57,13 +68,13 @@ def _of_numbers(name: str, numbers: NDArray[np.float64]) -> Column:
     return Column(name, "number", f"numbers, {len(different):,} different")
 
 
-def _of_strings(name: str, array: Any) -> Column:
-    present = cells.stripped(array).drop_null()
+def _of_strings(name: str, array: pa.Array) -> Column:
+    present = arrow.stripped(array).drop_null()
     if not len(present):
         return Column(name, "ignore", NO_VALUES)
-    _, problems = cells.numbers_of(name, present.slice(0, FEW))
+    _, problems = arrow.numbers_of(name, present.slice(0, FEW))
     if not problems:  # not every word is looked at as a number
-        numbers, problems = cells.numbers_of(name, present)
+        numbers, problems = arrow.numbers_of(name, present)
     if not problems:
         return _of_numbers(name, numbers)
     different = pc.count_distinct(present).as_py()
@@ -73,17 +84,17 @@ def _of_strings(name: str, array: Any) -> Column:
     if len(present) >= ID_ROWS and different >= ID_DIFFERENT * len(present):
         nearly = "" if different == len(present) else "nearly "
         return Column(name, "ignore", f"a different value in {nearly}every row")
-    return _category(name, cells.categories_of(name, present)[0])
+    return _category(name, arrow.categories_of(name, present)[0])
 
 
-def _category(name: str, categories: Any) -> Column:
+def _category(name: str, categories: pa.Array) -> Column:
     different = pc.count_distinct(categories).as_py()
     if not different:
         return Column(name, "ignore", NO_VALUES)
     return Column(name, "category", f"{different:,} different value{'' if different == 1 else 's'}")
 
 
-def _joined(name: str, arrays: list[Any]) -> Any:
+def _joined(name: str, arrays: list[pa.Array]) -> pa.Array:
     """``arrays`` as one; as strings where their types differ, as those of JSON can."""
     arrays = [array for array in arrays if not pa.types.is_null(array.type)]
     if not arrays:
@@ -94,14 +105,14 @@ def _joined(name: str, arrays: list[Any]) -> Any:
     try:
         if len(types) == 1 and not pa.types.is_dictionary(arrays[0].type):
             return pa.concat_arrays(arrays)
-        if all(map(cells.is_number, types)):
-            return pa.concat_arrays([pa.array(cells.numbers_of(name, array)[0]) for array in arrays])
-        return pa.concat_arrays([cells.categories_of(name, array)[0] for array in arrays])
+        if all(map(arrow.is_number, types)):
+            return pa.concat_arrays([pa.array(arrow.numbers_of(name, array)[0]) for array in arrays])
+        return pa.concat_arrays([arrow.categories_of(name, array)[0] for array in arrays])
     except (pa.ArrowException, ValueError):  # lists beside numbers, say
         return arrays[0]
 
 
-def _called(kind: Any) -> str:
+def _called(kind: pa.DataType) -> str:
     types = pa.types
     if types.is_date(kind) or types.is_timestamp(kind):
         return "dates"

@@ -62,8 +62,8 @@ def labels_of(values: list[Any]) -> tuple[list[str], Problems]:
     return each(values, label_of, "")
 
 
-def weights_of(values: list[Any]) -> tuple[NDArray[np.float64], Problems]:
-    """``values`` as weights."""
+def weights_of(values: list[Any], *, may_be_strings: bool = False) -> tuple[NDArray[np.float64], Problems]:
+    """``values`` as weights; a string of Python's is never a number, whatever ``may_be_strings`` says."""
     weights, problems = each(values, weight_of, 0.0)
     return np.array(weights, dtype=np.float64), problems
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Generic, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import Prior
 from textodds.model.novelty import DensityModel, S
-from textodds.model.updates import B, T
+from textodds.model.updates import T
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
@@ -40,7 +41,7 @@ class Prediction:
     probabilities: dict[str, float]
 
 
-class BaseModel(DensityModel[B, T, S], Generic[B, T, S]):
+class BaseModel(DensityModel[T, S], Generic[T, S]):
     """A trained classifier: what `textodds.TextModel` and `textodds.TableModel` have in common."""
 
     extent: tuple[int, str]  # how many features the model has, and what one is called
@@ -57,7 +58,7 @@ class BaseModel(DensityModel[B, T, S], Generic[B, T, S]):
         return dict(zip(self.classes_, self.tally.class_rows.tolist(), strict=True))
 
     @abstractmethod
-    def score_batch(self, batch: B, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
+    def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | x), and known and all terms or columns (N, 2)."""
 
     @abstractmethod
@@ -89,7 +90,7 @@ class BaseModel(DensityModel[B, T, S], Generic[B, T, S]):
         """Measured quality on labelled data; takes what `train` takes as data."""
         return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))
 
-    def evaluate_batches(self, batches: Iterable[B]) -> Evaluation:
+    def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
         return evaluate(scored_batches(self, batches), self.classes_)
 

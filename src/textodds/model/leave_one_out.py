@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.data import Batch
-from textodds.data.batch import taken
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
@@ -206,7 +205,7 @@ def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | 
             rows.append(first + here)
             first += len(part)
             if len(here) < len(part):
-                part = _rows_of(part, here.tolist())
+                part = part.take(here.tolist())
             codes = class_numbers(part.label_list(), model.classes_)
             joint = without.scores(model.scorer.rows(part.texts), codes, weights[here])
             scores.append(joint)
@@ -227,12 +226,7 @@ def _pieces(batch: Batch) -> Iterator[Batch]:
         yield batch
         return
     for start in range(0, len(batch), PIECE):
-        yield _rows_of(batch, list(range(start, min(start + PIECE, len(batch)))))
-
-
-def _rows_of(batch: Batch, rows: list[int]) -> Batch:
-    weights = None if batch.weights is None else batch.weights[rows]
-    return Batch(taken(batch.texts, rows) or [], taken(batch.labels, rows), weights)
+        yield batch.take(list(range(start, min(start + PIECE, len(batch)))))
 
 
 @dataclass(frozen=True, eq=False)

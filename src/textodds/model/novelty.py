@@ -16,7 +16,7 @@ from textodds.judge.novelty import Familiarity, Typical, log_coefficient
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.linear import log, log_joint
 from textodds.learn.naive_bayes import CountLearner
-from textodds.model.updates import B, T, UpdatableModel
+from textodds.model.updates import T, UpdatableModel
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
@@ -38,26 +38,26 @@ class Surprise:
     unknown: NDArray[np.int64]
 
 
-class _Density(Protocol[B, S]):
+class _Density(Protocol[S]):
     """A model as a distribution of what it reads; see `TextDensity`."""
 
-    def log_joint(self, batch: B) -> Floats: ...
-    def surprise(self, batch: B) -> Surprise: ...
-    def sample(self, batches: Iterable[B]) -> list[S]: ...
-    def batch_of(self, sample: Sequence[S]) -> B: ...
-    def forgetting(self, sample: Sequence[S]) -> Iterator[tuple[_Density[B, S], B]]: ...
+    def log_joint(self, batch: Batch) -> Floats: ...
+    def surprise(self, batch: Batch) -> Surprise: ...
+    def sample(self, batches: Iterable[Batch]) -> list[S]: ...
+    def batch_of(self, sample: Sequence[S]) -> Batch: ...
+    def forgetting(self, sample: Sequence[S]) -> Iterator[tuple[_Density[S], Batch]]: ...
 
 
-class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
+class DensityModel(UpdatableModel[T], Generic[T, S]):
     """What a model says of how probable and how familiar a text or a row is."""
 
     @property
     @abstractmethod
-    def density(self) -> _Density[B, S]:
+    def density(self) -> _Density[S]:
         """The model as a distribution, if it is one."""
 
     @abstractmethod
-    def _batches(self, data: object) -> Iterable[B]:
+    def _batches(self, data: object) -> Iterable[Batch]:
         """Batches of texts or rows without labels."""
 
     def log_joint(self, data: object, labels: Sequence[str] | None = None) -> Floats:
@@ -82,11 +82,11 @@ class DensityModel(UpdatableModel[B, T], Generic[B, T, S]):
         """How like those of training each text or row is; needs ``typical`` ones to compare with."""
         return self._familiarity(self._batches(data))
 
-    def familiarity_of(self, batch: B) -> list[Familiarity]:
+    def familiarity_of(self, batch: Batch) -> list[Familiarity]:
         """How like the texts or rows of training those of a batch are."""
         return self._familiarity([batch])
 
-    def _familiarity(self, batches: Iterable[B]) -> list[Familiarity]:
+    def _familiarity(self, batches: Iterable[Batch]) -> list[Familiarity]:
         density = self.density
         rows: list[tuple[float, float, float, int]] = []
         if self.typical is None:

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Schema, TableBatch, TableSource, read_table
-from textodds.data.table_batch import columns_there, gathered
+from textodds.data import Batch, Schema, Source, read
+from textodds.data.batch import gathered
 from textodds.errors import InputError, TooFewRows, suggestion
 from textodds.learn.calibration import Calibration
 from textodds.learn.conditionals.product import Product
@@ -25,7 +25,7 @@ from textodds.model.novelty import Surprise, forgettable_parts
 from textodds.stats.sample import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
-SampleRow: TypeAlias = tuple[TableBatch, int]  # a batch, and the number of the row in it
+SampleRow: TypeAlias = tuple[Batch, int]  # a batch, and the number of the row in it
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class TableExplanation:
     columns: tuple[tuple[str, object, float], ...]  # name, value, contribution; the strongest first
 
 
-class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
+class TableModel(BaseModel[TableTally, SampleRow]):
     """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
 
     What it has learned are counts and moments (`tally`), which add and subtract.
@@ -145,14 +145,14 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
         """The model as a distribution of rows."""
         return TableDensity(self)
 
-    def read(self, *data: object, labelled: bool = False, **reading: Any) -> TableSource:
-        """A source of the columns of the model; takes what `textodds.data.read_table` takes."""
-        return read_table(*data, schema=self.schema, labelled=labelled, **reading)
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
+        """A source of the columns of the model; takes what `textodds.read` takes."""
+        return read(*data, schema=self.schema, labelled=labelled, **reading)
 
-    def _batches(self, rows: object) -> TableSource:
+    def _batches(self, rows: object) -> Source:
         return self.read(rows)
 
-    def count(self, batches: Iterable[TableBatch]) -> TableTally:
+    def count(self, batches: Iterable[Batch]) -> TableTally:
         """The statistics of a stream of batches, by the choices of the model."""
         return TableTally.count(batches, self.recipe.blocks)
 
@@ -179,9 +179,9 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
         probabilities = dict(zip(self.classes_, shares.tolist(), strict=True))
         return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
 
-    def score_batch(self, batch: TableBatch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
+    def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
-        there = columns_there(batch).astype(np.uint32)
+        there = batch.values_there.astype(np.uint32)
         evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
         if not calibrate:
             return self.density.log_joint(batch), evidence
@@ -227,7 +227,7 @@ class TableModel(BaseModel[TableBatch, TableTally, SampleRow]):
             tuple((name, row.get(name), value) for name, value in ranked),
         )
 
-    def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableModel, TableBatch]]:
+    def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableModel, Batch]]:
         """Parts of a sample of rows that were learned, each with the model that has forgotten it."""
         for part in forgettable_parts(sample, self.tally.n_documents):
             batch = gathered(part)
@@ -282,27 +282,27 @@ class TableDensity:
 
     model: TableModel
 
-    def log_joint(self, batch: TableBatch) -> Floats:
+    def log_joint(self, batch: Batch) -> Floats:
         """``log p(row, class)`` with all constants, before any calibration: (N, K)."""
         return log_joint(self.model.product.log_likelihood(batch), self.model.log_prior)
 
-    def surprise(self, batch: TableBatch) -> Surprise:
+    def surprise(self, batch: Batch) -> Surprise:
         """How surprising each row of a batch is, beside others with as many values."""
         density = np.logaddexp.reduce(self.log_joint(batch), axis=1)
-        return Surprise(columns_there(batch), -density, density, np.zeros(len(batch), np.int64))
+        return Surprise(batch.values_there, -density, density, np.zeros(len(batch), np.int64))
 
-    def sample(self, batches: Iterable[TableBatch]) -> list[SampleRow]:
+    def sample(self, batches: Iterable[Batch]) -> list[SampleRow]:
         """A fair sample of the rows that pass by."""
         sample = Reservoir()
         for batch in batches:
             offer_rows(sample, batch)
         return sample.kept
 
-    def batch_of(self, sample: Sequence[SampleRow]) -> TableBatch:
+    def batch_of(self, sample: Sequence[SampleRow]) -> Batch:
         """A sample as one batch."""
         return gathered(list(sample))
 
-    def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableDensity, TableBatch]]:
+    def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableDensity, Batch]]:
         """Parts of a sample that was learned, each with the distribution that has forgotten it."""
         for model, batch in self.model.forgetting(sample):
             yield TableDensity(model), batch

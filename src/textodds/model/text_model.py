@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class TextModel(BaseModel[Batch, Tally, Example]):
+class TextModel(BaseModel[Tally, Example]):
     """A trained classifier of texts; made by `train`, `load`, or ``+``.
 
     What it has learned are counts (`tally`). Learning more, forgetting, merging and subtracting

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAl
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, TableBatch
+from textodds.data import Batch
 from textodds.data.batch import taken
 from textodds.errors import InputError, LengthMismatch, Unsupported, suggestion
 from textodds.stats.tally import Additive
@@ -37,12 +37,11 @@ class _Counts(Protocol):
     def __sub__(self, other: Self) -> Self: ...
 
 
-B = TypeVar("B", Batch, TableBatch)
 T = TypeVar("T", bound=_Counts)
 Ids: TypeAlias = str | Sequence[str] | None
 
 
-class UpdatableModel(Additive, ABC, Generic[B, T]):
+class UpdatableModel(Additive, ABC, Generic[T]):
     """A model that learns more, forgets, and is merged by its counts (`tally`)."""
 
     kind: ClassVar[str]  # what it is a model of: texts, or tables
@@ -92,11 +91,11 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
         """Refuse a model that does not rest on counts alone."""
 
     @abstractmethod
-    def count(self, batches: Iterable[B]) -> T:
+    def count(self, batches: Iterable[Batch]) -> T:
         """The counts of a stream of batches, by the choices of the model."""
 
     @abstractmethod
-    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Iterable[B]:
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Iterable[Batch]:
         """A source of what the model reads; takes what `train` takes as data."""
 
     @abstractmethod
@@ -141,7 +140,7 @@ class UpdatableModel(Additive, ABC, Generic[B, T]):
             labels = [labels] * len(data)
         passing = IdFilter(None if ids is None else self.ledger_for(sign), ids or (), sign)
         batches = self.read(data, labels, weights, labelled=True, **reading)
-        tally = self.count(passing.passing(batches))  # type: ignore[arg-type]  # only texts have ids
+        tally = self.count(passing.passing(batches))
         document_ids = passing.finish()
         if ids is None or passing.rows:
             self.change(tally, sign)

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.data import Batch, TableBatch
+from textodds.data import Batch
 from textodds.data.batch import taken
-from textodds.data.table_batch import rows_of
 
 SAMPLE, TYPICAL = 5000, 2000
 """Texts of training that are kept for a while, to calibrate by and to compare with."""
@@ -160,11 +159,11 @@ def offer(sample: Reservoir, batch: Batch) -> None:
         sample.put(place, ((texts or [""])[number], label, weight))
 
 
-def offer_rows(sample: Reservoir, batch: TableBatch) -> None:
+def offer_rows(sample: Reservoir, batch: Batch) -> None:
     """Let a sample take its share of the rows of a batch that weigh something."""
     if batch.weights is not None and not (batch.weights >= 2.0**-30).all():
-        batch = rows_of(batch, np.flatnonzero(batch.weights >= 2.0**-30))
+        batch = batch.take(np.flatnonzero(batch.weights >= 2.0**-30))
     if places := sample.places(len(batch)):
-        taken = rows_of(batch, np.array([i for i, _ in places]))
+        taken = batch.take([i for i, _ in places])
         for number, (_, place) in enumerate(places):
             sample.put(place, (taken, number))

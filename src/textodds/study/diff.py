@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, TableBatch, read
+from textodds.data import Batch, read
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.forms.linear import LinearModel, log_softmax
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
 
 Floats = NDArray[np.float64]
-Rows: TypeAlias = Batch | TableBatch
+Rows: TypeAlias = Batch
 
 TOP = 20  # words, columns and examples that are named
 MOST_CLASSES = 500  # classes that are compared word by word: of more, those with the most documents
@@ -419,6 +419,6 @@ def _pair(counts: NDArray[np.int64]) -> tuple[int, int]:
 
 def _answers(model: Model, batch: Rows) -> tuple[NDArray[np.object_], list[float]]:
     """The label of each row and its probability."""
-    shares = np.exp(log_softmax(model.score_batch(batch)[0]))  # type: ignore[arg-type]
+    shares = np.exp(log_softmax(model.score_batch(batch)[0]))
     best = shares.argmax(axis=1)
     return np.array(model.classes_, dtype=object)[best], shares[np.arange(len(best)), best].tolist()

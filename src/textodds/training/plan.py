@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
-from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, TableSource, read
+from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, read
 from textodds.data.columns import TEXT_NAMES
 from textodds.errors import InputError, MissingColumn, NoData, Unsupported
 from textodds.learn.recipe import Recipe, spelled
@@ -248,7 +248,7 @@ def must_know_typical(learner: Learner, typical: bool) -> None:
         )
 
 
-def nothing_in(data: Source | TableSource) -> NoData:
+def nothing_in(data: Source) -> NoData:
     """The error for a source without a row."""
     return NoData(
         f"{data.description} has no row to learn from",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Column, Schema, TableBatch
+from textodds.data import Batch, Column, Schema
 from textodds.data.schema import GIVEN
 from textodds.errors import InputError, NoData, suggestion
 from textodds.learn.conditionals.gaussian import Gaussian
@@ -67,7 +67,7 @@ class Columns:
     """
 
     schema: Schema
-    first: TableBatch
+    first: Batch
     said: Mapping[str, str]
     words: Mapping[str, object]
 
@@ -149,7 +149,7 @@ class Columns:
         return blocks, how
 
 
-def _gaussian(learner: Learner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
+def _gaussian(learner: Learner, first: Batch, names: tuple[str, ...]) -> Gaussian:
     """The Gaussian of a learner; of a discriminant its shrinkage is chosen by the first rows."""
     if isinstance(learner, GaussianLearner):
         return learner.gaussian
@@ -224,7 +224,7 @@ def edges_of(values: Floats, weights: Floats | None = None) -> Floats:
     return np.unique(edges)
 
 
-def prefers_bins(first: TableBatch, name: str, edges: Floats) -> bool:
+def prefers_bins(first: Batch, name: str, edges: Floats) -> bool:
     """Whether held-out values are clearly more likely to fall where they do by counts than by a Gaussian.
 
     Both are of few rows, and say so: the counts have one row more in each interval, the Gaussian is the t

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
-from textodds.data import Observer, ReadOptions, TableBatch, TableSource, read_table
-from textodds.data.table_batch import joined_rows
+from textodds.data import Batch, Observer, ReadOptions, Source, read
+from textodds.data.batch import joined_rows
 from textodds.errors import InputError
 from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
@@ -19,21 +19,21 @@ from textodds.training.table_columns import Columns, as_read, kinds_of
 
 def open_table(
     source: object, labels: object, weights: object, *, plan: Plan, reading: ReadOptions
-) -> TableSource:
+) -> Source:
     """The source of a table, its columns read as a plan needs them."""
     learner = plan.table_learner()
     options = vars(reading)
     if plan.like is not None:
-        return read_table(source, labels, weights, schema=plan.like.schema, **options)
+        return read(source, labels, weights, schema=plan.like.schema, **options)
     kinds = kinds_of(plan.columns or {})
-    found = read_table(source, labels, weights, kinds=kinds, **options)
+    found = read(source, labels, weights, columns=kinds, **options)
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
     if needed and (not found.replayable or found.is_stdin):
         raise InputError(
             f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
         )
-    return read_table(source, labels, weights, kinds={**kinds, **needed}, **options) if needed else found
+    return read(source, labels, weights, columns={**kinds, **needed}, **options) if needed else found
 
 
 def train_table(
@@ -53,7 +53,7 @@ def train_table(
     Parameters
     ----------
     source, labels, weights, **reading
-        The data; see `textodds.data.read_table`.
+        The data; see `textodds.read`.
     learner : learner, default MixedNB()
         Which class-conditionals the columns have.
     columns : dict, optional
@@ -80,7 +80,7 @@ def train_table(
     return train_table_on(open_table(source, labels, weights, plan=plan, reading=options), plan)
 
 
-def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = None) -> TableModel:
+def train_table_on(source: Source, plan: Plan, observer: Observer | None = None) -> TableModel:
     """A model trained on an opened source of rows."""
     learner = plan.table_learner()
     batches = source.ahead() if source.is_stdin else source  # rows are large: none is read ahead
@@ -107,9 +107,9 @@ def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = 
     return model
 
 
-def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBatch, Iterator[TableBatch]]:
+def _begun(batches: Iterator[Batch], source: Source) -> tuple[Batch, Iterator[Batch]]:
     """Some rows to choose by, and all of the rows."""
-    taken: list[TableBatch] = []
+    taken: list[Batch] = []
     rows = 0
     for batch in batches:
         taken.append(batch)
@@ -121,7 +121,7 @@ def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBat
     return joined_rows(taken) if len(taken) > 1 else taken[0], itertools.chain(taken, batches)
 
 
-def _sampled(batches: Iterable[TableBatch], sample: Reservoir) -> Iterator[TableBatch]:
+def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
     for batch in batches:
         offer_rows(sample, batch)
         yield batch

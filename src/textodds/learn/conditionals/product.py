@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from textodds.data import TableBatch
+from textodds.data import Batch
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats
 
@@ -21,11 +21,11 @@ class Likelihood(Protocol):
         """The classes, sorted."""
         ...
 
-    def log_likelihood(self, batch: TableBatch) -> Floats:
+    def log_likelihood(self, batch: Batch) -> Floats:
         """``log p(x_b | k)`` of the block's columns in each row, (N, K)."""
         ...
 
-    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+    def by_column(self, batch: Batch) -> dict[str, Floats]:
         """What each column, or a block that is one, contributes: (N, K) by name; they add up."""
         ...
 
@@ -55,11 +55,11 @@ class Product:
         """The classes, sorted."""
         return self.parts[0].classes
 
-    def log_likelihood(self, batch: TableBatch) -> Floats:
+    def log_likelihood(self, batch: Batch) -> Floats:
         """``log p(x | k)``, (N, K)."""
         return np.asarray(sum(self.by_block(batch)))  # (1)
 
-    def by_block(self, batch: TableBatch) -> list[Floats]:
+    def by_block(self, batch: Batch) -> list[Floats]:
         """The terms of (1), (N, K) each."""
         return [part.log_likelihood(batch) for part in self.parts]
 

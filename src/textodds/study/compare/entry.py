@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
+from textodds.data import Observer, ReadOptions, Source, read
 from textodds.errors import InputError, NoData
 from textodds.learn.recipe import SpelledLearner, spelled
 from textodds.learn.registry import LEARNERS, names_of, resolved
@@ -95,7 +95,7 @@ def compare(
     said, others = plan.columns or {}, vars(reading.of_other_data())
 
     def of_rows() -> tuple[Documents, str]:
-        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
+        table = read(source, labels, columns=kinds_of(said), **vars(reading))
         return _table(table, said, observer)
 
     def of_texts(data: Source) -> tuple[Documents, str]:
@@ -106,7 +106,7 @@ def compare(
     candidates = contenders(names_of(tables=of_tables, texts=not of_tables)) if named is None else named
     _must_suit(candidates, of_tables=of_tables)
     if test is not None and isinstance(pool, TablePool):
-        table = read_table(test, test_labels, schema=pool.schema, **others)
+        table = read(test, test_labels, schema=pool.schema, **others)
         asked, told = _table(table, said, observer)
     elif test is not None:
         asked, told = _texts(read(test, test_labels, **others), observer)
@@ -199,7 +199,7 @@ def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
     return Pool.whole(observer.watched(data, data.ahead(), "reading")), data.description
 
 
-def _table(data: TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Documents, str]:
+def _table(data: Source, said: Mapping[str, str], observer: Observer) -> tuple[Documents, str]:
     """The rows of a source, in memory, and what it is."""
     rows = list(observer.watched(data, data.ahead(), "reading"))  # in the pass that finds the schema
     return TablePool.whole(rows, data.schema, said), data.description

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from textodds.data import Batch, TableBatch, read
+from textodds.data import Batch, read
 from textodds.errors import TextoddsError, TextoddsWarning
 from textodds.judge.evaluation import Evaluation, EvaluationSums
 from textodds.learn.forms.linear import log_softmax
@@ -135,7 +135,7 @@ def _fitted(candidate: Candidate, pool: Documents, threads: int | None) -> Model
     return train_table(*table, learner=learner, columns=columns, words=words)
 
 
-def _batches(model: Model, pool: Documents) -> Iterator[Batch | TableBatch]:
+def _batches(model: Model, pool: Documents) -> Iterator[Batch]:
     """The documents as a model reads them, few enough at a time."""
     if isinstance(pool, Pool):
         step = max(1, CELLS // len(model.classes_))
@@ -165,7 +165,7 @@ def _answered(
     sums, parts, spent = EvaluationSums(model.classes_), [], Duration(0.0, 0.0)
     started = _now()
     for batch in _batches(model, test):
-        scores, evidence = model.score_batch(batch)  # type: ignore[arg-type]
+        scores, evidence = model.score_batch(batch)
         log_posterior = log_softmax(scores)
         spent += _since(started)
         labels = batch.label_list()

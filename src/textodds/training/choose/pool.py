@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, Observer, Schema, Source, TableBatch
+from textodds.data import Batch, Observer, Schema, Source
 from textodds.data.batch import taken
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import coded
@@ -120,18 +120,18 @@ class Pool(_Labelled):
 class TablePool(_Labelled):
     """N labelled rows of a table; ``said`` is what a user said that columns are."""
 
-    rows: TableBatch
+    rows: Batch
     schema: Schema
     said: Mapping[str, str]
 
     noun = "row"
 
     @classmethod
-    def whole(cls, batches: list[TableBatch], schema: Schema, said: Mapping[str, str]) -> TablePool:
+    def whole(cls, batches: list[Batch], schema: Schema, said: Mapping[str, str]) -> TablePool:
         """All rows, in their order."""
-        from textodds.data.table_batch import joined_rows
+        from textodds.data.batch import joined_rows
 
-        return cls(joined_rows(batches) if batches else TableBatch({}, [], None), schema, said)
+        return cls(joined_rows(batches) if batches else Batch({}, [], None), schema, said)
 
     @cached_property
     def labels(self) -> list[str]:  # type: ignore[override]
@@ -145,9 +145,7 @@ class TablePool(_Labelled):
 
     def at(self, rows: NDArray[np.intp]) -> TablePool:
         """Some of the rows."""
-        from textodds.data.table_batch import rows_of
-
-        return replace(self, rows=rows_of(self.rows, rows))
+        return replace(self, rows=self.rows.take(rows))
 
     def contents(self) -> Sequence[str]:
         """What tells a row from others, labels apart."""
