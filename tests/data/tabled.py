@@ -14,7 +14,12 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import parquet
 
-from textodds.data import TableSource, read_table
+from textodds.data import Source, read
+
+
+def read_table(source, *args, **options):
+    """`read` of a table: all columns, unless a schema names them."""
+    return read(source, *args, **options if "schema" in options else {"columns": {}, **options})
 
 
 def cells(column):
@@ -27,8 +32,8 @@ def cells(column):
 
 
 def rows(source, *args, **options):
-    """Each row as a dict, with `LABEL` and `WEIGHT`; a source can be given as to `read_table`."""
-    if not isinstance(source, TableSource):
+    """Each row as a dict, with `LABEL` and `WEIGHT`; a source can be given as to `read`."""
+    if not isinstance(source, Source):
         source = read_table(source, *args, **options)
     listed = []
     for batch in source:

@@ -1,12 +1,22 @@
+from typing import NamedTuple
+
 import pytest
 
 from textodds.data import read
-from textodds.data.columns import LABEL_NAMES, TEXT_NAMES, ColumnNames, Found
+from textodds.data.columns import LABEL_NAMES, TEXT_NAMES, ColumnRequest
 from textodds.errors import InputError, MissingColumn
 
 
-def find(columns, **wanted):
-    return ColumnNames(**wanted).find("mail.csv", columns)
+class Found(NamedTuple):
+    text: int
+    label: int | None
+    weight: int | None
+
+
+def find(columns, *, text=None, **wanted):
+    places = ColumnRequest([] if text is None else [text], **wanted).places("mail.csv", columns)
+    ((at,),) = places.columns.values()
+    return Found(at, places.label, places.weight)
 
 
 @pytest.mark.parametrize("name", TEXT_NAMES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from unbatched import pairs, read_pairs
 
-from textodds.data import files, formats, read
+from textodds.data import files, read
 from textodds.errors import BadFile, InputError
 
 CSV = "text,label\nhello,ham\n"
@@ -173,7 +173,7 @@ def test_an_unknown_format_is_answered_with_its_near_miss(name, near):
     ],
 )
 def test_the_name_of_a_file_tells_its_format(name, expected):
-    assert formats.by_name(name) == expected
+    assert files.format_of_name(name) == expected
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_the_name_of_a_file_tells_its_format(name, expected):
 def test_the_first_bytes_of_a_file_tell_its_format(tmp_path, content, labelled, expected):
     for packed in (content, gzip.compress(content)):
         (tmp_path / "data").write_bytes(packed)
-        assert formats.by_content(files.named("data"), tabular=labelled) == expected
+        assert files.format_of_content(files.named("data"), tabular=labelled) == expected
 
 
 def test_a_file_that_does_not_show_its_format_is_told_with_its_first_line(tmp_path):

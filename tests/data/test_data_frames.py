@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
-from textodds.data import frames, in_memory, read
+from textodds.data import frames, read
 from textodds.errors import BadRow, InputError, LengthMismatch, MissingColumn
 
 COLUMNS = {"id": [1, 2, 3], "text": ["win", "", "see"], "label": ["spam", "ham", "ham"], "w": [1.0, 0.5, 2.0]}
@@ -295,7 +295,7 @@ def test_arrow_of_any_chunks_in_slices_of_any_size_gives_the_rows_of_the_list(do
         for column in (texts, labels)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_memory, "SLICE_ROWS", size)
+        patch.setattr(frames, "SLICE_ROWS", size)
         patch.setattr(frames, "SLICE_ROWS", size)
         listed = read(list(texts), list(labels), bad_rows="skip")
         expected = pairs(listed)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
-from textodds.data import admission, in_memory, read
+from textodds.data import admission, frames, read
 from textodds.errors import BadRow, InputError, LengthMismatch
 
 
@@ -209,7 +209,7 @@ def test_every_shape_in_batches_of_any_size_gives_the_same_rows(documents, n_row
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(admission, "BATCH_ROWS", n_rows)
         patch.setattr(admission, "BATCH_BYTES", n_bytes)
-        patch.setattr(in_memory, "SLICE_ROWS", n_rows)
+        patch.setattr(frames, "SLICE_ROWS", n_rows)
         results = [rows(shape()) for shape in shapes]
     assert all(result == results[0] for result in results)
     assert results[0] == [(t, y, w) for t, y, w in documents if t is not None and y and 0 <= w <= 2**32]

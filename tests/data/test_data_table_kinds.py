@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tabled import kinds, rows
+from tabled import kinds, read_table, rows
 
-from textodds.data import KINDS, Column, Schema, read_table
+from textodds.data import KINDS, Column, Schema
 from textodds.data.cells import MISSING, as_category, numbers_of
 from textodds.errors import InputError, MissingColumn
 
@@ -90,7 +90,7 @@ def test_the_kind_of_a_column_is_found_from_its_type(array, kind, why):
 @pytest.mark.parametrize("missing", [*MISSING, *(f" {value}\t" for value in MISSING), None])
 def test_what_is_missing_is_missing_for_numbers_and_categories_but_not_for_texts(missing):
     columns = {"n": ["1.5", missing, "2.5"], "c": ["u", missing, "v"], "t": ["u", missing, "v"]}
-    row = rows(columns, labelled=False, kinds={"t": "text"})[1]
+    row = rows(columns, labelled=False, columns={"t": "text"})[1]
     assert row == {"n": None, "c": None, "t": "" if missing is None else missing}
 
 
@@ -101,13 +101,13 @@ def test_categories_of_frames_are_categories(frame):
         columns = columns.astype({"c": "category", "n": "category"})
     elif frame is pl.DataFrame:
         columns = columns.cast({"c": pl.Categorical})
-    source = read_table(columns, labelled=False, kinds={"n": "category"})
+    source = read_table(columns, labelled=False, columns={"n": "category"})
     assert [(row["c"], row["n"]) for row in rows(source)] == [("u", "1"), ("v", "2"), (None, "3"), ("u", "1")]
 
 
 def test_kinds_can_be_given_by_name_in_any_case():
     columns = {"Age": ["1", "2", "3"], "id": [str(n) for n in range(3)], "label": ["x", "y", "x"]}
-    source = read_table(columns, kinds={" age": "category", "id": "ignore"})
+    source = read_table(columns, columns={" age": "category", "id": "ignore"})
     assert source.schema == Schema(
         (Column("Age", "category", "given"), Column("id", "ignore", "given")), "label"
     )
@@ -120,21 +120,21 @@ def test_kinds_can_be_given_by_name_in_any_case():
 )
 def test_dates_are_read_if_asked_for(kind, expected):
     columns = {"c": [datetime.date(2020, 1, 1), None], "d": [1.5, 2.5]}
-    assert [row["c"] for row in rows(columns, labelled=False, kinds={"c": kind})] == expected
+    assert [row["c"] for row in rows(columns, labelled=False, columns={"c": kind})] == expected
 
 
 def test_booleans_are_numbers_if_asked_for():
     columns = {"c": [True, False, None]}
-    assert [row["c"] for row in rows(columns, labelled=False, kinds={"c": "number"})] == [1.0, 0.0, None]
+    assert [row["c"] for row in rows(columns, labelled=False, columns={"c": "number"})] == [1.0, 0.0, None]
 
 
 def test_a_type_that_cannot_be_read_as_asked_is_told():
     columns = {"c": [datetime.date(2020, 1, 1)], "l": [[1]]}
     with pytest.raises(InputError, match=r"column `c` holds date32\[day\], which cannot be read as numbers"):
-        rows(columns, labelled=False, kinds={"c": "number"})
+        rows(columns, labelled=False, columns={"c": "number"})
     for kind in ("category", "text"):
         with pytest.raises(InputError, match=r"column `l` holds list<.*>, which cannot be read as text"):
-            rows(columns, labelled=False, kinds={"l": kind})
+            rows(columns, labelled=False, columns={"l": kind})
 
 
 def test_an_unknown_column_or_kind_is_answered_with_its_near_miss():
@@ -142,16 +142,16 @@ def test_an_unknown_column_or_kind_is_answered_with_its_near_miss():
     with pytest.raises(
         MissingColumn, match="has no column `aeg`; its columns are `age`, `label`, `w`"
     ) as caught:
-        kinds(columns, kinds={"aeg": "number"})
+        kinds(columns, columns={"aeg": "number"})
     assert "did you mean `age`?" in caught.value.hint
     with pytest.raises(InputError, match=r"column `age` is to be read as `'numbr'`.*did you mean `number`"):
-        kinds(columns, kinds={"age": "numbr"})
+        kinds(columns, columns={"age": "numbr"})
     with pytest.raises(InputError, match=r"column `label` of .* is the label, and has no kind"):
-        kinds(columns, kinds={"label": "category"})
+        kinds(columns, columns={"label": "category"})
     with pytest.raises(InputError, match=r"column `w` of .* is the weight, and has no kind"):
-        kinds(columns, weight="w", kinds={"w": "number"})
+        kinds(columns, weight="w", columns={"w": "number"})
     with pytest.raises(InputError, match="a schema says of what kind"):
-        kinds(columns, kinds={"age": "number"}, schema=Schema((Column("age", "number", "given"),)))
+        kinds(columns, columns={"age": "number"}, schema=Schema((Column("age", "number", "given"),)))
 
 
 def test_a_table_of_which_nothing_can_be_used_is_told():
@@ -184,9 +184,10 @@ def test_the_kinds_found_do_not_hang_on_how_rows_of_json_are_cut():
 
 
 def test_later_rows_are_read_as_the_kind_found_whatever_their_type(monkeypatch):
-    from textodds.data import admission, sought, table_source
+    from textodds.data import admission, source
+    from textodds.data import kinds as kinds_of_columns
 
-    for module in (admission, sought, table_source):
+    for module in (admission, kinds_of_columns, source):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     items = [
         {"n": 1.5, "c": "u"},

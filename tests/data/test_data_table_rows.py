@@ -7,9 +7,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tabled import FORMS, rows, write_csv, write_sqlite
+from tabled import FORMS, read_table, rows, write_csv, write_sqlite
 
-from textodds.data import Column, Schema, lines, read_table, sought, table_source
+from textodds.data import Column, Schema, kinds, lines
+from textodds.data import source as sources
 from textodds.errors import BadFile, BadRow, InputError
 
 SCHEMA = Schema((Column("age", "number", "given"), Column("c", "category", "given")), "label")
@@ -84,7 +85,7 @@ def test_bad_rows_are_skipped_counted_and_written_down(form, tmp_path):
 
 
 def test_the_hint_for_a_column_that_seemed_to_be_numbers_says_how_to_read_it(monkeypatch, tmp_path):
-    for module in (lines, sought, table_source):
+    for module in (lines, kinds, sources):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     path = write_csv(tmp_path / "t.csv", {"age": [1, 2, 3, "abc"], "label": ["x", "y", "x", "y"]})
     with pytest.raises(BadRow, match=r"t\.csv, line 5: `age` is `abc`, not a number") as caught:
@@ -93,7 +94,7 @@ def test_the_hint_for_a_column_that_seemed_to_be_numbers_says_how_to_read_it(mon
     assert "--bad-rows skip" in caught.value.hint
     assert (caught.value.code, caught.value.line) == ("input.bad-row", 5)
     with pytest.raises(BadRow, match="`age` is `abc`, not a number") as caught:
-        rows(path, kinds={"age": "number"})
+        rows(path, columns={"age": "number"})
     assert "--columns" not in caught.value.hint
 
 
@@ -124,7 +125,7 @@ LINE_REASONS = [
 def test_lines_are_named_exactly_whatever_was_quoted_before_them(tmp_path, monkeypatch, pack, batch_rows):
     monkeypatch.setattr(lines, "BATCH_ROWS", batch_rows)
     (tmp_path / "t.csv").write_bytes(pack(LINES))
-    options = {"kinds": {"age": "number", "note": "text"}}
+    options = {"columns": {"age": "number", "note": "text"}}
     source = read_table("t.csv", bad_rows="skip", **options)
     assert [row["age"] for row in rows(source)] == [1.0, 2.0, 6.0, 8.0]
     assert [row["note"] for row in rows(source)][:2] == ["two\nlines", 'three\r\n\r\nlines "quoted"']
@@ -155,7 +156,7 @@ def test_strings_of_parquet_and_sqlite_that_are_not_utf8_are_bad_rows(tmp_path):
     connection.close()
     for path in ("t.parquet", "t.sqlite"):
         for kind in ("category", "text", None):
-            options = {"labelled": False, "kinds": {"c": kind} if kind else None}
+            options = {"labelled": False, "columns": {"c": kind} if kind else {}}
             with pytest.raises(BadRow, match="row 2: invalid UTF-8 at byte 2 of the column `c`"):
                 rows(path, **options)
             assert [row["c"] for row in rows(read_table(path, bad_rows="skip", **options))] == [
@@ -282,10 +283,10 @@ def test_memory_stays_bounded_whatever_the_size_of_the_table(tmp_path):
     code = """
 import resource
 import pyarrow.compute
-from textodds.data import read_table
-list(read_table({"a": ["1.5", "x", "2"], "label": ["1", "2", "3"]}))
+from textodds.data import read
+list(read({"a": ["1.5", "x", "2"], "label": ["1", "2", "3"]}, columns={}))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-assert sum(len(batch) for batch in read_table("t.csv")) == 1_000_000
+assert sum(len(batch) for batch in read("t.csv", columns={})) == 1_000_000
 grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 assert grown < 90_000, grown  # kilobytes
 """

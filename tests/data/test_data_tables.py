@@ -8,21 +8,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tabled import FORMS, cells, dicts, rows, write_csv, write_duckdb, write_jsonl, write_sqlite
+from tabled import FORMS, cells, dicts, read_table, rows, write_csv, write_duckdb, write_jsonl, write_sqlite
 
-from textodds.data import (
-    Column,
-    Schema,
-    TableBatch,
-    admission,
-    frames,
-    in_memory,
-    lines,
-    prefetched,
-    read_table,
-    sought,
-    table_source,
-)  # fmt: skip
+from textodds.data import Batch, Column, Schema, admission, frames, kinds, lines, prefetched
+from textodds.data import source as sources
 from textodds.errors import InputError, LengthMismatch, MissingColumn, NoData
 
 NOTES = [
@@ -83,10 +72,10 @@ def test_a_table_is_read_by_a_schema_from_every_form(form, tmp_path):
 
 @every_form
 def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path, monkeypatch):
-    for module in (admission, lines, sought, table_source):
+    for module in (admission, lines, kinds, sources):
         monkeypatch.setattr(module, "BATCH_ROWS", 3)
     monkeypatch.setattr(frames, "SLICE_ROWS", 2)
-    source = read_table(form(tmp_path, COLUMNS), **OPTIONS, kinds={"count": "number"})
+    source = read_table(form(tmp_path, COLUMNS), **OPTIONS, columns={"count": "number"})
     assert source.schema.names("number") == ["age", "count"]
     assert rows(source) == EXPECTED
     if source.replayable:
@@ -100,11 +89,10 @@ def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path
 def test_batches_of_any_size_hold_the_same_rows(form, tmp_path, monkeypatch):
     for module in (admission, lines):
         monkeypatch.setattr(module, "BATCH_ROWS", 1)
-    for module in (in_memory, frames):
-        monkeypatch.setattr(module, "SLICE_ROWS", 2)
+    monkeypatch.setattr(frames, "SLICE_ROWS", 2)
     seen = []
     source = read_table(form(tmp_path, COLUMNS), **OPTIONS)
-    monkeypatch.setattr(TableBatch, "__len__", lambda batch: seen.append(1) or len(batch.columns["age"]))
+    monkeypatch.setattr(Batch, "__len__", lambda batch: seen.append(1) or len(batch.columns["age"]))
     assert rows(source) == EXPECTED
     assert [column.kind for column in source.schema.columns] == ["number", "category", "number", "text"]
     assert len(seen) > 2
@@ -188,7 +176,7 @@ def test_an_array_has_columns_called_by_their_number(make):
     expected = dicts(
         {"1": [1.5, 2.5, 3.5], "2": ["0", "1", "0"], "3": [None, 7.0, 8.0], "LABEL": ["a", "b", "a"]}
     )
-    source = read_table(make(ARRAY), ["a", "b", "a"], kinds={"3": "number"})
+    source = read_table(make(ARRAY), ["a", "b", "a"], columns={"3": "number"})
     assert source.schema.names("number") == ["1", "3"]
     assert rows(source) == expected
 
@@ -298,8 +286,8 @@ def test_a_query_gives_a_table(tmp_path):
 def test_standard_input_is_a_table(tmp_path):
     path = write_csv(tmp_path / "t.csv", COLUMNS)
     code = """
-from textodds.data import read_table
-source = read_table('-', label='kind', format=FORMAT)
+from textodds.data import read
+source = read('-', label='kind', format=FORMAT, columns={})
 print(source.replayable, source.schema.names('number'), sum(len(batch) for batch in source))
 """
     for format_, replayable in (("'csv'", False), ("None", True)):
@@ -381,13 +369,13 @@ def test_the_label_is_that_of_the_schema_or_named():
 
 def test_a_batch_without_labels_says_so():
     with pytest.raises(NoData, match="rows but no labels"):
-        TableBatch({"a": np.ones(1)}, None, None).label_list()
-    assert TableBatch({"a": np.ones(1)}, ["x"], None).label_list() == ["x"]
+        Batch({"a": np.ones(1)}, None, None).label_list()
+    assert Batch({"a": np.ones(1)}, ["x"], None).label_list() == ["x"]
 
 
 def test_a_table_shows_what_it_is(tmp_path):
     write_csv(tmp_path / "t.csv", COLUMNS)
-    assert repr(read_table("t.csv", label="kind")) == "<TableSource: t.csv>"
+    assert repr(read_table("t.csv", label="kind")) == "<Source: t.csv>"
     assert read_table(COLUMNS, label="kind").description == "a dict of 5 rows"
     assert read_table(ARRAY, labelled=False).description == "a numpy ndarray of 3 rows"
 
@@ -398,10 +386,10 @@ def test_dictionaries_larger_than_a_slice_are_read_by_what_the_slice_uses():
     (batch,) = read_table(pa.table({"a": column}), labelled=False)
     assert cells(batch.columns["a"]) == ["v999", None, "v0", "v999"]
     numbers = pa.DictionaryArray.from_arrays(pa.array([1, None, 0]), pa.array([0.5, 1.5]))
-    assert [row["a"] for row in rows(pa.table({"a": numbers}), kinds={"a": "number"}, labelled=False)] == [
+    assert [row["a"] for row in rows(pa.table({"a": numbers}), columns={"a": "number"}, labelled=False)] == [
         1.5, None, 0.5,
     ]  # fmt: skip
-    assert [row["a"] for row in rows(pa.table({"a": column}), kinds={"a": "text"}, labelled=False)][1] == ""
+    assert [row["a"] for row in rows(pa.table({"a": column}), columns={"a": "text"}, labelled=False)][1] == ""
 
 
 cell = st.one_of(
@@ -417,7 +405,10 @@ def test_any_table_of_strings_is_the_same_from_csv_and_from_memory(tmp_path_fact
     columns["label"] = [f"l{at}" for at in range(len(table))]
     path = write_csv(tmp_path_factory.mktemp("csv") / "t.csv", columns)
     given_kinds = {"c0": "text"}
-    memory_source, file_source = read_table(columns, kinds=given_kinds), read_table(path, kinds=given_kinds)
+    memory_source, file_source = (
+        read_table(columns, columns=given_kinds),
+        read_table(path, columns=given_kinds),
+    )
     assert memory_source.schema == file_source.schema
     assert rows(file_source) == rows(memory_source)
     assert [row["c0"] for row in rows(file_source)] == columns["c0"]
@@ -426,7 +417,7 @@ def test_any_table_of_strings_is_the_same_from_csv_and_from_memory(tmp_path_fact
 @given(st.lists(st.floats(-1e100, 1e100), min_size=3, max_size=40))
 def test_numbers_come_back_to_the_bit_from_csv(tmp_path_factory, numbers):
     path = write_csv(tmp_path_factory.mktemp("csv") / "t.csv", {"a": numbers, "label": [1] * len(numbers)})
-    got = [row["a"] for row in rows(path, kinds={"a": "number"})]
+    got = [row["a"] for row in rows(path, columns={"a": "number"})]
     assert got == numbers
 
 

@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import textodds
-from textodds.data import read_table
+from textodds.data import read
 from textodds.errors import InputError, NegativeCount, NoData, Shrunk, TooFewRows
 from textodds.learn.registry import learner_named
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
@@ -649,7 +649,7 @@ def batch_of(values, labels=None):
     """One batch of a column of numbers."""
     values = np.asarray(values, dtype=np.float64)
     labels = ["a", "b"] * (len(values) // 2) + ["a"] * (len(values) % 2) if labels is None else labels
-    (batch,) = read_table({"x": values}, labels, kinds={"x": "number"})
+    (batch,) = read({"x": values}, labels, columns={"x": "number"})
     return batch
 
 

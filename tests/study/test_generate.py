@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import textodds
-from textodds.data import TableBatch
+from textodds.data import Batch
 from textodds.errors import InputError, Unsupported
 from textodds.learn.conditionals.categorical import UNSEEN_ROW
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
@@ -220,7 +220,7 @@ def block_numbers(block, names):
     """The numbers of intervals, by asking the block which a number in each of them is in."""
     edges = np.array(block.edges[0])
     inside = np.append(edges, edges[-1] + 1)
-    coded = block.coded(TableBatch({"v": inside}, None, None))["v"]
+    coded = block.coded(Batch({"v": inside}, None, None))["v"]
     place = {coded.names[code]: number for number, code in enumerate(coded.codes.tolist())}
     return [place[name] for name in names]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.output import without_nan
-from textodds.data import files, formats
+from textodds.data import files
 from textodds.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def default_path(data: Iterable[str]) -> Path:
         return Path(f"model{SUFFIX}")
     given = Path(paths[0])  # a link is called as it is, not as what it leads to
     name = (given.resolve() if given.name in ("", "..") else given).name.removesuffix(".gz")
-    if formats.by_name(name) or name.endswith((".txt", ".json")):
+    if files.format_of_name(name) or name.endswith((".txt", ".json")):
         name = Path(name).stem
     return Path((name or "model") + SUFFIX)
 

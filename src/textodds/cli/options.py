@@ -14,7 +14,7 @@ import click
 from textodds.cli.commands import F, argument, option, together
 from textodds.cli.output import one_line
 from textodds.data import Batch, Source, read
-from textodds.data.formats import FORMATS
+from textodds.data.files import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.registry import AUTO, LEARNERS, names_of
 from textodds.learn.spelling import OF_WEIGHTING
@@ -22,7 +22,6 @@ from textodds.text import Selection, TextSettings, Weighting
 from textodds.text.features import FEATURES
 
 if TYPE_CHECKING:
-    from textodds.data import TableSource
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
 
@@ -230,23 +229,11 @@ def portions(batches: Iterable[Any], classes: int) -> Iterator[Any]:
     """The same rows in batches small enough to be scored for so many classes."""
     most = max(1, CELLS // classes)
     for batch in batches:
-        if len(batch) <= most or not isinstance(batch, Batch):
+        if len(batch) <= most:
             yield batch
             continue
-        texts, labels = _as_list(batch.texts), _as_list(batch.labels)
         for start in range(0, len(batch), most):
-            part = slice(start, start + most)
-            yield Batch(
-                texts[part] if texts is not None else [],
-                None if labels is None else labels[part],
-                None if batch.weights is None else batch.weights[part],
-            )
-
-
-def _as_list(column: Any) -> list[str] | None:
-    if column is None or isinstance(column, list):
-        return column
-    return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
+            yield batch.take(range(start, min(start + most, len(batch))))
 
 
 IN_PYTHON = ("descent", "calibrate", "count_unknown")
@@ -389,14 +376,10 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     return together(named, *([model] if like else []))
 
 
-def rows_for(
-    model: TableModel, data: Sequence[str], options: dict[str, Any], *, labelled: bool
-) -> TableSource:
+def rows_for(model: TableModel, data: Sequence[str], options: dict[str, Any], *, labelled: bool) -> Source:
     """The source of rows for a model, its columns read as in training."""
-    from textodds.data import read_table
-
     paths = paths_of(data, options.get("query"))
-    return read_table(paths, schema=model.schema, labelled=labelled, **reading_of(options))
+    return read(paths, schema=model.schema, labelled=labelled, **reading_of(options))
 
 
 def said_row(model: TableModel, text: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from textodds.cli.commands import Command, CommandGroup, F, argument, option, to
 from textodds.cli.options import OneOf, paths_of
 from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
 from textodds.cli.progress import watched
-from textodds.data import Column, Schema, read_table
+from textodds.data import Column, Schema, read
 from textodds.errors import InputError, NoData, suggestion
 from textodds.study.report import Picture, boundaries, densities
 from textodds.study.report.picture import picture_format, require_matplotlib
@@ -221,13 +221,13 @@ def _table(
 ) -> NumberTable:
     """The columns that ``choose`` takes of the data."""
     files, reading = paths_of(data, None), {name: options[name] for name in ("format", "bad_rows")}
-    source = read_table(files, label=options["label"], **reading)
+    source = read(files, label=options["label"], columns={}, **reading)
     schema = source.schema
     names = choose(source.description, schema)
     if source.size is not None:  # files: read again, but only what is drawn
         source.rejects.close()
         drawn = Schema(tuple(Column(name, "number", "drawn") for name in names), schema.label)
-        source = read_table(files, label=schema.label, schema=drawn, **reading)
+        source = read(files, label=schema.label, schema=drawn, **reading)
     elif strange := [name for name in names if name not in schema.names("number")]:
         raise InputError(
             f"column `{strange[0]}` of {source.description} does not seem to be numbers",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.output import one_line
-from textodds.data import formats
+from textodds.data import files
 from textodds.errors import BadFile, InputError, Unsupported
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def read(
     header: bool,
 ) -> DataFrame:
     """The DataFrame of some files, by their format."""
-    found = {format or formats.by_name(path.removesuffix(".gz")) or "" for path in data}
+    found = {format or files.format_of_name(path.removesuffix(".gz")) or "" for path in data}
     kind = found.pop() if len(found) == 1 else ""
     if kind not in FORMATS:
         raise InputError(

@@ -1,7 +1,8 @@
-"""The one thing every source yields: some documents, with their labels and weights."""
+"""The one thing every source yields: rows by column, with their labels and weights."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.errors import NoData
+from textodds.errors import InputError, NoData
 
 
 class ArrowArray(Protocol):
@@ -21,6 +22,8 @@ class ArrowArray(Protocol):
 
 
 Texts: TypeAlias = list[str] | ArrowArray
+
+TEXT = "text"  # the column of texts that come without a name
 
 # Streams are cut at whichever comes first. A batch lives three times at once (being read, waiting,
 # being counted), so these bound the memory of a run whatever the size of its data.
@@ -37,41 +40,102 @@ BETWEEN_FIELDS = "\x1f"
 RECORD_BYTES = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(init=False, eq=False, slots=True)
 class Batch:
-    """N documents with N labels and N weights, each of the latter two optional.
+    """N rows, with N labels and N weights, each of the latter two optional.
 
-    ``texts`` and ``labels`` are lists of ``str`` or Arrow arrays (utf8, large_utf8, utf8_view, or a
-    dictionary of one of these) without nulls and of valid UTF-8; no label is empty. ``weights`` are
-    from 0 to 2^32.
+    Texts alone are a table with one column: ``Batch(texts, labels, weights)``. What was in memory already
+    is not copied where it need not be: do not write to it.
+
+    Attributes
+    ----------
+    columns : dict
+        The columns, (N,) each, by name and in the order of the schema, without those it ignores. Numbers
+        are float64, NaN where one is missing; categories an Arrow array of utf8, null where one is
+        missing. Texts are a list of ``str`` or an Arrow array (utf8, large_utf8, utf8_view, or a dictionary
+        of one of these; of tables the first two only) without nulls and of valid UTF-8.
+    labels : list or Arrow array, (N,), or None
+        Strings as those of texts; none is empty.
+    weights : array (N,) or None
+        From 0 to 2^32.
     """
 
-    texts: Texts  # (N,)
-    labels: Texts | None  # (N,)
-    weights: NDArray[np.float64] | None  # (N,)
+    columns: dict[str, Any]
+    labels: Texts | None
+    weights: NDArray[np.float64] | None
+
+    def __init__(
+        self,
+        columns: dict[str, Any] | Texts,
+        labels: Texts | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        self.columns = columns if isinstance(columns, dict) else {TEXT: columns}
+        self.labels = labels
+        self.weights = weights
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(next(iter(self.columns.values())))
+
+    @property
+    def texts(self) -> Texts:
+        """Its one column, which is of texts."""
+        if len(self.columns) != 1:
+            raise InputError(
+                f"rows of {len(self.columns)} columns came where texts are wanted: {', '.join(self.columns)}",
+                hint="name the column of texts: `--text COLUMN` (text='COLUMN')",
+            )
+        texts: Texts = next(iter(self.columns.values()))
+        return texts
 
     def label_list(self) -> list[str]:
         """The labels as a list."""
-        return label_list(self.labels, "texts")
+        labels = self.labels
+        if labels is None:
+            is_of_texts = not any(isinstance(values, np.ndarray) for values in self.columns.values())
+            raise NoData(
+                f"there are {'texts' if len(self.columns) == 1 and is_of_texts else 'rows'} but no labels"
+            )
+        if isinstance(labels, list):
+            return labels
+        if hasattr(labels, "to_list"):
+            return list(labels.to_list())
+        import pyarrow
+
+        return [str(label) for label in pyarrow.array(labels).to_pylist()]
+
+    def take(self, rows: Sequence[int] | NDArray[np.integer]) -> Batch:
+        """Some of the rows."""
+        numbers = [int(row) for row in rows]
+        columns = {name: _values_at(values, numbers) for name, values in self.columns.items()}
+        labels = None if self.labels is None else taken(self.labels, numbers)
+        return Batch(columns, labels, None if self.weights is None else self.weights[numbers])
+
+    @property
+    def values_there(self) -> NDArray[np.float64]:
+        """How many columns of each row have a value, (N,); an empty text has none."""
+        there = np.zeros(len(self))
+        for values in self.columns.values():
+            if isinstance(values, np.ndarray):
+                there += ~np.isnan(values)
+            else:
+                import pyarrow.compute as pc
+
+                there += np.asarray(pc.fill_null(pc.greater(pc.binary_length(values), 0), False))
+        return there
 
 
-def label_list(labels: Texts | None, rows: str) -> list[str]:
-    """The labels of ``rows`` as a list."""
-    if labels is None:
-        raise NoData(f"there are {rows} but no labels")
-    if isinstance(labels, list):
-        return labels
-    if hasattr(labels, "to_list"):
-        return list(labels.to_list())
+def _values_at(values: Any, rows: list[int]) -> Any:
+    if isinstance(values, np.ndarray):
+        return values[rows]
+    if isinstance(values, (list, _kernels.Strings)) or str(values.type) == "string_view":
+        return taken(values, rows)
     import pyarrow
 
-    return [str(label) for label in pyarrow.array(labels).to_pylist()]
+    return values.take(pyarrow.array(rows, pyarrow.int64()))
 
 
-def taken(column: Any, rows: list[int]) -> list[str] | None:
+def taken(column: Texts | None, rows: list[int]) -> list[str] | None:
     """The strings of a column at some rows."""
     if column is None:
         return None
@@ -87,3 +151,27 @@ def taken(column: Any, rows: list[int]) -> list[str] | None:
     if str(array.type) == "string_view":  # without `take` in pyarrow 26; a cast would copy every text
         return [str(array[i]) for i in rows]
     return [str(value) for value in array.take(rows).to_pylist()]
+
+
+def joined_rows(batches: list[Batch]) -> Batch:
+    """The rows of several batches of a table in one."""
+    import pyarrow as pa
+
+    def column(name: str) -> Any:
+        parts = [batch.columns[name] for batch in batches]
+        return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
+
+    labels = weights = None
+    if batches[0].labels is not None:
+        labels = [label for batch in batches for label in batch.label_list()]
+    if batches[0].weights is not None:
+        weights = np.concatenate([batch.weights for batch in batches if batch.weights is not None])
+    return Batch({name: column(name) for name in batches[0].columns}, labels, weights)
+
+
+def gathered(sample: list[tuple[Batch, int]]) -> Batch:
+    """The rows of a sample of a table in one batch."""
+    groups: dict[int, tuple[Batch, list[int]]] = {}
+    for batch, number in sample:
+        groups.setdefault(id(batch), (batch, []))[1].append(number)
+    return joined_rows([batch.take(numbers) for batch, numbers in groups.values()])

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textodds.data import arrow, values
-from textodds.data.parts import Values
 from textodds.data.values import Problems, Unusable
 from textodds.errors import InputError
 
@@ -33,17 +32,17 @@ _WHOLE = re.compile(r"(-?(?:0|[1-9]\d{0,15}))\.0+", re.ASCII)
 _BOOLEANS = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
 
 
-def of_list(items: list[Any], name: str) -> Values:
+def of_list(items: list[Any], name: str) -> tuple[Array, Problems]:
     """The column of Python objects as an Arrow array: of their type, or as strings if they have several."""
     types = set(map(type, items)) - {type(None)}
     # Arrow would take True for 1.0 beside numbers, and bytes for text beside text.
     if len(types) == 1 or not types & {bool, np.bool_, bytes}:
         try:
-            return Values(pa.array(items, from_pandas=True))
+            return pa.array(items, from_pandas=True), {}
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             pass  # of several types, of one that is not Arrow's, or not to be written in UTF-8
     written, problems = values.each(items, lambda item: values.written(item, _column(name)), None)
-    return Values(pa.array(written, pa.large_string()), problems)
+    return pa.array(written, pa.large_string()), problems
 
 
 def numbers_of(name: str, array: Array) -> tuple[NDArray[np.float64], Problems]:
@@ -88,6 +87,19 @@ def texts_of(name: str, array: Array) -> tuple[Array, Problems]:
         except pa.ArrowInvalid:  # offsets of 32 bits do not reach that far
             array = pc.cast(array, pa.large_string())
     return array, problems
+
+
+def joined_texts(name: str, arrays: list[Array]) -> tuple[Array, Problems]:
+    """The texts of several columns, a newline between them; empty where all are missing."""
+    problems: Problems = {}
+    columns = []
+    for array in arrays:
+        texts, bad = texts_of(name, array)
+        columns.append(texts)
+        problems = bad | problems
+    joined = pc.binary_join_element_wise(*columns, "\n")
+    is_empty = pc.equal(pc.binary_length(joined), len(columns) - 1)
+    return pc.if_else(is_empty, "", joined), problems
 
 
 def weights_of(array: Array) -> tuple[NDArray[np.float64], Problems]:

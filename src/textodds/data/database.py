@@ -7,20 +7,17 @@ DuckDB would first have to download its extension for them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from textodds.data import files
-from textodds.data.admission import Row, admit_parts, gathered
-from textodds.data.batch import BATCH_ROWS, Batch
-from textodds.data.columns import ColumnNames, Found
-from textodds.data.files import File
-from textodds.data.formats import SQLITE_MAGIC
+from textodds.data.admission import Parts, row_parts
+from textodds.data.batch import BATCH_ROWS
+from textodds.data.columns import ColumnRequest
+from textodds.data.files import SQLITE_MAGIC, File
 from textodds.data.frames import arrow_parts
-from textodds.data.parts import Parts, row_parts
-from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import ColumnRequest, Sought
+from textodds.data.rejects import Origin
 from textodds.errors import BadFile, InputError
 
 if TYPE_CHECKING:
@@ -33,33 +30,22 @@ SQLITE_TABLES = """
 """
 
 
-def batches(file: File | None, query: str | None, wanted: ColumnNames, rejects: Rejects) -> Iterator[Batch]:
-    """Batches of the rows of a query or, without one, of the only table of ``file``.
+def parts(file: File | None, query: str | None, request: ColumnRequest) -> Parts:
+    """Parts of the rows of a query or, without one, of the only table of ``file``.
 
     Without a file the query runs in an empty database in memory, and can name files itself:
     ``SELECT body AS text, kind AS label FROM 'mail/*.parquet'``. Rows come in the order of the query;
     to be sure that two passes see the same order, give it an ORDER BY.
     """
-    if not _is_sqlite(file):
-        yield from admit_parts(parts(file, query, wanted), wanted, rejects)
-        return
-    with _sqlite(file, query, bytes) as cursor:
-        found, origin = wanted.find(file.name, _names(cursor)), _origin(file)
-        labelled, weighted = found.label is not None, found.weight is not None
-        yield from gathered(_rows(cursor, found), rejects, origin, labelled=labelled, weighted=weighted)
-
-
-def parts(file: File | None, query: str | None, wanted: ColumnRequest) -> Parts:
-    """Parts of the table that a query returns or, without one, of the only table of ``file``."""
     origin = _origin(file)
     if _is_sqlite(file):
-        assert isinstance(wanted, Sought)
-        with _sqlite(file, query, _text) as cursor:
+        with _sqlite(file, query) as cursor:
+            names = [column[0] for column in cursor.description]
             rows = ((row, None, None, at, None) for at, row in enumerate(cursor, start=1))
-            yield from row_parts(rows, _names(cursor), wanted, origin)
+            yield from row_parts(rows, names, request, origin)
     elif file is None or file.size:
         with _duckdb(file, query) as relation:
-            read = _record_batches(relation, wanted.positions(origin.where, relation.columns))
+            read = _record_batches(relation, request.positions(origin.where, relation.columns))
             yield from arrow_parts(read, origin)
 
 
@@ -95,8 +81,8 @@ def _record_batches(relation: Any, positions: list[int]) -> Any:
 
 
 @contextlib.contextmanager
-def _sqlite(file: File, query: str | None, text: Callable[[bytes], object]) -> Iterator[sqlite3.Cursor]:
-    """The rows that ``query`` returns, or those of the only table; ``text`` makes strings of bytes."""
+def _sqlite(file: File, query: str | None) -> Iterator[sqlite3.Cursor]:
+    """The rows that ``query`` returns, or those of the only table."""
     import sqlite3
 
     origin = _origin(file)
@@ -108,7 +94,7 @@ def _sqlite(file: File, query: str | None, text: Callable[[bytes], object]) -> I
             if query is None:
                 tables = [table for (table,) in connection.execute(SQLITE_TABLES)]
                 query = _all_of_the_only(tables, origin.where)
-            connection.text_factory = text  # SQLite does not check that its text is UTF-8; we do
+            connection.text_factory = _text  # SQLite does not check that its text is UTF-8; we do
             cursor = connection.execute(query)
             if cursor.description is None:
                 raise InputError("the query returns no rows", hint="make it a SELECT")
@@ -117,27 +103,11 @@ def _sqlite(file: File, query: str | None, text: Callable[[bytes], object]) -> I
         raise _refused("SQLite", file, query, error) from error
 
 
-def _names(cursor: sqlite3.Cursor) -> list[str]:
-    return [column[0] for column in cursor.description]
-
-
 def _text(raw: bytes) -> str | bytes:
     try:
         return raw.decode()
     except UnicodeDecodeError:
         return raw  # found out among the strings, where the column has a name
-
-
-def _rows(cursor: sqlite3.Cursor, found: Found) -> Iterator[Row]:
-    text, label, weight = found.text, found.label, found.weight
-    for at, row in enumerate(cursor, start=1):
-        yield (
-            row[text],
-            None if label is None else row[label],
-            None if weight is None else row[weight],
-            at,
-            None,
-        )
 
 
 def _origin(file: File | None) -> Origin:

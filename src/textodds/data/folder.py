@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from textodds.data import files
-from textodds.data.admission import Row, gathered
-from textodds.data.batch import Batch
-from textodds.data.formats import BOM
-from textodds.data.rejects import Origin, Rejects
+from textodds.data.admission import Parts, Row, text_parts
+from textodds.data.files import BOM
+from textodds.data.rejects import Origin
 from textodds.data.source import Position
 from textodds.data.values import Unreadable
 from textodds.errors import BadFile
 
 
-def batches(folder: str, rejects: Rejects, progress: Position, *, labelled: bool) -> Iterator[Batch]:
-    """Batches of the documents below ``folder``, in the sorted order of their paths.
+def parts(folder: str, progress: Position, *, labelled: bool) -> Parts:
+    """Parts of the documents below ``folder``, in the sorted order of their paths.
 
     Without ``labelled`` every file below it is a document, wherever it lies. Names that begin with a
     dot are passed over, and folders that are links are not entered.
@@ -28,7 +27,7 @@ def batches(folder: str, rejects: Rejects, progress: Position, *, labelled: bool
             hint=f"to read the files in it, give a pattern such as `{Path(folder) / '*.csv'}`",
         )
     rows = _rows(folder, progress, labelled=labelled)
-    yield from gathered(rows, rejects, Origin(folder), labelled=labelled, weighted=False)
+    yield from text_parts(rows, Origin(folder), labelled=labelled, weighted=False)
 
 
 def size(folder: str) -> int:
@@ -43,13 +42,8 @@ def _rows(folder: str, progress: Position, *, labelled: bool) -> Iterator[Row]:
             progress.finish(position())
         label, _, rest = os.path.relpath(path, folder).partition(os.sep)
         if labelled and not rest:
-            yield (
-                Unreadable("lies beside the folders of the classes, in none of them"),
-                None,
-                None,
-                path,
-                document,
-            )
+            outside = Unreadable("lies beside the folders of the classes, in none of them")
+            yield outside, None, None, path, document
         else:
             yield document, label, None, path, document
 

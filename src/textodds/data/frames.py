@@ -5,22 +5,27 @@ pandas and polars are known by the names of their classes, so that neither has t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from textodds.data import in_memory
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data.admission import Part, Parts, Raw, Values
 from textodds.data.batch import SLICE_ROWS
-from textodds.data.in_memory import Slicer
-from textodds.data.parts import Part, Parts, Values
+from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Origin
-from textodds.data.sought import ColumnRequest
 from textodds.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PYARROW_COLUMNS = ("pyarrow Array", "pyarrow ChunkedArray")
 
-# The lengths of the pieces a column consists of, and how to cut it.
-Pieces: TypeAlias = tuple[list[int], Callable[[int, int], Values]]
+# A column of some library's, or anything with a length and positions.
+Column: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +79,16 @@ def table_of(source: Any) -> Table:
     return Table(source.schema.names, [_chunked(column) for column in source.columns])
 
 
-def raw_pieces(column: Any, name: str) -> Pieces:
-    """The pieces of a column as they are."""
-    lengths, cut = pieces(column)
-    return lengths, lambda start, stop: Values(cut(start, stop))
-
-
 def table_parts(
-    table: Table,
-    labels: Any | None,
-    weights: Any | None,
-    wanted: ColumnRequest,
-    origin: Origin,
-    pieces_of: Callable[[Any, str], Pieces] = raw_pieces,
+    table: Table, labels: Column | None, weights: Column | None, request: ColumnRequest, origin: Origin
 ) -> Parts:
     """Parts of columns in memory, which are sliced and not copied."""
-    chosen = wanted.positions(origin.where, table.names)
+    chosen = request.positions(origin.where, table.names)
     names = [table.names[at] for at in chosen]
-    cuts = [pieces_of(table.columns[at], table.names[at]) for at in chosen]
-    label_cut = None if labels is None else pieces_of(labels, "label")[1]
-    weight_cut = None if weights is None else pieces_of(weights, "weight")[1]
-    for start, stop in in_memory.slices(cuts[0][0] if cuts else []):
+    cuts = [_pieces(table.columns[at], table.names[at], request) for at in chosen]
+    label_cut = None if labels is None else _pieces(labels, "label", request)[1]
+    weight_cut = None if weights is None else _pieces(weights, "weight", request)[1]
+    for start, stop in _slices(cuts[0][0] if cuts else []):
         yield Part(
             origin,
             names,
@@ -118,13 +112,13 @@ def arrow_parts(read: Iterable[Any], origin: Origin) -> Parts:
             yield Part(origin, part.schema.names, columns, len(part), places.__getitem__)
 
 
-def stream_parts(source: Any, wanted: ColumnRequest, origin: Origin) -> Parts:
+def stream_parts(source: Any, request: ColumnRequest, origin: Origin) -> Parts:
     """Parts of an Arrow stream as it comes, never all of it at once."""
     import pyarrow as pa
 
     try:
         with pa.RecordBatchReader.from_stream(source) as read:
-            chosen = wanted.positions(origin.where, read.schema.names)
+            chosen = request.positions(origin.where, read.schema.names)
             yield from arrow_parts((part.select(chosen) for part in read), origin)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{origin.where} cannot be read: {error}") from error
@@ -157,16 +151,65 @@ def name_of(source: Any) -> str:
     return name if library == "builtins" else f"{library} {name}"
 
 
-def pieces(column: Any) -> tuple[list[int], Slicer]:
-    """The lengths of the pieces a column consists of, and how to cut it."""
-    if _is(column, "pandas Series"):
-        return [len(column)], _pandas_slicer(column)
-    if not is_column(column):
-        return [len(column)], in_memory.slicer(column)
+def _slices(lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Start and stop of each slice of columns that consist of pieces of ``lengths`` rows."""
+    end = 0
+    for length in lengths:
+        start, end = end, end + length
+        for cut in range(start, end, SLICE_ROWS):
+            yield cut, min(cut + SLICE_ROWS, end)
+
+
+def _pieces(
+    column: Column, name: str, request: ColumnRequest
+) -> tuple[list[int], Callable[[int, int], Values]]:
+    """The lengths of the pieces a column consists of, and how to cut it; numbers without a copy."""
+    array = column
+    if hasattr(column, "iloc") and isinstance(column.dtype, np.dtype):
+        array = column.to_numpy()
+    if request.is_table and isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
+        return [len(array)], lambda start, stop: Values(_numbers(array, start, stop))
+    lengths, cut = _cuts(column)
+    return lengths, lambda start, stop: Values.of(cut(start, stop), name, request)
+
+
+def _cuts(column: Column) -> tuple[list[int], Callable[[int, int], Raw]]:
+    if _is(column, "pandas Series") and column.dtype != object:
+        return [len(column)], partial(_cut_pandas, column)
+    if _is(column, "pandas Series") or not is_column(column):  # perhaps Python objects of several types
+        return [len(column)], partial(_cut_list, column)
     whole = _chunked(column)
-    return [len(chunk) for chunk in whole.chunks], lambda start, stop: _joined(
-        whole.slice(start, stop - start)
-    )
+    return [len(chunk) for chunk in whole.chunks], lambda start, stop: _joined(whole[start:stop])
+
+
+def _cut_list(column: Column, start: int, stop: int) -> list[object]:
+    """The slice of a list, a NumPy array, or anything else with a length and positions."""
+    by_position: Any = getattr(column, "iloc", column)  # a pandas Series is otherwise sliced by its index
+    part = by_position[start:stop]
+    for as_list in ("tolist", "to_list", "to_pylist"):  # of NumPy and pandas, polars, pyarrow
+        if hasattr(part, as_list):
+            listed: list[object] = getattr(part, as_list)()
+            return listed
+    return list(part)
+
+
+def _cut_pandas(column: Column, start: int, stop: int) -> Raw:
+    import pyarrow as pa
+
+    try:
+        part = pa.array(column.iloc[start:stop], from_pandas=True)
+    except (pa.ArrowException, TypeError):  # types that only pandas knows, such as periods
+        return _cut_list(column, start, stop)
+    return _joined(part) if isinstance(part, pa.ChunkedArray) else part
+
+
+def _numbers(array: NDArray[np.generic], start: int, stop: int) -> pa.Array:
+    import pyarrow as pa
+
+    part = array[start:stop]
+    if not part.dtype.isnative or part.dtype.itemsize > 8:  # which Arrow does not take
+        part = part.astype(np.float64 if part.dtype.kind == "f" else part.dtype.newbyteorder("="))
+    return pa.array(part)
 
 
 def _chunked(column: Any) -> Any:
@@ -177,22 +220,6 @@ def _chunked(column: Any) -> Any:
     if hasattr(column, "__arrow_c_stream__"):
         return pa.chunked_array(column)
     return pa.chunked_array([pa.array(column)])
-
-
-def _pandas_slicer(column: Any) -> Slicer:
-    if column.dtype == object:  # Python objects, of several types at times
-        return in_memory.slicer(column)
-
-    def cut(start: int, stop: int) -> Any:
-        import pyarrow as pa
-
-        try:
-            part = pa.array(column.iloc[start:stop], from_pandas=True)
-        except (pa.ArrowException, TypeError):  # types that only pandas knows, such as periods
-            return in_memory.slicer(column)(start, stop)
-        return _joined(part) if isinstance(part, pa.ChunkedArray) else part
-
-    return cut
 
 
 def _joined(column: Any) -> Any:

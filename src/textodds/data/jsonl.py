@@ -9,17 +9,15 @@ skip: it cannot keep what is promised here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-from textodds.data import files, formats
-from textodds.data.admission import Row, gathered
-from textodds.data.batch import RECORD_BYTES, Batch
-from textodds.data.columns import ColumnNames
+from textodds.data import files
+from textodds.data.admission import Parts, Row, record_parts
+from textodds.data.batch import RECORD_BYTES
+from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
-from textodds.data.parts import Part, record_parts
-from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import Sought
+from textodds.data.rejects import Origin
 from textodds.data.source import Position
 from textodds.data.values import Unreadable, not_utf8
 from textodds.errors import BadFile
@@ -30,53 +28,19 @@ BLANKS = b" \t\r\n"  # what JSON itself calls blank
 _parse = json.JSONDecoder().raw_decode
 
 
-def batches(file: File, wanted: ColumnNames, rejects: Rejects, progress: Position) -> Iterator[Batch]:
-    """Batches of the objects in ``file``; a key that an object lacks is null in it."""
-    formats.refuse_utf16(file)
+def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
+    """Parts of the objects in ``file``, their keys being the columns."""
+    files.refuse_utf16(file)
     with files.trouble(file), files.opened(file.path) as (stream, position):
-        for batch in gathered(
-            _rows(file, stream, wanted),
-            rejects,
-            Origin(file.name),
-            labelled=wanted.reads_labels,
-            weighted=wanted.weight is not None,
-        ):
-            progress.current = position()
-            yield batch
-
-
-def parts(file: File, sought: Sought, progress: Position) -> Iterator[Part]:
-    """Parts of the table that the objects in ``file`` make up, their keys being its columns."""
-    formats.refuse_utf16(file)
-    with files.trouble(file), files.opened(file.path) as (stream, position):
-        rows = ((item, None, None, line, row) for line, row, item in _objects(file, stream))
-        for part in record_parts(rows, sought, Origin(file.name)):
+        for part in record_parts(_rows(file, stream, request), request, Origin(file.name)):
             progress.current = position()
             yield part
 
 
-def _rows(file: File, stream: BinaryIO, wanted: ColumnNames) -> Iterator[Row]:
-    text = label = weight = ""
-    named: list[str] = []
-    for line, row, item in _objects(file, stream, named):
-        if isinstance(item, Unreadable):
-            yield item, None, None, line, row
-            continue
-        if not named:  # columns are those of the first object
-            columns = list(item)
-            found = wanted.find(file.name, columns)
-            text = columns[found.text]
-            label = text if found.label is None else columns[found.label]
-            weight = text if found.weight is None else columns[found.weight]
-            named += [text, label]
-        yield item.get(text), item.get(label), item.get(weight), line, row
-
-
-def _objects(
-    file: File, stream: BinaryIO, named: Sequence[str] = ()
-) -> Iterator[tuple[int, bytes, dict[str, object] | Unreadable]]:
-    """Line, bytes and object of each row; ``named`` are the text and the label once known, for messages."""
+def _rows(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]:
+    """The object of each line that is not blank."""
     line = 0
+    fields: dict[str, str] = {}  # of texts, what each key is, for messages
     with files.trouble(file, lambda: line):
         while raw := stream.readline(RECORD_BYTES + 1):
             line += 1
@@ -86,17 +50,20 @@ def _objects(
                     hint="check that it is a text file, with line ends",
                 )
             if line == 1:
-                raw = raw.removeprefix(formats.BOM)
+                raw = raw.removeprefix(files.BOM)
             row = raw.strip(BLANKS)
             if row:
-                yield line, row, _object(row, named)
+                item = _object(row, fields)
+                if not fields and not request.is_table and isinstance(item, dict):
+                    fields = request.fields(file.name, list(item))
+                yield item, None, None, line, row
 
 
-def _object(row: bytes, named: Sequence[str]) -> dict[str, object] | Unreadable:
+def _object(row: bytes, fields: Mapping[str, str]) -> dict[str, object] | Unreadable:
     try:
         line = row.decode()
     except UnicodeDecodeError as error:
-        return Unreadable(_reason(row, named) or not_utf8("line", error))
+        return Unreadable(_reason(row, fields) or not_utf8("line", error))
     try:
         item, end = _parse(line)
     except json.JSONDecodeError as error:
@@ -115,11 +82,11 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _reason(row: bytes, keys: Sequence[str]) -> str | None:
+def _reason(row: bytes, fields: Mapping[str, str]) -> str | None:
     """Which field is not UTF-8 and where, if it is the text or the label."""
     try:
         item = json.loads(row.decode(errors="surrogateescape"))
-        for key, what in zip(keys, ("text", "label"), strict=False):  # none is named as yet, or in tables
+        for key, what in fields.items():
             try:
                 item[key].encode(errors="surrogateescape").decode()
             except UnicodeDecodeError as error:

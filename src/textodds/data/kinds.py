@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textodds.data import arrow, cells
+from textodds.data.batch import BATCH_ROWS
 from textodds.data.schema import Column
+
+if TYPE_CHECKING:
+    from textodds.data.admission import Part
 
 # A text has more words than this on average, and most texts are different.
 TEXT_WORDS = 4.0
@@ -30,9 +35,15 @@ FEW = 64
 NO_VALUES = "no values"
 
 
-def found(name: str, arrays: list[Any]) -> Column:
-    """The column ``name`` of a kind that suits ``arrays``, its first values in pieces."""
-    array = _joined(name, [cells.plain(array) for array in arrays])
+def found(name: str, parts: Sequence[Part]) -> Column:
+    """The column ``name`` of a kind that suits its values in ``parts``, the first rows of a source."""
+    arrays, rows = [], 0
+    for part in parts:
+        if name in part.names and rows < BATCH_ROWS:
+            first = part.columns[part.names.index(name)].array[: BATCH_ROWS - rows]
+            arrays.append(cells.plain(first))
+        rows += part.length
+    array = _joined(name, arrays)
     kind = array.type
     if not len(array) or array.null_count == len(array):
         return Column(name, "ignore", NO_VALUES)

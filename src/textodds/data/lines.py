@@ -6,23 +6,22 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from textodds.data import files, formats
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
-from textodds.data.columns import ColumnNames
+from textodds.data import files
+from textodds.data.admission import Part, Parts, Values
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
+from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
-from textodds.data.parts import Part, Values
 from textodds.data.rejects import Origin, Rejects
-from textodds.data.sought import Sought
 from textodds.data.source import Position
 from textodds.errors import BadFile
 
 if TYPE_CHECKING:
     from textodds._kernels import LineReader
+
+# The next rows, and the bad ones among them: line, reason and bytes of each.
+Piece: TypeAlias = tuple[Part | Batch, list[tuple[int, str, bytes]]]
 
 KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
 
@@ -41,62 +40,15 @@ class Dialect:
         return KINDS[self.format]
 
 
-def batches(
-    file: File, dialect: Dialect, wanted: ColumnNames, rejects: Rejects, progress: Position
-) -> Iterator[Batch]:
-    """Batches of the rows of ``file``."""
-
-    def select(reader: LineReader) -> Callable[[], Any]:
-        if dialect.kind == "delimited":
-            at = wanted.find(file.name, reader.columns)
-            reader.select(at.text, at.label, at.weight)
-        return partial(reader.next_batch, rejects.skips)
-
-    for texts, labels, weights in _pieces(file, dialect, select, rejects, progress):
-        yield Batch(texts, labels if wanted.reads_labels else None, weights)
-
-
 def parts(
-    file: File, dialect: Dialect, sought: Sought, rejects: Rejects, progress: Position
-) -> Iterator[Part]:
-    """Parts of the table in ``file``, which is CSV or TSV."""
-    import pyarrow as pa
-
-    names: list[str] = []
-
-    def select(reader: LineReader) -> Callable[[], Any]:
-        chosen = sought.positions(file.name, reader.columns)
-        names.extend(reader.columns[position] for position in chosen)
-        reader.select_columns(chosen)
-
-        def following() -> Any:
-            table = reader.next_table(BATCH_ROWS, rejects.skips)
-            return None if table is None else (table[1], table[0], table[2])
-
-        return following
-
-    for at, columns in _pieces(file, dialect, select, rejects, progress):
-        values = [Values(pa.array(column)) for column in columns]
-        yield Part(Origin(file.name), names, values, len(at), partial(_line, at))
-
-
-def _line(lines: NDArray[np.uint64], position: int) -> int:
-    return int(lines[position])
-
-
-def _pieces(
-    file: File,
-    dialect: Dialect,
-    select: Callable[[LineReader], Callable[[], Any]],
-    rejects: Rejects,
-    progress: Position,
-) -> Iterator[list[Any]]:
-    """What the kernel reads, piece by piece, after ``select`` says which columns; bad rows are rejected."""
+    file: File, dialect: Dialect, request: ColumnRequest, rejects: Rejects, progress: Position
+) -> Parts:
+    """Parts of the rows of ``file``; of one column of texts batches, which the kernel has checked."""
     from textodds._kernels import LineReader
 
     origin, rows = Origin(file.name), 0
     delimiter = "\t" if dialect.format == "tsv" else None  # a `.csv` may have `;` instead: the kernel looks
-    formats.refuse_utf16(file)
+    files.refuse_utf16(file)
     with files.trouble(file, lambda: rows):
         with _unreadable(file, dialect.kind):
             reader = LineReader(
@@ -104,19 +56,54 @@ def _pieces(
             )
         if dialect.kind == "delimited" and not reader.columns:
             return
-        following = select(reader)
+        following = _selected(reader, file, dialect, request, rejects)
         while True:
             with _unreadable(file, dialect.kind):
                 piece = following()
             if piece is None:
                 return
-            *values, bad = piece
+            part, bad = piece
             for line, reason, raw in bad:
                 rejects.add(origin, line, reason, raw)
-            rows += len(values[0]) + len(bad)
+            rows += len(part) + len(bad)
             progress.current = reader.bytes_read
-            if len(values[0]):
-                yield values
+            if len(part):
+                yield part
+
+
+def _selected(
+    reader: LineReader, file: File, dialect: Dialect, request: ColumnRequest, rejects: Rejects
+) -> Callable[[], Piece | None]:
+    """What reads the next rows of the columns that are wanted."""
+    name, is_labelled = TEXT, request.reads_labels
+    if dialect.kind == "delimited":
+        chosen = request.positions(file.name, reader.columns)
+        if request.is_table or len(request.bulk(chosen)) > 1:
+            reader.select_columns(chosen)
+            return partial(_next_table, reader, [reader.columns[at] for at in chosen], file, rejects)
+        places = request.places(file.name, reader.columns)
+        name = reader.columns[chosen[0]]
+        reader.select(chosen[0], places.label, places.weight)
+
+    def following() -> Piece | None:
+        piece = reader.next_batch(rejects.skips)
+        if piece is None:
+            return None
+        texts, labels, weights, bad = piece
+        return Batch({name: texts}, labels if is_labelled else None, weights), bad
+
+    return following
+
+
+def _next_table(reader: LineReader, names: list[str], file: File, rejects: Rejects) -> Piece | None:
+    import pyarrow as pa
+
+    piece = reader.next_table(BATCH_ROWS, rejects.skips)
+    if piece is None:
+        return None
+    columns, at, bad = piece
+    values = [Values(pa.array(column)) for column in columns]
+    return Part(Origin(file.name), names, values, len(at), lambda position: int(at[position])), bad
 
 
 @contextlib.contextmanager

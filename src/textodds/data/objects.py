@@ -2,103 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from textodds.data import frames, in_memory
-from textodds.data.admission import admit_parts
-from textodds.data.batch import Batch
-from textodds.data.columns import ColumnNames
-from textodds.data.frames import Pieces, Table
-from textodds.data.parts import Part, Values, record_parts, row_parts
-from textodds.data.rejects import Origin, Rejecting, Rejects
-from textodds.data.sought import Sought
-from textodds.data.source import Source
-from textodds.data.table_source import TableSource
-from textodds.errors import InputError
+from textodds.data import frames
+from textodds.data.admission import Parts, Row, record_parts, row_parts, text_parts
+from textodds.data.batch import TEXT
+from textodds.data.columns import ColumnRequest
+from textodds.data.frames import Column, Table
+from textodds.data.rejects import Origin, Rejects
+from textodds.data.source import Source, refuse
+from textodds.data.values import Unreadable
+from textodds.errors import InputError, LengthMismatch
 
-S = TypeVar("S")
+END = object()
 
 HINT = "give a path, a frame, a 2-D array, a dict of columns or a list of dicts"
 
 
-def text_object_source(
-    source: Any, first: object, labels: Any, weights: Any, wanted: ColumnNames, reject: Rejecting
+def object_source(
+    source: Any,
+    first: object,
+    labels: Column | None,
+    weights: Column | None,
+    request: ColumnRequest,
+    rejects: Rejects,
 ) -> Source:
-    """The source of texts in an object; if it is an iterable of Python's, ``first`` is one of its items."""
-    make = partial(_source, Source, reject)
-    labels, weights = frames.column_of(labels), frames.column_of(weights)
-    if frames.is_column(source) or labels is not None:
-        source = frames.column_of(source)
-    if frames.is_column(source):
-        return _text_source(source, labels, weights, wanted, make)
-    if frames.is_table(source):
-        refuse("a table", labels=labels, weights=weights)
-        table, description = frames.table_of(source), _described(source, "row")
-        return make(description, partial(_column_batches, table, None, None, wanted))
-    if frames.is_stream(source):
-        refuse("a table", labels=labels, weights=weights)
-        return make(
-            _described(source, "row"),
-            lambda rejects, origin: admit_parts(frames.stream_parts(source, wanted, origin), wanted, rejects),
-            replayable=hasattr(source, "__len__"),
-        )
-    if not isinstance(source, Iterable) or isinstance(source, (bytes, Mapping)):
-        raise InputError(
-            f"cannot read texts from {_article(type(source).__name__)}",
-            hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
-        )
-    read: Callable[[Rejects, Origin], Iterator[Batch]]
-    if first is None and labels is None and weights is None:  # empty, or nulls only: it could be anything
-        read = partial(in_memory.paired, source, None, None)
-    elif isinstance(first, (tuple, list, Mapping)):
-        refuse("rows with labels of their own", labels=labels, weights=weights)
-        read = partial(in_memory.records, source, first, wanted)
-    else:
-        return _text_source(source, labels, weights, wanted, make)
-    return make(_described(source, "row"), read, replayable=_is_replayable(source))
-
-
-def table_object_source(
-    source: Any, first: object, labels: Any, weights: Any, sought: Sought, reject: Rejecting
-) -> TableSource:
-    """The source of a table that is an object, as `text_object_source` is that of texts."""
-    if hasattr(source, "toarray"):
+    """The source of what is in an object; if it is an iterable of Python's, ``first`` is one of its items."""
+    if request.is_table and hasattr(source, "toarray"):
         raise InputError(
             f"cannot read a table from {_article(frames.name_of(source))}, which is sparse",
             hint="give `source.toarray()`",
         )
     labels, weights = frames.column_of(labels), frames.column_of(weights)
-    _check_beside("row", labels=labels, weights=weights)
-    make = partial(_source, partial(TableSource, sought), reject)
+    if request.is_table:
+        _check_beside("row", labels=labels, weights=weights)
+    elif frames.is_column(source) or labels is not None:
+        source = frames.column_of(source)
+        if frames.is_column(source):
+            return _text_source(source, labels, weights, request, rejects)
     if frames.is_stream(source):
-        refuse("a stream", labels=labels, weights=weights)
-        return make(
-            _described(source, "row"),
-            lambda rejects, origin: frames.stream_parts(source, sought, origin),
-            replayable=hasattr(source, "__len__"),
+        refuse("a stream" if request.is_table else "a table", labels=labels, weights=weights)
+        read = partial(frames.stream_parts, source, request)
+        is_replayable = hasattr(source, "__len__")
+        return _source(request, _described(source, "row"), read, rejects, replayable=is_replayable)
+    table = _table(source, request)
+    if table is not None:
+        return _table_source(source, table, labels, weights, request, rejects)
+    if request.is_table:
+        return _row_source(source, first, labels, weights, request, rejects)
+    if not isinstance(source, Iterable) or isinstance(source, bytes):
+        raise InputError(
+            f"cannot read texts from {_article(type(source).__name__)}",
+            hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
         )
-    table = _table(source, sought)
-    if table is None:
-        return _row_source(source, first, labels, weights, sought, make)
-    labels, weights = _column_beside(labels), _column_beside(weights)
-    length = len(table.columns[0]) if table.columns else 0
-    in_memory.check_lengths(range(length), labels, weights)
-    return make(
-        f"{_article(frames.name_of(source))} of {_count_of(length, 'row')}",
-        lambda rejects, origin: frames.table_parts(table, labels, weights, sought, origin, _pieces),
-    )
-
-
-def refuse(what: str, **given: object) -> None:
-    """Fail for an option that could only be ignored, since the source is ``what``."""
-    for option, value in given.items():
-        if value is not None and value is not False:
-            raise InputError(f"`{option}` does not apply: the source is {what}", hint=_INSTEAD[option])
+    if isinstance(first, (tuple, list, Mapping)):
+        refuse("rows with labels of their own", labels=labels, weights=weights)
+        return _record_source(source, first, request, rejects)
+    return _text_source(source, labels, weights, request, rejects, may_be_rows=first is None)
 
 
 def _check_beside(item: str, **columns: Any) -> None:
@@ -110,80 +75,142 @@ def _check_beside(item: str, **columns: Any) -> None:
             )
 
 
-_INSTEAD = {
-    "labels": "name the column of the labels: label='COLUMN'",
-    "weights": "name the column of the weights: weight='COLUMN'",
-    "format": "leave out `format`, which is for files",
-    "quoting": "leave out `quoting`, which is for CSV and TSV files",
-    "header": "leave out `header`, which is for CSV and TSV files",
-}
-
-
-def _text_source(
-    texts: Any, labels: Any, weights: Any, wanted: ColumnNames, make: Callable[..., Source]
-) -> Source:
-    description = _described(texts, "text")
-    wanted.refuse_names(description)
-    if labels is None and wanted.labelled:
-        raise InputError(
-            f"{description} comes without labels",
-            hint="give as many `labels`, or pairs of text and label, or a table with a label column",
-        )
-    _check_beside("text", labels=labels, weights=weights)
-    in_memory.check_lengths(texts, labels, weights)
-    columns = [texts, labels, weights]
-    read: Callable[[Rejects, Origin], Iterator[Batch]]
-    if all(column is None or hasattr(column, "__getitem__") for column in columns):
-        unnamed = ColumnNames(labelled=False)  # the labels and weights are beside the table
-        read = partial(_column_batches, Table(["text"], [texts]), labels, weights, unnamed)
-    else:
-        read = partial(in_memory.paired, *map(frames.items_of, columns))
-    return make(description, read, replayable=_is_replayable(*columns))
-
-
-def _column_batches(
-    table: Table, labels: Any, weights: Any, wanted: ColumnNames, rejects: Rejects, origin: Origin
-) -> Iterator[Batch]:
-    return admit_parts(frames.table_parts(table, labels, weights, wanted, origin), wanted, rejects)
+def _check_lengths(texts: object, labels: object, weights: object) -> None:
+    """Fail if columns that know their length differ in it."""
+    for column, name in ((labels, "labels"), (weights, "weights")):
+        if isinstance(column, Sized) and isinstance(texts, Sized) and len(column) != len(texts):
+            raise LengthMismatch(len(texts), len(column), name)
 
 
 def _source(
-    make: Callable[..., S],
-    reject: Rejecting,
+    request: ColumnRequest,
     description: str,
-    read: Callable[[Rejects, Origin], Iterator[Any]],
+    read: Callable[[Origin], Parts],
+    rejects: Rejects,
     *,
     replayable: bool = True,
-) -> S:
+) -> Source:
     origin = Origin(description, "row")
-    return make(description, lambda rejects, _: read(rejects, origin), reject("rows"), replayable=replayable)
+    return Source(request, description, lambda rejects, _: read(origin), rejects, replayable=replayable)
 
 
-def _is_replayable(*columns: Any) -> bool:
-    return not any(isinstance(column, Iterator) for column in columns)
+def _text_source(
+    texts: Any,
+    labels: Column | None,
+    weights: Column | None,
+    request: ColumnRequest,
+    rejects: Rejects,
+    *,
+    may_be_rows: bool = False,
+) -> Source:
+    """The source of texts, with what stands beside them; nulls only, or none at all, could be anything."""
+    columns = [texts, labels, weights]
+    is_unknown = may_be_rows and labels is None and weights is None
+    description = _described(texts, "row" if is_unknown else "text")
+    if not is_unknown:
+        request.refuse_names(description)
+        if labels is None and request.labelled:
+            raise InputError(
+                f"{description} comes without labels",
+                hint="give as many `labels`, or pairs of text and label, or a table with a label column",
+            )
+        _check_beside("text", labels=labels, weights=weights)
+        _check_lengths(texts, labels, weights)
+    unnamed = ColumnRequest.without_names()
+    if all(column is None or hasattr(column, "__getitem__") for column in columns):
+        read = partial(frames.table_parts, Table([TEXT], [texts]), labels, weights, unnamed)
+    else:
+        read = partial(_paired_parts, *columns)
+    return _source(unnamed, description, read, rejects, replayable=_is_replayable(*columns))
 
 
-def _described(source: Any, item: str) -> str:
-    """What ``source`` is, for messages: `a list of 40 texts`."""
-    kind = _article(frames.name_of(source))
-    if frames.is_stream(source):
-        return kind
-    if isinstance(source, Iterator):
-        return f"an iterator of {item}s"
-    return f"{kind} of {_count_of(len(source), item)}" if hasattr(source, "__len__") else f"{kind} of {item}s"
+def _paired_parts(texts: Any, labels: Column | None, weights: Column | None, origin: Origin) -> Parts:
+    rows = _paired_rows(*map(frames.items_of, (texts, labels, weights)))
+    return text_parts(rows, origin, labelled=labels is not None, weighted=weights is not None)
 
 
-def _count_of(n: int, item: str) -> str:
-    return f"{n:,} {item}{'' if n == 1 else 's'}"
+def _record_source(
+    source: Iterable[object], first: object, request: ColumnRequest, rejects: Rejects
+) -> Source:
+    """The source of rows that are all like ``first``: mappings, or tuples of text, label and weight."""
+    description = _described(source, "row")
+    if isinstance(first, Mapping):
+
+        def read(origin: Origin) -> Parts:
+            return record_parts(_paired_rows(source, None, None), request, origin)
+    else:
+        assert isinstance(first, Sequence)
+        request.refuse_names("a tuple")
+        width, labelled = len(first), request.labelled
+        if not 2 <= width <= 3:
+            raise InputError(
+                f"row 1 of {description} has {width} items",
+                hint="give (text, label) or (text, label, weight)",
+            )
+        request = ColumnRequest.without_names()
+
+        def read(origin: Origin) -> Parts:
+            return text_parts(_tuple_rows(source, width), origin, labelled=labelled, weighted=width == 3)
+
+    return _source(request, description, read, rejects, replayable=_is_replayable(source))
 
 
-def _article(noun: str) -> str:
-    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+def _table_source(
+    source: Any,
+    table: Table,
+    labels: Column | None,
+    weights: Column | None,
+    request: ColumnRequest,
+    rejects: Rejects,
+) -> Source:
+    if not request.is_table:
+        refuse("a table", labels=labels, weights=weights)
+    labels, weights = (
+        column if column is None or hasattr(column, "__getitem__") else list(column)
+        for column in (labels, weights)
+    )
+    length = len(table.columns[0]) if table.columns else 0
+    _check_lengths(range(length), labels, weights)
+    description = f"{_article(frames.name_of(source))} of {_count_of(length, 'row')}"
+    return _source(
+        request, description, partial(frames.table_parts, table, labels, weights, request), rejects
+    )
 
 
-def _table(source: Any, sought: Sought) -> Table | None:
+def _row_source(
+    source: Any,
+    first: object,
+    labels: Column | None,
+    weights: Column | None,
+    request: ColumnRequest,
+    rejects: Rejects,
+) -> Source:
+    """The source of a table that comes row by row."""
+    if not isinstance(source, Iterable) or isinstance(source, bytes):
+        raise InputError(f"cannot read a table from {_article(frames.name_of(source))}", hint=HINT)
+    _check_lengths(source, labels, weights)
+    description = _described(source, "row")
+    parts: Callable[..., Parts]
+    if first is None or isinstance(first, Mapping):
+        parts = record_parts
+    elif isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
+        parts = partial(row_parts, names=request.array_names(len(first)))
+    else:
+        what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
+        raise InputError(f"{description} holds {what} not rows of a table", hint=HINT)
+
+    def read(origin: Origin) -> Parts:
+        items = (item.tolist() if isinstance(item, np.ndarray) else item for item in source)
+        rows = _paired_rows(items, frames.items_of(labels), frames.items_of(weights))
+        labelled, weighted = labels is not None, weights is not None
+        return parts(rows, request=request, origin=origin, labelled=labelled, weighted=weighted)
+
+    return _source(request, description, read, rejects, replayable=_is_replayable(source, labels, weights))
+
+
+def _table(source: Any, request: ColumnRequest) -> Table | None:
     """The columns of a source that is in memory by columns, or None."""
-    if isinstance(source, np.ndarray):
+    if request.is_table and isinstance(source, np.ndarray):
         if source.ndim != 2 or not source.shape[1]:
             raise InputError(
                 f"an array of shape {source.shape} is not a table, which has rows and columns",
@@ -191,15 +218,20 @@ def _table(source: Any, sought: Sought) -> Table | None:
             )
         if not isinstance(source, np.ma.MaskedArray):
             source = np.asarray(source)  # a column of a `matrix` would be a matrix
-        names = sought.array_names(source.shape[1])
+        names = request.array_names(source.shape[1])
         return Table(names, [source[:, at] for at in range(source.shape[1])])
     if frames.is_column(source):
         raise InputError(f"{_article(frames.name_of(source))} is one column, not a table", hint=HINT)
     if frames.is_table(source):
         return frames.table_of(source)
-    if isinstance(source, Mapping):
+    if not isinstance(source, Mapping):
+        return None
+    try:
         return _of_mapping(source)
-    return None
+    except InputError as error:
+        if request.is_table:
+            raise
+        raise InputError(f"cannot read texts from a dict: {error.problem}", hint=error.hint) from None
 
 
 def _of_mapping(source: Mapping[Any, Any]) -> Table:
@@ -225,58 +257,47 @@ def _of_mapping(source: Mapping[Any, Any]) -> Table:
     return Table(names, columns)
 
 
-def _row_source(
-    source: Any, first: object, labels: Any, weights: Any, sought: Sought, make: Callable[..., TableSource]
-) -> TableSource:
-    if not isinstance(source, Iterable) or isinstance(source, bytes):
-        raise InputError(f"cannot read a table from {_article(frames.name_of(source))}", hint=HINT)
-    in_memory.check_lengths(source, labels, weights)
-    description = _described(source, "row")
-    reads: Callable[..., Iterator[Part]]
-    if first is None or isinstance(first, Mapping):
-        reads = record_parts
-    elif isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
-        reads = partial(row_parts, names=sought.array_names(len(first)))
-    else:
-        what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
-        raise InputError(f"{description} holds {what} not rows of a table", hint=HINT)
-
-    def read(rejects: Rejects, origin: Origin) -> Iterator[Part]:
-        items = (item.tolist() if isinstance(item, np.ndarray) else item for item in source)
-        rows = in_memory.paired_rows(items, frames.items_of(labels), frames.items_of(weights))
-        return reads(
-            rows, sought=sought, origin=origin, labelled=labels is not None, weighted=weights is not None
-        )
-
-    return make(description, read, replayable=_is_replayable(source, labels, weights))
+def _paired_rows(
+    texts: Iterable[object], labels: Iterable[object] | None, weights: Iterable[object] | None
+) -> Iterator[Row]:
+    """Rows of iterables that run side by side; `LengthMismatch` where one ends before another."""
+    sides = iter(texts), iter(() if labels is None else labels), iter(() if weights is None else weights)
+    for at in itertools.count(1):
+        text, label, weight = (next(side, END) for side in sides)
+        for given, other, name in ((labels, label, "labels"), (weights, weight, "weights")):
+            if given is not None and (text is END) != (other is END):
+                raise LengthMismatch(at - (text is END), at - (other is END), name)
+        if text is END:
+            return
+        yield text, label, weight, at, None
 
 
-def _column_beside(column: Any | None) -> Any | None:
-    return column if column is None or hasattr(column, "__getitem__") else list(column)
+def _tuple_rows(items: Iterable[object], size: int) -> Iterator[Row]:
+    for at, item in enumerate(items, start=1):
+        if isinstance(item, (tuple, list)) and len(item) == size:
+            yield item[0], item[1], item[2] if size == 3 else None, at, None
+        else:
+            shown = f"{len(item)} items" if isinstance(item, (tuple, list)) else f"a {type(item).__name__}"
+            yield Unreadable(f"{shown}, where {size} items are expected"), None, None, at, None
 
 
-def _pieces(column: Any, name: str) -> Pieces:
-    """The lengths of the pieces a column consists of, and how to cut it to Arrow, numbers without a copy."""
-    array = column
-    if hasattr(column, "iloc") and isinstance(column.dtype, np.dtype):
-        array = column.to_numpy()
-    if isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
-        return [len(array)], lambda start, stop: Values(_cut_array(array, start, stop))
-    lengths, cut = frames.pieces(column)
-
-    def values(start: int, stop: int) -> Values:
-        from textodds.data import cells
-
-        part = cut(start, stop)
-        return cells.of_list(part, name) if isinstance(part, list) else Values(part)
-
-    return lengths, values
+def _is_replayable(*columns: Any) -> bool:
+    return not any(isinstance(column, Iterator) for column in columns)
 
 
-def _cut_array(array: NDArray[Any], start: int, stop: int) -> Any:
-    import pyarrow as pa
+def _described(source: Any, item: str) -> str:
+    """What ``source`` is, for messages: `a list of 40 texts`."""
+    kind = _article(frames.name_of(source))
+    if frames.is_stream(source):
+        return kind
+    if isinstance(source, Iterator):
+        return f"an iterator of {item}s"
+    return f"{kind} of {_count_of(len(source), item)}" if hasattr(source, "__len__") else f"{kind} of {item}s"
 
-    part = array[start:stop]
-    if not part.dtype.isnative or part.dtype.itemsize > 8:  # which Arrow does not take
-        part = part.astype(np.float64 if part.dtype.kind == "f" else part.dtype.newbyteorder("="))
-    return pa.array(part)
+
+def _count_of(n: int, item: str) -> str:
+    return f"{n:,} {item}{'' if n == 1 else 's'}"
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"

@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from textodds.data import files
+from textodds.data.admission import Parts
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS
+from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
 from textodds.data.frames import arrow_parts
-from textodds.data.parts import Parts
 from textodds.data.rejects import Origin
-from textodds.data.sought import ColumnRequest
 from textodds.data.source import Position
 from textodds.errors import BadFile
 
@@ -27,14 +27,15 @@ from textodds.errors import BadFile
 BUFFER_OF_COLUMN = 128 << 10
 
 
-def parts(file: File, wanted: ColumnRequest, progress: Position) -> Parts:
+def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
     """Parts of the table in ``file``."""
     with _opened(file) as table:
         if table is None:
             return
         columns = table.schema_arrow.names
-        chosen = [columns[at] for at in wanted.positions(file.name, columns)]
-        rows = _batch_rows(table.metadata, wanted.bulk(chosen))
+        positions = request.positions(file.name, columns)
+        rows = _batch_rows(table.metadata, [columns[at] for at in request.bulk(positions)])
+        chosen = [columns[at] for at in positions]
         yield from arrow_parts(_record_batches(file, table, chosen, rows, progress), Origin(file.name, "row"))
 
 

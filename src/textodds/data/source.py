@@ -1,16 +1,38 @@
-"""A source of batches, whatever it is made of."""
+"""A source of batches, whatever it is made of; who is told how far it was read, and reading ahead."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
-from textodds.data.batch import Batch
-from textodds.data.prefetch import prefetched
+from textodds.data.admission import Part, Parts, admit
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
+from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
-from textodds.errors import InputError
+from textodds.data.schema import Schema
+from textodds.errors import InputError, TextoddsError
 
 T = TypeVar("T")
+
+# Kinds are found from this much at most: a batch, for rows as long as they usually are.
+LOOK_BYTES = 4 * BATCH_BYTES
+
+# A read of a pipe on which nothing comes cannot be interrupted; then the thread is left to the end of
+# the process, which does not wait for it.
+PATIENCE = 2.0  # seconds
+
+_END = object()
+
+# What to do instead of giving an option that could only be ignored.
+_INSTEAD = {
+    "labels": "name the column of the labels: label='COLUMN'",
+    "weights": "name the column of the weights: weight='COLUMN'",
+    "format": "leave out `format`, which is for files",
+    "quoting": "leave out `quoting`, which is for CSV and TSV files",
+    "header": "leave out `header`, which is for CSV and TSV files",
+}
 
 
 class Position:
@@ -31,14 +53,9 @@ class Position:
         self.finished += size
         self.current = 0
 
-    @property
-    def bytes_read(self) -> int:
-        """Bytes consumed so far in this pass, as they lie on disk."""
-        return self.finished + self.current
 
-
-class Stream(Generic[T]):
-    """An iterable of batches.
+class Source:
+    """An iterable of batches; made by `read`.
 
     Attributes
     ----------
@@ -55,8 +72,9 @@ class Stream(Generic[T]):
 
     def __init__(
         self,
+        request: ColumnRequest,
         description: str,
-        batches: Callable[[Rejects, Position], Iterator[T]],
+        parts: Callable[[Rejects, Position], Parts],
         rejects: Rejects,
         *,
         replayable: bool = True,
@@ -66,13 +84,41 @@ class Stream(Generic[T]):
         self.replayable = replayable
         self.size = size
         self.rejects = rejects
-        self._batches = batches
+        self._request = request
+        self._parts = parts
         self._progress = Position()
         self._is_spent = False
+        self._begun: Parts | None = None  # the pass in which the schema was found
 
-    def __iter__(self) -> Iterator[T]:
-        self._begin()
-        return self._pass(self._batches(self.rejects, self._progress))
+    @property
+    def is_of_texts(self) -> bool:
+        """Whether its batches have one column of texts, rather than the columns of a table."""
+        return not self._request.is_table
+
+    @property
+    def schema(self) -> Schema:
+        """The columns, with their kinds, and the label, by name.
+
+        Where they were not given, they are found when first asked for or when reading begins: of a table
+        from the first rows, of texts from the names of the columns. Texts without names (plain lines, a list)
+        have none, and the schema is empty.
+        """
+        if self._request.schema is None:
+            self._begin()
+            try:
+                self._begun = self._looked(self._parts(self.rejects, self._progress))
+            except BaseException:
+                self.rejects.close()
+                raise
+        self._request.schema = schema = self._request.schema or Schema(())
+        return schema
+
+    def __iter__(self) -> Iterator[Batch]:
+        begun, self._begun = self._begun, None  # rows that were looked at are not read again, nor lost
+        if begun is None:
+            self._begin()
+            begun = self._parts(self.rejects, self._progress)
+        return self._pass(begun)
 
     def _begin(self) -> None:
         if self._is_spent:
@@ -89,7 +135,7 @@ class Stream(Generic[T]):
         """Whether it is what is piped in or typed."""
         return self.description == "stdin"
 
-    def ahead(self) -> Iterable[T]:
+    def ahead(self) -> Iterable[Batch]:
         """The batches, read ahead in a thread if they come from files or from stdin.
 
         A pipe on which nothing comes is waited for in that thread, or Ctrl-C would not be heard.
@@ -97,19 +143,171 @@ class Stream(Generic[T]):
         return prefetched(iter(self)) if self.size is not None or self.is_stdin else self
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.description}>"
+        return f"<Source: {self.description}>"
 
     @property
     def bytes_read(self) -> int:
         """Bytes consumed by the pass at hand; may be polled while another thread iterates."""
-        return self._progress.bytes_read
+        return self._progress.finished + self._progress.current
 
-    def _pass(self, batches: Iterator[T]) -> Iterator[T]:
+    def _pass(self, parts: Parts) -> Iterator[Batch]:
         try:
-            yield from batches
+            if self._request.needs_rows:
+                parts = self._looked(parts)
+            for part in parts:
+                batch = part if isinstance(part, Batch) else admit(part, self._request, self.rejects)
+                del part  # while a batch is counted, its rows need not be held
+                if batch is not None:
+                    yield batch
+            self._request.schema = self._request.schema or Schema(())
         finally:
+            parts.close()
             self.rejects.close()
 
+    def _looked(self, parts: Parts) -> Parts:
+        """The same ``parts``, of which so many are taken that the schema can be found."""
+        taken: list[Part | Batch] = []
+        rows_looked_at: list[Part] = []
+        failure: TextoddsError | None = None
+        rows = size = 0
+        try:
+            for part in parts:
+                taken.append(part)
+                if isinstance(part, Batch) or not self._request.needs_rows:
+                    break  # its columns were named when it was opened
+                if rows_looked_at and not _is_alike(part, rows_looked_at[0]):
+                    break
+                rows_looked_at.append(part)
+                rows += part.length
+                size += part.size
+                if rows >= BATCH_ROWS or size >= LOOK_BYTES:
+                    break
+        except TextoddsError as error:
+            if not taken:
+                raise
+            failure = error  # a row before may be bad too, and is to be named first
+        if self._request.needs_rows:
+            self._request.learn(rows_looked_at)
+        return _resumed(taken, parts, failure)
 
-class Source(Stream[Batch]):
-    """An iterable of batches of labelled texts; made by `read`."""
+
+def _is_alike(part: Part, first: Part) -> bool:
+    return part.origin == first.origin or part.names == first.names
+
+
+def _resumed(taken: list[Part | Batch], parts: Parts, failure: TextoddsError | None) -> Parts:
+    taken.reverse()
+    while taken:  # popped, so that no part is held longer than it takes
+        yield taken.pop()
+    if failure is not None:
+        raise failure
+    yield from parts
+
+
+def refuse(what: str, **given: object) -> None:
+    """Fail for an option that could only be ignored, since the source is ``what``."""
+    for option, value in given.items():
+        if value is not None and value is not False:
+            raise InputError(f"`{option}` does not apply: the source is {what}", hint=_INSTEAD[option])
+
+
+def prefetched(items: Iterable[T], depth: int = 2) -> Iterator[T]:
+    """The same ``items``, of which up to ``depth`` are made ready in a background thread.
+
+    An exception in ``items`` is raised here, after what came before it. Closing this iterator stops
+    the thread after the item it is at, and closes ``items`` in the thread that made them.
+
+    >>> list(prefetched(range(3)))
+    [0, 1, 2]
+    """
+    assert depth >= 1, "nothing would ever be made ready"
+    ready: SimpleQueue[tuple[object, BaseException | None]] = SimpleQueue()
+    room = threading.Semaphore(depth)
+    stopped = threading.Event()
+
+    def produce() -> None:
+        error: BaseException | None = None
+        try:
+            iterator = iter(items)
+            try:
+                while room.acquire() and not stopped.is_set():
+                    ready.put((next(iterator), None))
+            except StopIteration:
+                pass
+            finally:
+                if hasattr(iterator, "close"):
+                    iterator.close()
+        except BaseException as raised:  # whatever it is, it belongs to the consumer
+            error = raised
+        ready.put((_END, error))
+
+    thread = threading.Thread(target=produce, name="textodds-prefetch", daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = ready.get()
+            if error is not None:
+                raise error
+            if item is _END:
+                return
+            room.release()
+            yield item  # type: ignore[misc]
+            del item
+    finally:
+        stopped.set()
+        room.release()
+        thread.join(PATIENCE)
+
+
+class Observer:
+    """Is told how far `textodds.train`, `compare` and `audit` have come, on one machine or on Spark.
+
+    All methods do nothing: override those that matter. They are called from the thread that works, and what
+    they raise ends the work.
+
+    Examples
+    --------
+    >>> class Rows(Observer):
+    ...     total = 0
+    ...     def rows(self, source, n):
+    ...         self.total += n
+    >>> seen = Rows()
+    >>> import textodds
+    >>> model = textodds.train(["free phone", "see you at six"], ["spam", "ham"], observer=seen)
+    >>> seen.total
+    2
+    """
+
+    def begin(self, source: Any, doing: str) -> None:
+        """A pass over a source begins: ``reading``, ``learning``, ``looking`` or ``measuring``."""
+
+    def rows(self, source: Any, n: int) -> None:
+        """So many more rows of it have passed."""
+
+    def end(self, source: Any) -> None:
+        """The pass is over."""
+
+    def candidate(self, name: str, texts: int, number: int, of: int) -> None:
+        """A candidate is tried on so many texts, the so-manieth of this round."""
+
+    def penalty(self, C: float, log_loss: float) -> None:
+        """A penalty was tried on held-out rows."""
+
+    def step(self, number: int, gap: float) -> None:
+        """An optimiser has taken a step and is within that relative gap, or residual, of the optimum."""
+
+    def task(self, name: str, done: int, of: int) -> None:
+        """Of the tasks there are, so many are done, and this one is at hand."""
+
+    def watched(self, source: Any, batches: Iterable[T], doing: str) -> Iterator[T]:
+        """The batches of a source, told of as they pass."""
+        self.begin(source, doing)
+        try:
+            for batch in batches:
+                yield batch
+                self.rows(source, len(batch))  # type: ignore[arg-type]
+        finally:
+            close = getattr(batches, "close", None)  # what reads ahead ends with the pass
+            if close is not None:
+                close()
+            self.end(source)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, TableBatch
+from textodds.data import Batch
 from textodds.errors import InputError
 from textodds.learn.conditionals.categorical import Categorical, CategoricalEstimate
 from textodds.learn.conditionals.gaussian import Gaussian
@@ -74,7 +74,7 @@ class Numbers(_ColumnBlock):
             self.conditional.covariance, "Gaussian, own covariance"
         )
 
-    def count(self, batch: TableBatch, first: int = 1) -> Moments:
+    def count(self, batch: Batch, first: int = 1) -> Moments:
         """The moments of a batch, whose first row has a number for errors to name."""
         classes, codes = class_codes(batch)
         full = self.conditional.is_full
@@ -87,7 +87,7 @@ class Numbers(_ColumnBlock):
         """The Gaussian distributions."""
         return _Gaussian(moments.classes, self, self.conditional.fit(moments))
 
-    def values(self, batch: TableBatch) -> Floats:
+    def values(self, batch: Batch) -> Floats:
         """The numbers (N, V)."""
         return np.stack([batch.columns[name] for name in self.columns], axis=1)
 
@@ -108,13 +108,13 @@ class _Gaussian:
     block: Numbers
     gaussians: Diagonal | Full
 
-    def log_likelihood(self, batch: TableBatch) -> Floats:
+    def log_likelihood(self, batch: Batch) -> Floats:
         values = self.block.values(batch)
         if isinstance(self.gaussians, Full):
             _refuse_missing(values, self.block.columns)
         return self.gaussians.log_density(values)
 
-    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+    def by_column(self, batch: Batch) -> dict[str, Floats]:
         if isinstance(self.gaussians, Full):
             return {joined(self.block.columns): self.log_likelihood(batch)}
         each = self.gaussians.by_column(self.block.values(batch))
@@ -140,7 +140,7 @@ class Categories(_ColumnBlock):
     choices: ClassVar[Any] = Categorical
     tallies: ClassVar[Any] = CategoryTally
 
-    def count(self, batch: TableBatch, first: int = 1) -> CategoryTally | CellTally:
+    def count(self, batch: Batch, first: int = 1) -> CategoryTally | CellTally:
         """Rows by class and category."""
         tally: CategoryTally | CellTally = self.tallies.of(self.coded(batch), batch.labels, batch.weights)
         return tally
@@ -149,7 +149,7 @@ class Categories(_ColumnBlock):
         """The distributions over categories."""
         return _Categorical(self, self.conditional.fit(tally))
 
-    def coded(self, batch: TableBatch) -> dict[str, Any]:
+    def coded(self, batch: Batch) -> dict[str, Any]:
         """The columns of the block."""
         return {name: batch.columns[name] for name in self.columns}
 
@@ -175,10 +175,10 @@ class _Categorical:
     def classes(self) -> tuple[str, ...]:
         return self.estimate.classes
 
-    def log_likelihood(self, batch: TableBatch) -> Floats:
+    def log_likelihood(self, batch: Batch) -> Floats:
         return self.estimate.log_likelihood(self.block.coded(batch))
 
-    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+    def by_column(self, batch: Batch) -> dict[str, Floats]:
         return self.block.by_column(self.estimate, self.block.coded(batch))
 
 
@@ -201,7 +201,7 @@ class Bins(Categories):
             if not all(np.isfinite(edges)) or not all(a < b for a, b in itertools.pairwise(edges)):
                 raise InputError("the edges of bins must be numbers in ascending order")
 
-    def coded(self, batch: TableBatch) -> dict[str, CodedColumn]:
+    def coded(self, batch: Batch) -> dict[str, CodedColumn]:
         """The number of the interval of each value."""
         found = {}
         for name, edges in zip(self.columns, self.edges, strict=True):
@@ -247,11 +247,11 @@ class Words:
     kind: ClassVar[str] = "words"
     means: ClassVar[str] = "multinomial of words"
 
-    def count(self, batch: TableBatch, first: int = 1) -> Tally:
+    def count(self, batch: Batch, first: int = 1) -> Tally:
         """The words of a batch."""
         return Tally.count([self.texts(batch)], settings=self.recipe.settings)
 
-    def texts(self, batch: TableBatch) -> Batch:
+    def texts(self, batch: Batch) -> Batch:
         """The texts of a batch."""
         return Batch(batch.columns[self.columns[0]], batch.labels, batch.weights)
 
@@ -292,10 +292,10 @@ class _Words:
     def classes(self) -> tuple[str, ...]:
         return self.model.classes_
 
-    def log_likelihood(self, batch: TableBatch) -> Floats:
+    def log_likelihood(self, batch: Batch) -> Floats:
         return self.model.log_likelihood(batch.columns[self.column])
 
-    def by_column(self, batch: TableBatch) -> dict[str, Floats]:
+    def by_column(self, batch: Batch) -> dict[str, Floats]:
         return {self.column: self.log_likelihood(batch)}
 
 
@@ -312,7 +312,7 @@ def block_of_dict(plain: dict[str, Any]) -> Block:
     return BLOCKS[kind].of_dict(plain)
 
 
-def class_codes(batch: TableBatch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def class_codes(batch: Batch) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The classes of a batch, sorted, and the number of each row's."""
     labels = coded_labels(batch.labels, len(batch))
     order = sorted(range(len(labels.names)), key=labels.names.__getitem__)

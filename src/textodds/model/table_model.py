@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Schema, TableBatch, TableSource, read_table
-from textodds.data.table_batch import columns_there, gathered
+from textodds.data import Batch, Schema, Source, read
+from textodds.data.batch import gathered
 from textodds.errors import InputError, NoData, TooFewRows, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.judge.novelty import Familiarity, Typical
@@ -166,9 +166,9 @@ class TableModel(Additive):
 
     def read(
         self, source: Any, labels: Any = None, weights: Any = None, *, labelled: bool = False, **reading: Any
-    ) -> TableSource:
-        """A source of the columns of the model; takes what `textodds.data.read_table` takes."""
-        return read_table(source, labels, weights, schema=self.schema, labelled=labelled, **reading)
+    ) -> Source:
+        """A source of the columns of the model; takes what `textodds.read` takes."""
+        return read(source, labels, weights, schema=self.schema, labelled=labelled, **reading)
 
     def __call__(self, row: Mapping[str, Any]) -> Prediction:
         """The prediction for one row, a dict of its columns; those left out are missing."""
@@ -193,9 +193,9 @@ class TableModel(Additive):
                 raise InputError(f"there is no column `{name}`{suggestion(str(name), names)}")
         return {name: row.get(name) for name in names}
 
-    def score_batch(self, batch: TableBatch) -> tuple[Floats, NDArray[np.uint32]]:
+    def score_batch(self, batch: Batch) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
-        there = columns_there(batch).astype(np.uint32)
+        there = batch.values_there.astype(np.uint32)
         evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
         parts = self.product.by_block(batch)
         scores = sum(slope * part for slope, part in zip(self.slopes, parts, strict=True))
@@ -227,7 +227,7 @@ class TableModel(Additive):
         joint = np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
         return joint if labels is None else of_labels(joint, labels, self.classes_)
 
-    def log_joint_of(self, batch: TableBatch) -> Floats:
+    def log_joint_of(self, batch: Batch) -> Floats:
         """``log p(row, class)`` of a batch, by the model as it is, before any calibration: (N, K)."""
         return log_joint(self.product.log_likelihood(batch), self.log_prior)
 
@@ -242,7 +242,7 @@ class TableModel(Additive):
         """How like the rows of training each row is; needs ``typical`` ones to compare with."""
         return [found for batch in self.read(rows) for found in self.familiarity_of(batch)]
 
-    def familiarity_of(self, batch: TableBatch) -> list[Familiarity]:
+    def familiarity_of(self, batch: Batch) -> list[Familiarity]:
         """How like the rows of training those of a batch are."""
         if self.typical is None:
             raise Unsupported(
@@ -250,7 +250,7 @@ class TableModel(Additive):
                 hint="train with `--typical` (typical=True), or call learn_typical on rows of the kind",
             )
         density = np.logaddexp.reduce(self.log_joint_of(batch), axis=1)
-        p_values = self.typical.p_value(columns_there(batch), -density)
+        p_values = self.typical.p_value(batch.values_there, -density)
         pairs = zip(density.tolist(), p_values.tolist(), strict=True)
         return [Familiarity(value, -value, p) for value, p in pairs]
 
@@ -265,14 +265,14 @@ class TableModel(Additive):
             offer_rows(sample, batch)
         self.typical = self.typical_of(sample.kept, seen=seen)
 
-    def typical_of(self, sample: list[tuple[TableBatch, int]], *, seen: bool) -> Typical:
+    def typical_of(self, sample: list[tuple[Batch, int]], *, seen: bool) -> Typical:
         """How surprising a sample of rows is; if they were learned, with each forgotten."""
         if not sample:
             raise NoData("there are no typical rows to compare with")
         surprises, there = [], []
         for model, batch in self.forgetting(sample) if seen else [(self, gathered(sample))]:
             surprises.append(-np.logaddexp.reduce(model.log_joint_of(batch), axis=1))
-            there.append(columns_there(batch))
+            there.append(batch.values_there)
         if not surprises:
             raise NoData(
                 "too few rows to tell typical ones from others",
@@ -280,7 +280,7 @@ class TableModel(Additive):
             )
         return Typical.of(np.concatenate(there), np.concatenate(surprises))
 
-    def forgetting(self, sample: list[tuple[TableBatch, int]]) -> Iterator[tuple[TableModel, TableBatch]]:
+    def forgetting(self, sample: list[tuple[Batch, int]]) -> Iterator[tuple[TableModel, Batch]]:
         """Parts of a sample of rows that were learned, each with the model that has forgotten it."""
         for part in forgettable_parts(sample, self.tally.n_documents):
             batch = gathered(part)
@@ -293,7 +293,7 @@ class TableModel(Additive):
                 continue
             yield model, batch
 
-    def calibrated(self, sample: list[tuple[TableBatch, int]]) -> TableModel:
+    def calibrated(self, sample: list[tuple[Batch, int]]) -> TableModel:
         """The model whose evidence is weighed so that probabilities of rows it has forgotten are right."""
         parts, codes, weights = [], [], []
         index = {name: k for k, name in enumerate(self.classes_)}
@@ -312,7 +312,7 @@ class TableModel(Additive):
         recipe = replace(self.recipe, calibration=found, calibrated_classes=self.classes_)
         return TableModel(recipe, self.tally, self.info, self.typical)
 
-    def learn_held_out(self, sample: list[tuple[TableBatch, int]]) -> None:
+    def learn_held_out(self, sample: list[tuple[Batch, int]]) -> None:
         """Keep what the model says of rows of a sample when it has forgotten them, if they are enough."""
         if len(sample) < FEWEST or len(self.classes_) < 2:
             return
@@ -328,7 +328,7 @@ class TableModel(Additive):
         """Measured quality on labelled rows; takes what `train` takes as data."""
         return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))
 
-    def evaluate_batches(self, batches: Iterable[TableBatch]) -> Evaluation:
+    def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
         return evaluate(scored_batches(self, batches), self.classes_)
 
@@ -381,7 +381,7 @@ class TableModel(Additive):
             rows, labels = [self.row_of(rows)], [labels]  # one row
         return self.count(self.read(rows, labels, weights, labelled=True, **reading))
 
-    def count(self, batches: Iterable[TableBatch]) -> TableTally:
+    def count(self, batches: Iterable[Batch]) -> TableTally:
         """The statistics of a stream of batches, by the choices of the model."""
         return TableTally.count(batches, self.recipe.blocks)
 

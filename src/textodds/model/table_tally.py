@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import TableBatch
+from textodds.data import Batch
 from textodds.errors import InputError, NoData
 from textodds.model.blocks import Block, Statistic, Words
 from textodds.stats.additive import Additive
@@ -26,7 +26,7 @@ class TableTally(Additive):
     @classmethod
     def count(
         cls,
-        batches: Iterable[TableBatch],
+        batches: Iterable[Batch],
         blocks: Sequence[Block],
         *,
         threads: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textodds.data.columns import ColumnNames
+from textodds.data.columns import ColumnRequest
 from textodds.errors import InputError
 from textodds.spark.wire import raised
 
@@ -38,15 +38,22 @@ def rows_of(
 def _places(
     df: DataFrame, text: str | None, label: str | None, weight: str | None, *, labelled: bool
 ) -> dict[str, int]:
-    found = ColumnNames(text, label, weight, labelled).find(WHERE, must_be_frame(df).columns)
-    kind = df.schema.fields[found.text].dataType.simpleString()
+    request = ColumnRequest([] if text is None else [text], label, weight, labelled=labelled)
+    found = request.places(WHERE, must_be_frame(df).columns)
+    at, *others = next(iter(found.columns.values()))
+    if others:
+        raise InputError(
+            f"`{text}` joins columns, and Spark reads one",
+            hint="join them first: df.withColumn('text', concat_ws('\\n', …))",
+        )
+    kind = df.schema.fields[at].dataType.simpleString()
     if not kind.startswith(("string", "varchar", "char", "binary", "void")):
         raise InputError(
-            f"the column `{df.columns[found.text]}` holds {kind}, not text",
+            f"the column `{df.columns[at]}` holds {kind}, not text",
             hint="name another column: text='COLUMN'",
         )
-    places = {"text": found.text, "label": found.label, "weight": found.weight}
-    return {name: at for name, at in places.items() if at is not None}
+    places = {"text": at, "label": found.label, "weight": found.weight}
+    return {name: place for name, place in places.items() if place is not None}
 
 
 def text_of(df: DataFrame, text: str | None) -> Column:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from textodds.data import Batch
-from textodds.data.admission import admit
+from textodds.data.admission import admit_texts
 from textodds.data.arrow import texts_of
 from textodds.data.rejects import Origin
 from textodds.learn.forms.linear import log_softmax
@@ -213,7 +213,7 @@ def _learned(texts: Any, labels: Any, weights: Any = None) -> tuple[Batch | None
     positions: list[int] = []
     rejects = RowErrors("skip")
     rejects.add = lambda origin, at, reason, row: positions.append(at)  # type: ignore[method-assign]
-    batch = admit(texts, labels, weights, rejects, Origin("the DataFrame", "row"), lambda at: at)
+    batch = admit_texts(texts, labels, weights, rejects, Origin("the DataFrame", "row"), lambda at: at)
     return batch, np.delete(np.arange(len(texts)), positions)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from textodds.data import Batch
-from textodds.data.admission import admit
+from textodds.data.admission import admit_texts
 from textodds.data.rejects import Origin, Rejects
 from textodds.errors import BadRow, VocabularyPruned
 from textodds.model import text_file
@@ -66,7 +66,7 @@ def admitted(batches: Iterator[Any], rejects: Rejects) -> Iterator[Batch]:
     for batch in batches:
         columns = {name: batch.column(name) for name in batch.schema.names}
         rows = (columns["text"], columns.get("label"), columns.get("weight"))
-        good = admit(*rows, rejects, origin, lambda i, first=first: first + i)  # type: ignore[misc]
+        good = admit_texts(*rows, rejects, origin, lambda i, first=first: first + i)  # type: ignore[misc]
         first += batch.num_rows
         if good is not None:
             yield good

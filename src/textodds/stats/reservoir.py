@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from textodds.data import Batch, TableBatch
+from textodds.data import Batch
 from textodds.data.batch import taken
-from textodds.data.table_batch import rows_of
 
 TYPICAL = 2000  # texts or rows that are kept to compare with
 
@@ -64,11 +63,11 @@ def offer(sample: Reservoir, batch: Batch) -> None:
         sample.put(place, ((texts or [""])[number], label, weight))
 
 
-def offer_rows(sample: Reservoir, batch: TableBatch) -> None:
+def offer_rows(sample: Reservoir, batch: Batch) -> None:
     """Let a sample take its share of the rows of a batch that weigh something."""
     if batch.weights is not None and not (batch.weights >= 2.0**-30).all():
-        batch = rows_of(batch, np.flatnonzero(batch.weights >= 2.0**-30))
+        batch = batch.take(np.flatnonzero(batch.weights >= 2.0**-30))
     if places := sample.places(len(batch)):
-        taken = rows_of(batch, np.array([i for i, _ in places]))
+        taken = batch.take([i for i, _ in places])
         for number, (_, place) in enumerate(places):
             sample.put(place, (taken, number))

@@ -195,7 +195,7 @@ def _lengths(model: TextModel, length: float | None) -> Floats:
 
 
 def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Columns:
-    from textodds.data import TableBatch
+    from textodds.data import Batch
     from textodds.model.blocks import Bins, Categories, Cells, Numbers
 
     drawn: Columns = {}
@@ -206,7 +206,7 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
         elif isinstance(block, Bins):
             intervals = _categories(block, fitted, tally, codes, random)
             # The names of intervals are the block's own affair: it is asked for them, in their order.
-            named = block.coded(TableBatch({name: np.zeros(0) for name in block.columns}, None, None))
+            named = block.coded(Batch({name: np.zeros(0) for name in block.columns}, None, None))
             for name, edges in zip(block.columns, block.edges, strict=True):
                 drawn[name] = _within(intervals[name], named[name].names, np.array(edges), random)
         elif isinstance(block, Cells):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Column, Schema, TableBatch
+from textodds.data import Batch, Column, Schema
 from textodds.data.schema import GIVEN
 from textodds.errors import InputError, NoData, suggestion
 from textodds.learn.conditionals.gaussian import Gaussian
@@ -69,7 +69,7 @@ def as_read(learner: TableLearner, schema: Schema) -> dict[str, str]:
 def blocks_of(
     learner: TableLearner,
     schema: Schema,
-    first: TableBatch,
+    first: Batch,
     columns: Mapping[str, str],
     words: Mapping[str, Any],
 ) -> tuple[tuple[Block, ...], tuple[ColumnChoice, ...]]:
@@ -121,7 +121,7 @@ def blocks_of(
 def _mixed(
     learner: MixedLearner,
     schema: Schema,
-    first: TableBatch,
+    first: Batch,
     columns: Mapping[str, str],
     words: Mapping[str, Any],
 ) -> tuple[list[Block], dict[str, str]]:
@@ -154,7 +154,7 @@ def _mixed(
     return blocks, how
 
 
-def _gaussian(learner: TableLearner, first: TableBatch, names: tuple[str, ...]) -> Gaussian:
+def _gaussian(learner: TableLearner, first: Batch, names: tuple[str, ...]) -> Gaussian:
     """The Gaussian of a discriminant, its shrinkage chosen by the first rows."""
     if isinstance(learner, GaussianLearner):
         return learner.gaussian
@@ -227,7 +227,7 @@ def edges_of(values: Floats, weights: Floats | None = None) -> Floats:
     return np.unique(edges)
 
 
-def prefers_bins(first: TableBatch, name: str, edges: Floats) -> bool:
+def prefers_bins(first: Batch, name: str, edges: Floats) -> bool:
     """Whether held-out values are clearly more likely to fall where they do by counts than by a Gaussian.
 
     Both are of few rows, and say so: the counts have one row more in each interval, the Gaussian is the t

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from textodds.data import Observer, TableBatch, TableSource, read_table
-from textodds.data.table_batch import joined_rows
+from textodds.data import Batch, Observer, Source, read
+from textodds.data.batch import joined_rows
 from textodds.errors import InputError, NoData
 from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
@@ -17,22 +17,20 @@ from textodds.training.plan import Plan, plan_of
 from textodds.training.table_columns import as_read, blocks_of, kinds_of
 
 
-def open_table(
-    source: Any, labels: Any = None, weights: Any = None, *, plan: Plan, **reading: Any
-) -> TableSource:
+def open_table(source: Any, labels: Any = None, weights: Any = None, *, plan: Plan, **reading: Any) -> Source:
     """The source of a table, its columns read as a plan needs them."""
     learner: Any = plan.table_learner()
     if plan.like is not None:
-        return read_table(source, labels, weights, schema=plan.like.schema, **reading)
+        return read(source, labels, weights, schema=plan.like.schema, **reading)
     kinds = kinds_of(plan.columns or {})
-    found = read_table(source, labels, weights, kinds=kinds, **reading)
+    found = read(source, labels, weights, columns=kinds, **reading)
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
     if needed and (not found.replayable or found.is_stdin):
         raise InputError(
             f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
         )
-    return read_table(source, labels, weights, kinds={**kinds, **needed}, **reading) if needed else found
+    return read(source, labels, weights, columns={**kinds, **needed}, **reading) if needed else found
 
 
 def train_table(
@@ -52,7 +50,7 @@ def train_table(
     Parameters
     ----------
     source, labels, weights, **reading
-        The data; see `textodds.data.read_table`.
+        The data; see `textodds.read`.
     learner : learner, default MixedNB()
         Which class-conditionals the columns have.
     columns : dict, optional
@@ -78,7 +76,7 @@ def train_table(
     return train_table_on(open_table(source, labels, weights, plan=plan, **reading), plan)
 
 
-def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = None) -> TableModel:
+def train_table_on(source: Source, plan: Plan, observer: Observer | None = None) -> TableModel:
     """A model trained on an opened source of rows."""
     learner: Any = plan.table_learner()
     batches = source.ahead() if source.is_stdin else source  # rows are large: none is read ahead
@@ -104,9 +102,9 @@ def train_table_on(source: TableSource, plan: Plan, observer: Observer | None = 
     return model
 
 
-def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBatch, Iterator[TableBatch]]:
+def _begun(batches: Iterator[Batch], source: Source) -> tuple[Batch, Iterator[Batch]]:
     """Some rows to choose by, and all of the rows."""
-    taken: list[TableBatch] = []
+    taken: list[Batch] = []
     rows = 0
     for batch in batches:
         taken.append(batch)
@@ -119,14 +117,14 @@ def _begun(batches: Iterator[TableBatch], source: TableSource) -> tuple[TableBat
             hint="it is empty, has only a header, or every row was rejected",
         )
 
-    def resumed() -> Iterator[TableBatch]:
+    def resumed() -> Iterator[Batch]:
         yield from taken
         yield from batches
 
     return joined_rows(taken) if len(taken) > 1 else taken[0], resumed()
 
 
-def _sampled(batches: Iterable[TableBatch], sample: Reservoir) -> Iterator[TableBatch]:
+def _sampled(batches: Iterable[Batch], sample: Reservoir) -> Iterator[Batch]:
     for batch in batches:
         offer_rows(sample, batch)
         yield batch

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from textodds.data import Observer, ReadOptions, Source, TableSource, read, read_table
+from textodds.data import Observer, ReadOptions, Source, read
 from textodds.errors import InputError, NoData
 from textodds.learn.labelled_rows import coded
 from textodds.study.compare.comparison import Comparison
@@ -129,7 +129,7 @@ def _rows_of(
         return _in_memory(data, said, observer)
 
     def of_rows() -> tuple[Rows, str]:
-        table = read_table(source, labels, kinds=kinds_of(said), **vars(reading))
+        table = read(source, labels, columns=kinds_of(said), **vars(reading))
         return _in_memory(table, said, observer)
 
     return texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
@@ -141,14 +141,14 @@ def _rows_like(
     """The rows of another source, read in the same way, and what it is."""
     if isinstance(rows, TextRows):
         return _in_memory(read(source, labels, **vars(reading)), {}, observer)
-    return _in_memory(read_table(source, labels, schema=rows.schema, **vars(reading)), rows.said, observer)
+    return _in_memory(read(source, labels, schema=rows.schema, **vars(reading)), rows.said, observer)
 
 
-def _in_memory(source: Source | TableSource, said: Mapping[str, str], observer: Observer) -> tuple[Rows, str]:
+def _in_memory(source: Source, said: Mapping[str, str], observer: Observer) -> tuple[Rows, str]:
     batches: Any = observer.watched(source, source.ahead(), "reading")
-    if isinstance(source, TableSource):
-        return TableRows.of(list(batches), source.schema, said), source.description
-    return TextRows.of(batches), source.description
+    if source.is_of_texts:
+        return TextRows.of(batches), source.description
+    return TableRows.of(list(batches), source.schema, said), source.description
 
 
 def prepared(

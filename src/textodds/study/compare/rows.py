@@ -14,7 +14,7 @@ from textodds.data import Batch
 from textodds.data.batch import taken
 
 if TYPE_CHECKING:
-    from textodds.data import Schema, TableBatch
+    from textodds.data import Schema
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
     from textodds.study.compare.contenders import Contender
@@ -90,9 +90,9 @@ class TableRows:
     noun = "row"
 
     @classmethod
-    def of(cls, batches: Sequence[TableBatch], schema: Schema, said: Mapping[str, str]) -> TableRows:
+    def of(cls, batches: Sequence[Batch], schema: Schema, said: Mapping[str, str]) -> TableRows:
         """The rows of a source."""
-        from textodds.data.table_batch import joined_rows
+        from textodds.data.batch import joined_rows
 
         if not batches:
             return cls({}, [], schema, said)
@@ -144,7 +144,7 @@ class TableRows:
             self.columns, self.labels, learner=candidate.learner, columns=columns, words=candidate.words
         )
 
-    def batches(self, model: TableModel) -> Iterator[TableBatch]:
+    def batches(self, model: TableModel) -> Iterator[Batch]:
         """The rows as a model reads them."""
         yield from model.read(self.columns, self.labels, labelled=True)
 

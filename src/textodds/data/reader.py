@@ -1,0 +1,380 @@
+"""What is given as a source, how it is to be read, and which reader it goes to."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet
+from textodds.data.admission import Parts
+from textodds.data.columns import ColumnRequest
+from textodds.data.files import File, Spool
+from textodds.data.rejects import Rejects
+from textodds.data.schema import Schema
+from textodds.data.source import Position, Source, refuse
+from textodds.errors import BadFile, InputError, suggestion
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a source is to be read; see `textodds.read` for what each option means."""
+
+    text: str | Sequence[str] | None = None
+    label: str | None = None
+    weight: str | None = None
+    format: str | None = None
+    query: str | None = None
+    quoting: bool = True
+    header: bool = True
+    bad_rows: str = "stop"
+    rejects_path: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        files.must_be_format(self.format)
+        names = self.text_names
+        if self.text is not None and not (names and all(isinstance(name, str) for name in names)):
+            raise InputError(
+                f"`text` is {self.text!r}, not the name of a column",
+                hint="name one, several or a join: text='body', ['subject', 'body'] or 'subject+body'",
+            )
+        if self.rejects_path is not None and self.bad_rows == "stop":
+            raise InputError(
+                "`rejects_path` is for rows that are skipped, but the first bad row stops the run",
+                hint="add `--bad-rows skip` (bad_rows='skip')",
+            )
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> ReadOptions:
+        """The options of that name; refuses one that there is not."""
+        for name in options:
+            if name not in READ_OPTIONS:
+                raise InputError(
+                    f"there is no option `{name}`{suggestion(name, READ_OPTIONS)}",
+                    hint=f"how data is read: {', '.join(READ_OPTIONS)}",
+                )
+        return cls(**options)
+
+    def of_other_data(self) -> ReadOptions:
+        """The same way of reading for other data: without what names rows of the first."""
+        return replace(self, query=None, rejects_path=None, weight=None)
+
+    def without_labels(self) -> ReadOptions:
+        """The same way of reading for data without labels."""
+        return replace(self.of_other_data(), label=None)
+
+    @property
+    def text_names(self) -> tuple[str, ...]:
+        """The names of the columns of texts."""
+        if self.text is None:
+            return ()
+        return (self.text,) if isinstance(self.text, str) else tuple(self.text)
+
+    def rejects(self, name: str) -> Rejects:
+        """The place for bad rows of a source of that name."""
+        path = None if self.rejects_path is None else Path(self.rejects_path)
+        return Rejects(self.bad_rows, path, name)
+
+    @property
+    def of_files(self) -> dict[str, object]:
+        """The options that only files have, and that are not as usual."""
+        return {"format": self.format, "quoting": not self.quoting, "header": not self.header}
+
+
+READ_OPTIONS = tuple(field.name for field in fields(ReadOptions))
+"""Their names."""
+
+
+def read(
+    source: Any,
+    labels: Any | None = None,
+    weights: Any | None = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
+    labelled: bool = True,
+    **options: Any,
+) -> Source:
+    """A `Source` of the labelled texts in ``source`` or, with ``columns`` or a ``schema``, of a table.
+
+    Parameters
+    ----------
+    source : path, table, column, iterable, Source or None
+        A path (``str`` or ``os.PathLike``), or a list of ``os.PathLike``: a file, plain or gzipped; a
+        glob such as ``logs/*.csv``; a folder with a sub-folder per class, in which every file is a
+        document; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
+        A pyarrow, polars or pandas table or column, or anything with ``__arrow_c_stream__`` or
+        ``__arrow_c_array__``; a dict of columns. An iterable of texts (a list of ``str`` is one of texts,
+        not of paths), of (text, label) or (text, label, weight), or of dicts. None where ``query`` names
+        its own files. A table is also a 2-D NumPy array or an iterable of equally long rows, whose columns
+        are called `1`, `2`, …; it is never a folder, fastText or plain lines.
+    labels, weights : column or iterable, optional
+        One per text, where ``source`` is a column or an iterable of texts; one per row of a table in
+        memory, where they are not among its columns.
+    columns : dict, optional
+        Read a table: every column, of a kind found from its type or from the first `BATCH_ROWS` rows,
+        except those named here, which are one of `KINDS`. An empty dict names none.
+    schema : Schema, optional
+        Read a table: these columns, by name and as their kinds; those of an array by their order. Columns
+        that it does not name are left out.
+    text : str or list of str, optional
+        The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
+        newline, unless there is a column of just that name. Several names are a table of several columns
+        of texts, and of no others. If none is given, it is the first there is of those in
+        `columns.TEXT_NAMES`, in upper or lower case. Files without a header have columns `1`, `2`, ….
+    label, weight : str, optional
+        Names of these columns. A label that is not named is that of the schema, or else the first of
+        `columns.LABEL_NAMES`; a weight is never guessed.
+    format : str, optional
+        One of `files.FORMATS`; otherwise the name of a file tells, or else its first bytes.
+    query : str, optional
+        SQL for the database file ``source``, or for DuckDB in memory.
+    quoting, header : bool
+        Whether CSV and TSV files quote fields with `"`, and begin with the names of their columns.
+    labelled : bool
+        Whether every row must have a label. If not, batches have labels only where ``label`` or
+        ``labels`` says so.
+    bad_rows : "stop" or "skip"
+        Whether the first bad row raises `BadRow`, or bad rows are left out, counted and written to a
+        file. Bad is a row that cannot be taken apart, or whose text is null or not UTF-8, whose label
+        is null or empty, or whose weight is not a number from 0 to 2^32. An empty text is a document like
+        any other; of columns that are joined, a null is empty unless all of a row are null. In a table
+        bad is also a value in a column of numbers that is no number or beyond 1e100 in size.
+    rejects_path : path, optional
+        The file for skipped rows; otherwise the name of the source and ``.rejected.jsonl``, in the
+        current folder. It is made when there is a first one to write, and made anew in every pass.
+
+    Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``; so do categories of a table, the
+    text ``"3.0"`` included. In a table a value is missing where it is null or NaN, or one of the strings
+    in `cells.MISSING`; that is never bad, and a text that is missing is empty. Files and options that cannot
+    be used raise here; what lies in the files raises when the source is iterated.
+
+    Examples
+    --------
+    >>> [(batch.texts, batch.labels) for batch in read(["win a phone", "see you at six"], ["spam", "ham"])]
+    [(['win a phone', 'see you at six'], ['spam', 'ham'])]
+
+    >>> table = {"size": [1.5, 2.0, 4.0], "colour": ["red", None, "blue"]}
+    >>> source = read(table, ["a", "b", "a"], columns={})
+    >>> [(column.name, column.kind, column.why) for column in source.schema.columns]
+    [('size', 'number', 'numbers, 3 different'), ('colour', 'category', '2 different values')]
+    >>> [(batch.columns["size"].tolist(), batch.label_list()) for batch in source]
+    [([1.5, 2.0, 4.0], ['a', 'b', 'a'])]
+    """
+    how = ReadOptions.of(options)
+    is_table = columns is not None or schema is not None
+    if (
+        isinstance(source, Source)
+        and labels is None
+        and weights is None
+        and not is_table
+        and how == ReadOptions()
+    ):
+        return source
+    if is_table and how.text is not None:
+        raise InputError(
+            "`text` names the one column of texts, but all columns of a table are read",
+            hint="leave it out, or say what the column is: `--columns NAME=text` (columns={'NAME': 'text'})",
+        )
+    request = ColumnRequest(
+        how.text_names,
+        how.label,
+        how.weight,
+        columns=columns,
+        schema=schema,
+        labelled=labelled,
+        labels_beside=labels is not None,
+    )
+    if request.is_table and how.weight is not None and weights is not None:
+        raise InputError(
+            "`weight` names a column, but weights are given beside the table", hint="leave out one of the two"
+        )
+    source, first = _begun(source)
+    paths = _paths_of(source, first)
+    if how.query is not None:
+        given = how.of_files
+        if how.format == "database":
+            given.pop("format")
+        refuse("a query", labels=labels, weights=weights, **given)
+        if paths is None and source is not None:
+            raise InputError(
+                "a query reads a database file, or files that it names, and the source is neither",
+                hint="leave out the source, and write `SELECT text, label FROM 'mail.csv'`",
+            )
+        return _query_source(paths, how, request)
+    if paths is not None:
+        refuse("a file", labels=labels, weights=weights)
+        return _file_source(paths, how, request)
+    refuse("not a file", **how.of_files)
+    return objects.object_source(source, first, labels, weights, request, how.rejects("rows"))
+
+
+def _begun(source: Any) -> tuple[Any, object]:
+    """``source``, and its first item that is not null if it is an iterable of Python objects.
+
+    What was taken from an iterator is put back in front of it.
+    """
+    if isinstance(source, (str, bytes, os.PathLike, Mapping)) or frames.speaks_arrow(source):
+        return source, None
+    if not isinstance(source, Iterable):
+        return source, None
+    taken: list[object] = []
+    for item in source:
+        taken.append(item)
+        if item is not None:
+            break
+    first = taken[-1] if taken else None
+    return (itertools.chain(taken, source) if isinstance(source, Iterator) else source), first
+
+
+def _paths_of(source: Any, first: object) -> list[str] | None:
+    """The paths that ``source`` is or holds, or None if it is something else."""
+    if isinstance(source, (str, os.PathLike)):
+        return [os.fsdecode(source)]
+    if not isinstance(first, os.PathLike):
+        return None
+    items = list(source)
+    others = [item for item in items if not isinstance(item, os.PathLike)]
+    if others:
+        raise InputError(
+            f"a list of files holds {others[0]!r}, which is not a path object",
+            hint="a list of texts holds only `str`, a list of files only `pathlib.Path`",
+        )
+    return [os.fsdecode(item) for item in items]
+
+
+def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> Source:
+    """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
+    found = [files.named(path) for given in paths for path in files.found(given)]
+    if len(found) == 1 and files.is_folder(found[0].path) and how.format in (None, "folder"):
+        return _folder_source(found[0].path, how, request)
+    for file in found:
+        if files.is_folder(file.path):
+            raise files.folder_instead(file.name)
+        if how.format == "folder":
+            raise BadFile(f"`{file.name}` is a file, not a folder", hint="leave out `--format` (format=)")
+    if any(file.is_pipe for file in found):
+        if len(found) > 1:
+            raise InputError("a pipe cannot be read together with other files", hint="join them with `cat`")
+        return _pipe_source(found[0], how, request)
+
+    formats = [_format_of(file, how, request) for file in found]
+    _refuse_dialect(how, formats)
+    rejects = how.rejects(_name(found))
+    rejects.refuse_to_overwrite(file.path for file in found)
+
+    def parts(rejects: Rejects, progress: Position) -> Parts:
+        for file, format_ in zip(found, formats, strict=True):
+            yield from _file_parts(file, format_, how, request, rejects, progress)
+            progress.finish(file.size)
+
+    description = found[0].name if len(found) == 1 else f"{len(found):,} files"
+    return Source(request, description, parts, rejects, size=sum(file.size for file in found))
+
+
+def _format_of(file: File, how: ReadOptions, request: ColumnRequest) -> str:
+    """The format of ``file``: as said, by its name, or by its content; checked to make sense."""
+    format_ = how.format or files.format_of_name(file.name)
+    if format_ is None:
+        format_ = files.format_of_content(file, tabular=request.is_tabular)
+    if format_ in ("fasttext", "lines"):
+        request.refuse_names(f"`{file.name}`, read as {format_},")
+    if format_ == "lines" and request.reads_labels:
+        raise InputError(
+            f"`{file.name}` is read as plain lines, which have no labels",
+            hint="write `__label__spam text` on each line and read it with `--format fasttext`",
+        )
+    return format_
+
+
+def _file_parts(
+    file: File,
+    format_: str,
+    how: ReadOptions,
+    request: ColumnRequest,
+    rejects: Rejects,
+    progress: Position,
+) -> Parts:
+    """What one file holds."""
+    if format_ == "jsonl":
+        return jsonl.parts(file, request, progress)
+    if format_ == "parquet":
+        return parquet.parts(file, request, progress)
+    if format_ == "database":
+        return database.parts(file, None, request)
+    return lines.parts(file, lines.Dialect(format_, how.quoting, how.header), request, rejects, progress)
+
+
+def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequest) -> Source:
+    """The source of the rows of a query to a database file, or to DuckDB in memory."""
+    file = None
+    if paths is not None:
+        found = [path for given in paths for path in files.found(given)]
+        if len(found) > 1:
+            raise InputError(f"a query reads one database, and there are {len(found):,} files")
+        file = files.named(found[0])
+        if files.is_folder(file.path):
+            raise files.folder_instead(file.name)
+    description = "a query" if file is None else f"a query to {file.name}"
+    rejects = how.rejects("query" if file is None else _name([file]))
+    return Source(request, description, lambda *_: database.parts(file, str(how.query), request), rejects)
+
+
+def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Source:
+    request.refuse_names(f"`{path}`, a folder of documents,")
+    labelled = request.reads_labels
+    _refuse_dialect(how, ["folder"])
+
+    def parts(rejects: Rejects, progress: Position) -> Parts:
+        return folder.parts(path, progress, labelled=labelled)
+
+    rejects = how.rejects(Path(path).resolve().name)
+    return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path))
+
+
+def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source:
+    """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
+
+    The temporary file is what allows to look at the first bytes; it can also be read twice.
+    """
+    known = how.format or files.format_of_name(pipe.name)
+    if known is None and pipe.path == files.STDIN and not (request.is_table or request.labelled):
+        known = "lines"  # where there need be no labels
+    rejects = how.rejects(_name([pipe]))
+    if known in files.STREAMED:
+        how = replace(how, format=known)
+        format_ = _format_of(pipe, how, request)
+        _refuse_dialect(how, [format_])
+        return Source(
+            request,
+            pipe.name,
+            lambda rejects, progress: _file_parts(pipe, format_, how, request, rejects, progress),
+            rejects,
+            replayable=False,
+        )
+    spool = Spool(pipe)
+
+    def parts(rejects: Rejects, progress: Position) -> Parts:
+        format_ = _format_of(spool.file, how, request)
+        return _file_parts(spool.file, format_, how, request, rejects, progress)
+
+    return Source(request, pipe.name, parts, rejects)
+
+
+def _name(found: list[File]) -> str:
+    """What to call the file of rejected rows after: the file, or the folder that holds them all."""
+    if len(found) == 1:
+        return Path(found[0].name).name
+    return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
+
+
+def _refuse_dialect(how: ReadOptions, formats: list[str]) -> None:
+    if not (how.quoting and how.header) and not set(formats) & set(files.DELIMITED):
+        option = "header" if how.quoting else "quoting"
+        raise InputError(
+            f"`{option}` is for CSV and TSV, and the source is in the format {formats[0]}",
+            hint=f"leave out `--no-{option}` ({option}=)",
+        )
