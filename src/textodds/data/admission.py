@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import values
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, BETWEEN_FIELDS, TEXT, Batch, Texts
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.values import Problems, Unreadable
@@ -150,7 +150,8 @@ def _checked(name: str, read: list[Values], request: ColumnRequest) -> tuple[Any
     """A column as it goes into a batch, joined from several where the request says so."""
     arrays = [each.array for each in read]
     if not request.is_table:
-        return _checks(arrays[0]).texts_of(arrays[0]) if len(arrays) == 1 else _joined_texts(arrays)
+        is_one, read_one = len(arrays) == 1, _checks(arrays[0]).texts_of
+        return read_one(arrays[0]) if is_one else _joined_texts(arrays, request.separator)
     from textodds.data import cells
 
     kind = request.kind_of(name)
@@ -159,9 +160,9 @@ def _checked(name: str, read: list[Values], request: ColumnRequest) -> tuple[Any
     return (cells.numbers_of if kind == "number" else cells.categories_of)(name, arrays[0])
 
 
-def _joined_texts(columns: list[Raw]) -> tuple[list[str], Problems]:
-    """The texts of several columns, a newline between them; a null is empty, unless all of a row are."""
-    texts: list[list[str]] = []
+def _joined_texts(columns: list[Raw], separator: str) -> tuple[Texts, Problems]:
+    """The texts of several columns in one, each row by itself; a null is empty, unless all of a row are."""
+    texts: list[Raw] = []
     problems: Problems = {}
     null: set[int] | None = None
     for column in columns:
@@ -169,11 +170,23 @@ def _joined_texts(columns: list[Raw]) -> tuple[list[str], Problems]:
         nulls = {at for at, reason in bad.items() if reason == values.NULL_TEXT}
         null = nulls if null is None else null & nulls
         problems = {at: reason for at, reason in bad.items() if at not in nulls} | problems
-        if not isinstance(checked, list):
-            checked = ["" if at in bad else text.as_py() for at, text in enumerate(checked)]
         texts.append(checked)
-    missing = dict.fromkeys(null or (), values.NULL_TEXT)
-    return ["\n".join(row) for row in zip(*texts, strict=True)], missing | problems
+    problems = dict.fromkeys(null or (), values.NULL_TEXT) | problems
+    if not any(isinstance(column, list) for column in texts):
+        from textodds.data import arrow
+
+        return arrow.joined(texts, separator), problems
+    if separator == BETWEEN_FIELDS:
+        texts = [[text.replace(separator, " ") for text in _as_strings(column)] for column in texts]
+    return [separator.join(row) for row in zip(*map(_as_strings, texts), strict=True)], problems
+
+
+def _as_strings(column: Raw) -> list[str]:
+    if isinstance(column, list):
+        return column
+    from textodds.data import arrow
+
+    return arrow.strings(column)
 
 
 def _kept(column: Any, keep: NDArray[np.bool_]) -> Any:
@@ -251,14 +264,14 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     for pending in chunked(rows):
         group = _Rows(pending, request, origin, **beside)
         group.check(lambda item: isinstance(item, (dict, Mapping)), {}, "a dict is")
-        if names is None or request.by_kind:
+        if names is None or request.is_table:
             first = group.items if request.is_table else [item for item in group.items if item][:1]
             if first:
                 keys = [key for key in dict.fromkeys(chain.from_iterable(first)) if isinstance(key, str)]
                 places = request.positions(origin.where, keys, sparse=names is not None)
                 names = [keys[at] for at in places]
         columns = [[item.get(name) for item in group.items] for name in names or ()]
-        yield group.part(names or [], columns, sparse=request.by_kind)
+        yield group.part(names or [], columns, sparse=request.is_table)
 
 
 def row_parts(

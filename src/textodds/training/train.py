@@ -107,6 +107,8 @@ def train(
     'spam'
     """
     reading = ReadOptions.of({name: options.pop(name) for name in READ_OPTIONS if name in options})
+    if len(reading.text_names) > 1:
+        options["fields"] = reading.text_names
     plan = plan_of(
         learner,
         features,
@@ -130,6 +132,11 @@ def train(
         return train_table_on(rows, plan, observer)
 
     def of_texts(data: Source) -> TextModel:
+        model = learned(data)
+        model.info["columns"] = data.schema.as_dict()
+        return model
+
+    def learned(data: Source) -> TextModel:
         if unlabelled is not None:
             from textodds.training.semisupervised import train_semisupervised_on
 
