@@ -43,6 +43,7 @@ class Analyser:
         hash_seed: int,
         vocabulary: Sequence[str] | None,
         count_unknown: bool,
+        fields: Sequence[str],
     ) -> Analyser: ...
     def terms(self, texts: Texts) -> list[list[str]]: ...
 

@@ -36,6 +36,8 @@ pub enum Outside {
 
 /// The word that stands for all words outside the vocabulary.
 pub const UNKNOWN: &str = "<UNK>";
+/// Stands between the fields of a text that has several.
+pub const BETWEEN_FIELDS: char = '\u{1f}';
 
 /// Everything that decides which terms a text has. Immutable, shared by threads.
 #[derive(Debug)]
@@ -47,6 +49,14 @@ pub struct Analyser {
     stop_words: Option<Words>,
     hashing: Option<(u32, u32)>, // bits, seed
     fixed: Option<(Words, Outside)>,
+    fields: Option<Fields>,
+}
+
+/// The names of the fields that texts have, and what cuts each of them.
+#[derive(Debug)]
+struct Fields {
+    names: Vec<String>,
+    each: Box<Analyser>,
 }
 
 /// Working memory of one thread, reused from document to document.
@@ -57,6 +67,7 @@ pub struct Scratch {
     edges: Edges,
     terms: Vec<Term>,
     words: usize,
+    field: Option<Box<Scratch>>,
 }
 
 impl Scratch {
@@ -107,7 +118,27 @@ impl Analyser {
             stop_words: (!stop_words.is_empty()).then(|| Words::from_strings(stop_words)),
             hashing,
             fixed,
+            fields: None,
         })
+    }
+
+    /// The same for texts of several fields, [`BETWEEN_FIELDS`] them: every field has words of its own,
+    /// such as `subject:free`, and no n-gram goes from one to the next.
+    #[must_use]
+    pub fn of_fields(self, names: Vec<String>) -> Self {
+        let Self { preparation, grams, ngrams, characters, stop_words, hashing, fixed, .. } = self;
+        let each = Self {
+            preparation,
+            grams,
+            ngrams,
+            characters,
+            stop_words,
+            hashing: None,
+            fixed: None,
+            fields: None,
+        };
+        let fields = Some(Fields { names, each: Box::new(each) });
+        Self { preparation, grams, ngrams, characters, stop_words: None, hashing, fixed, fields }
     }
 
     /// Put the terms of `text` into `scratch`, document number `row` of its batch.
@@ -123,14 +154,19 @@ impl Analyser {
     /// Whether terms are n-grams of one kind, any of them: neither hashed nor of a fixed vocabulary.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.hashing.is_none() && self.fixed.is_none() && self.characters.is_none()
+        self.joins_any() && self.characters.is_none()
+    }
+
+    /// Whether terms are what stands in the text, in any number: neither hashed, fixed nor of fields.
+    fn joins_any(&self) -> bool {
+        self.hashing.is_none() && self.fixed.is_none() && self.fields.is_none()
     }
 
     /// The n-grams that can be made of the terms of [`Self::analyse_single`]; none if they cannot.
     #[must_use]
     pub fn joinable(&self) -> Option<(usize, usize)> {
-        let any = self.hashing.is_none() && self.fixed.is_none();
-        (any && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1).then_some(self.ngrams)
+        (self.joins_any() && matches!(self.grams, Grams::Tokens(_)) && self.ngrams.1 > 1)
+            .then_some(self.ngrams)
     }
 
     /// [`Self::analyse`] without joining tokens to n-grams.
@@ -215,6 +251,11 @@ impl Analyser {
             return Err(Error::DocumentTooLong { row });
         }
         scratch.terms.clear();
+        if let Some(fields) = &self.fields {
+            self.push_fields(fields, text, row, scratch)?;
+            self.settle(scratch);
+            return Ok(());
+        }
         match self.grams {
             Grams::Tokens(unit) => {
                 let least = self.loosely(unit, ngrams);
@@ -239,6 +280,12 @@ impl Analyser {
         if scratch.text.len() > 2 * LONGEST {
             return Err(Error::DocumentTooLong { row }); // long n-grams of a long document
         }
+        self.settle(scratch);
+        Ok(())
+    }
+
+    /// Leave out, or count as unknown, the terms outside a vocabulary fixed in advance.
+    fn settle(&self, scratch: &mut Scratch) {
         if let Some((words, outside)) = &self.fixed {
             let unknown = Term::of(UNKNOWN.as_bytes(), 0, UNKNOWN.len());
             let Scratch { text, terms, words: first, .. } = scratch;
@@ -254,6 +301,48 @@ impl Analyser {
             });
             *first = kept;
         }
+    }
+
+    /// The terms of every field, each under its name; those of characters behind all of words.
+    fn push_fields(
+        &self,
+        fields: &Fields,
+        text: &str,
+        row: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), Error> {
+        let mut field = scratch.field.take().unwrap_or_default();
+        let mut characters = Vec::new();
+        let Scratch { text: bytes, edges, .. } = scratch;
+        bytes.clear();
+        edges.clear();
+        for (name, part) in fields.names.iter().zip(text.splitn(fields.names.len(), BETWEEN_FIELDS)) {
+            fields.each.analyse(part, row, &mut field)?;
+            for (place, term) in field.terms.iter().enumerate() {
+                let from = bytes.len();
+                let is_word = place < field.words;
+                if !is_word {
+                    bytes.push(MARK);
+                }
+                bytes.extend_from_slice(name.as_bytes());
+                bytes.push(b':');
+                let start = bytes.len();
+                term.key.append(&field.text, bytes);
+                if is_word {
+                    edges.push(from, bytes.len());
+                } else {
+                    bytes.remove(start); // the mark stands before the name
+                    characters.push((from, bytes.len()));
+                }
+                if bytes.len() > 2 * LONGEST {
+                    return Err(Error::DocumentTooLong { row });
+                }
+            }
+        }
+        scratch.words = edges.pairs().len();
+        characters.into_iter().for_each(|(from, to)| edges.push(from, to));
+        scratch.field = Some(field);
+        self.push_edges(scratch);
         Ok(())
     }
 
@@ -504,5 +593,53 @@ fn spaced(text: &str, out: &mut Vec<u8>) {
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
         out.extend_from_slice(word.as_bytes());
         out.push(b' ');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prepare::Accents;
+
+    fn terms(analyser: &Analyser, text: &str) -> (Vec<String>, usize) {
+        let mut scratch = Scratch::default();
+        analyser.analyse(text, 0, &mut scratch).unwrap();
+        let (terms, bytes) = scratch.terms();
+        let name = |term: &Term| String::from_utf8(term.key.bytes(bytes)).unwrap();
+        (terms.iter().map(name).collect(), scratch.words())
+    }
+
+    fn of_fields(ngrams: (usize, usize), characters: Option<(usize, usize)>) -> Analyser {
+        let preparation = Preparation { form: None, lower: true, accents: Accents::Keep };
+        Analyser::new(preparation, Grams::Tokens(Unit::Words), ngrams, characters, &[], None, None)
+            .unwrap()
+            .of_fields(vec!["subject".into(), "body".into()])
+    }
+
+    #[test]
+    fn every_field_has_words_of_its_own_and_no_pair_goes_from_one_to_the_next() {
+        let (found, _) = terms(&of_fields((1, 2), None), "Free phone\u{1f}See me\u{1f}there");
+        let expected = [
+            "subject:free",
+            "subject:phone",
+            "subject:free phone",
+            "body:see",
+            "body:me",
+            "body:there",
+            "body:see me",
+            "body:me there",
+        ];
+        assert_eq!(found, expected);
+        assert!(terms(&of_fields((1, 1), None), "").0.is_empty());
+    }
+
+    #[test]
+    fn characters_of_fields_stand_behind_all_words_and_keep_their_mark() {
+        let (found, words) = terms(&of_fields((1, 1), Some((3, 3))), "so\u{1f}we");
+        assert_eq!(words, 2);
+        assert_eq!(
+            found,
+            ["subject:so", "body:we", "~subject: so", "~subject:so ", "~body: we", "~body:we "]
+        );
     }
 }

@@ -21,7 +21,7 @@ pub struct Analyser {
 #[pymethods]
 impl Analyser {
     #[new]
-    #[pyo3(signature = (*, unit, lower, form, strip_accents, ngrams, characters, stop_words, hash_bits, hash_seed, vocabulary, count_unknown))]
+    #[pyo3(signature = (*, unit, lower, form, strip_accents, ngrams, characters, stop_words, hash_bits, hash_seed, vocabulary, count_unknown, fields))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         unit: &str,
@@ -35,6 +35,7 @@ impl Analyser {
         hash_seed: u32,
         vocabulary: Option<Vec<String>>,
         count_unknown: bool,
+        fields: Vec<String>,
     ) -> PyResult<Self> {
         let grams = match unit {
             "words" => Grams::Tokens(Unit::Words),
@@ -74,6 +75,7 @@ impl Analyser {
             vocabulary.map(|words| (Words::from_strings(&words), outside)),
         )
         .map_err(raised)?;
+        let inner = if fields.is_empty() { inner } else { inner.of_fields(fields) };
         Ok(Self { inner: Arc::new(inner) })
     }
 

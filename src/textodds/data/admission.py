@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import values
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, BETWEEN_FIELDS, TEXT, Batch, Texts
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.schema import GIVEN
@@ -155,7 +155,8 @@ def admit_texts(
 def _checked(name: str, kind: str, arrays: list[Raw], request: ColumnRequest) -> tuple[Any, Problems]:
     """A column as it goes into a batch, joined from several where the request says so."""
     if not request.is_table:
-        return _checks(arrays[0]).texts_of(arrays[0]) if len(arrays) == 1 else _joined_texts(arrays)
+        is_one, read_one = len(arrays) == 1, _checks(arrays[0]).texts_of
+        return read_one(arrays[0]) if is_one else _joined_texts(arrays, request.separator)
     from textodds.data import arrow
 
     if kind == "text":
@@ -163,9 +164,9 @@ def _checked(name: str, kind: str, arrays: list[Raw], request: ColumnRequest) ->
     return (arrow.numbers_of if kind == "number" else arrow.categories_of)(name, arrays[0])
 
 
-def _joined_texts(columns: list[Raw]) -> tuple[list[str], Problems]:
-    """The texts of several columns, a newline between them; a null is empty, unless all of a row are."""
-    texts: list[list[str]] = []
+def _joined_texts(columns: list[Raw], separator: str) -> tuple[Texts, Problems]:
+    """The texts of several columns in one, each row by itself; a null is empty, unless all of a row are."""
+    texts: list[Raw] = []
     problems: Problems = {}
     null: set[int] | None = None
     for column in columns:
@@ -173,11 +174,23 @@ def _joined_texts(columns: list[Raw]) -> tuple[list[str], Problems]:
         nulls = {at for at, reason in bad.items() if reason == values.NULL_TEXT}
         null = nulls if null is None else null & nulls
         problems = {at: reason for at, reason in bad.items() if at not in nulls} | problems
-        if not isinstance(checked, list):
-            checked = ["" if at in bad else text.as_py() for at, text in enumerate(checked)]
         texts.append(checked)
-    missing = dict.fromkeys(null or (), values.NULL_TEXT)
-    return ["\n".join(row) for row in zip(*texts, strict=True)], missing | problems
+    problems = dict.fromkeys(null or (), values.NULL_TEXT) | problems
+    if not any(isinstance(column, list) for column in texts):
+        from textodds.data import arrow
+
+        return arrow.joined(texts, separator), problems
+    if separator == BETWEEN_FIELDS:
+        texts = [[text.replace(separator, " ") for text in _as_strings(column)] for column in texts]
+    return [separator.join(row) for row in zip(*map(_as_strings, texts), strict=True)], problems
+
+
+def _as_strings(column: Raw) -> list[str]:
+    if isinstance(column, list):
+        return column
+    from textodds.data import arrow
+
+    return arrow.strings(column)
 
 
 def _kept(column: Any, keep: NDArray[np.bool_]) -> Any:
@@ -261,13 +274,13 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, **beside)
         group.check(lambda item: isinstance(item, Mapping), {}, "a dict is")
-        if not names or request.by_kind:
+        if not names or request.is_table:
             keys = [key for key in dict.fromkeys(chain.from_iterable(group.items)) if isinstance(key, str)]
-            if keys or request.by_kind:
+            if keys or request.is_table:
                 places = request.positions(origin.where, keys, sparse=bool(names))
                 names[:] = [keys[at] for at in places]
         columns = [[item.get(name) for item in group.items] for name in names]
-        return group.part(list(names), columns, sparse=request.by_kind)
+        return group.part(list(names), columns, sparse=request.is_table)
 
     yield from map(part, chunked(rows))
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from textodds.data import values
+from textodds.data.batch import BETWEEN_FIELDS
 from textodds.data.values import Problems, Unusable
 from textodds.errors import InputError
 
@@ -382,3 +383,16 @@ def _compact(array: Array) -> Array:
 
 def _column(name: str) -> str:
     return f"column `{name}`"
+
+
+def strings(array: Array) -> list[str]:
+    """The texts of a column, empty where it is null; what is not UTF-8 was noted before, and is left out."""
+    return [(text or b"").decode(errors="replace") for text in pc.cast(array, pa.large_binary()).to_pylist()]
+
+
+def joined(columns: list[Array], separator: str) -> Array:
+    """The texts of several columns in one, the ``separator`` between them; nulls are empty."""
+    plain = [pc.fill_null(pc.cast(column, pa.large_string()), "") for column in columns]
+    if separator == BETWEEN_FIELDS:
+        plain = [pc.replace_substring(column, separator, " ") for column in plain]
+    return pc.binary_join_element_wise(*plain, pa.scalar(separator, pa.large_string()))

@@ -33,6 +33,9 @@ BATCH_ROWS = 16_384
 # What is in memory already is not copied, only sliced, so that a slice may be larger.
 SLICE_ROWS = 65_536
 
+# Stands between the columns of a text that has several; the kernel knows it too.
+BETWEEN_FIELDS = "\x1f"
+
 # No document comes near this; a file without line ends (a disc image, say) would otherwise fill memory.
 RECORD_BYTES = 1 << 30
 

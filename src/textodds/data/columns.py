@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textodds.data.batch import BETWEEN_FIELDS
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
@@ -47,7 +48,7 @@ class ColumnRequest:
     """What is asked of a source: which columns, as what, and whether labels are.
 
     Without ``columns`` or a ``schema`` it is texts: one column, named or the first that is called as texts
-    usually are; or several that are named. With them it is a table.
+    usually are; or several that are named, each a field of the text. With them it is a table.
 
     A weight is read only where one is named: no column is worth so much trouble as a `weight` that
     held kilograms. Without ``labelled`` a label too is read only where it is named: test files often
@@ -57,7 +58,9 @@ class ColumnRequest:
     ----------
     is_table : bool
         Whether rows go by kinds of columns, and a text that is missing is an empty one. Of a source of
-        texts, with one column, it is a bad row.
+        texts it is a bad row.
+    separator : str
+        What stands between the texts of several columns.
     is_found : bool
         Whether the schema was found from the source, rather than given.
     fields : dict
@@ -72,6 +75,7 @@ class ColumnRequest:
         *,
         columns: Mapping[str, str] | None = None,
         schema: Schema | None = None,
+        like: Schema | None = None,
         labelled: bool = True,
         labels_beside: bool = False,
     ) -> None:
@@ -84,20 +88,19 @@ class ColumnRequest:
             )
         if schema is not None and not schema.used:
             raise InputError("the schema has no columns to read", hint="train anew, with columns= for some")
-        self.by_kind = columns is not None or schema is not None
-        self.is_table = self.by_kind or len(text) > 1
+        self.is_table = columns is not None or schema is not None
         if self.is_table and labels_beside and label is not None:
             raise InputError(
                 "`label` names a column, but labels are given beside the table",
                 hint="leave out one of the two",
             )
+        self._like = like or Schema(())
         self.is_found = schema is None
         self._schema = schema
-        self._found: tuple[tuple[str, ...], str | None] | None = (
-            None  # of texts: their columns, and the label
-        )
+        self._found: tuple[tuple[str, ...], str | None] | None = None  # columns of texts, and the label
         self.fields: dict[str, str] = {}
         self._texts = tuple(text)
+        self.separator = BETWEEN_FIELDS if len(text) > 1 else "\n"
         self._label = label
         self._weight = weight
         self._kinds = dict(columns or {})
@@ -122,12 +125,12 @@ class ColumnRequest:
     @property
     def used(self) -> tuple[Column, ...]:
         """The columns of a table that is read by their kinds, once they are known."""
-        return self._schema.used if self.by_kind and self._schema is not None else ()
+        return self._schema.used if self.is_table and self._schema is not None else ()
 
     @property
     def needs_rows(self) -> bool:
         """Whether the schema is to be found from the first rows."""
-        return self.by_kind and self._schema is None
+        return self.is_table and self._schema is None
 
     @property
     def reads_labels(self) -> bool:
@@ -142,7 +145,8 @@ class ColumnRequest:
     @property
     def may_join(self) -> bool:
         """Whether a text may be joined from several columns."""
-        return any(JOIN in name for name in self._texts)
+        names = self._texts or [column.name for column in self._like.columns]
+        return len(self._texts) > 1 or any(JOIN in name for name in names)
 
     @property
     def is_tabular(self) -> bool:
@@ -158,7 +162,7 @@ class ColumnRequest:
 
     def refuse_names(self, what: str) -> None:
         """Fail where a column is named but ``what`` has none, rather than ignore the name."""
-        if self.by_kind:
+        if self.is_table:
             raise InputError(
                 f"{what} holds texts, not a table",
                 hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
@@ -175,21 +179,22 @@ class ColumnRequest:
         >>> ColumnRequest(label="kind").places("mail.csv", ["id", "Message", "kind"])
         Places(columns={'Message': (1,)}, label=2, weight=None)
         """
-        if self.by_kind:
+        if self.is_table:
             return self._places_by_kind(where, names, sparse=sparse)
         places = self._places_of_texts(where, names)
         self.fields = {names[at]: "text" for each in places.columns.values() for at in each}
+        texts = tuple(self.fields) if len(self._texts) > 1 else tuple(places.columns)
         if places.label is not None:
             self.fields[names[places.label]] = "label"
         if self._found is None:
-            self._found = tuple(places.columns), None if places.label is None else names[places.label]
+            self._found = texts, None if places.label is None else names[places.label]
         return places
 
     def positions(self, where: str, names: Sequence[str], *, sparse: bool = False) -> list[int]:
         """The columns to read among ``names``; of a table all, while its schema is not known."""
         if not self.needs_rows:
             places = self.places(where, names, sparse=sparse).all
-            return sorted(places) if self.by_kind else places
+            return sorted(places) if self.is_table else places
         if not sparse:
             refuse_twice(where, names)
             self._label_at(where, names, ())
@@ -199,7 +204,7 @@ class ColumnRequest:
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""
-        if self.by_kind:
+        if self.is_table:
             return positions
         return positions[: len(positions) - self.reads_labels - self.reads_weights]
 
@@ -256,7 +261,8 @@ class ColumnRequest:
         texts: list[tuple[int, ...]] = []
         beside: dict[str, int] = {}
         for option, name in self._named():
-            parts = _names_joined(names, name) if option == "text" else [name]
+            is_alone = option == "text" and len(self._texts) == 1
+            parts = _names_joined(names, name) if is_alone else [name]
             places = tuple(_named_at(where, names, part, option) for part in parts)
             for at in places:
                 if at in found:
@@ -273,12 +279,24 @@ class ColumnRequest:
                 beside[option] = places[0]
         # What is named for one thing is not guessed for another.
         if not texts:
-            texts = [(_usual(where, names, TEXT_NAMES, "text", found),)]
+            texts = [self._text_as_before(names, found) or (_usual(where, names, TEXT_NAMES, "text", found),)]
         label = beside.get("label")
+        if label is None and self._guesses_label and self._like.label is not None:
+            label = position(names, self._like.label)
+            label = None if label in (*found, *texts[0]) else label
         if label is None and self._guesses_label:
             label = _usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
-        by_name = {JOIN.join(names[at] for at in places): places for places in texts}
-        return Places(by_name, label, beside.get("weight"))
+        joined = tuple(at for places in texts for at in places)
+        return Places({JOIN.join(names[at] for at in joined): joined}, label, beside.get("weight"))
+
+    def _text_as_before(self, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
+        """Where the column of texts of an earlier source stands, or those it was joined from."""
+        for column in self._like.columns:
+            parts = [position(names, part) for part in _names_joined(names, column.name)]
+            places = tuple(at for at in parts if at is not None and at not in taken)
+            if len(places) == len(parts):
+                return places
+        return ()
 
     def _places_by_kind(self, where: str, names: Sequence[str], *, sparse: bool) -> Places:
         used = self.used

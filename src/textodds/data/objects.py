@@ -172,7 +172,7 @@ class _Object:
         if isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
             names = self.request.array_names(len(first))
         elif first is not None and not isinstance(first, Mapping):
-            if not self.request.by_kind:
+            if not self.request.is_table:
                 self.request.refuse_names(_described(self.source, "text"))
             what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
             raise InputError(f"{_described(self.source, 'row')} holds {what} not rows of a table", hint=HINT)

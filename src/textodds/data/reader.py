@@ -95,6 +95,7 @@ def read(
     *,
     columns: Mapping[str, str] | None = None,
     schema: Schema | None = None,
+    like: Schema | None = None,
     labelled: bool = True,
     **options: Any,
 ) -> Source:
@@ -120,10 +121,13 @@ def read(
     schema : Schema, optional
         Read a table: these columns, by name and as their kinds; those of an array by their order. Columns
         that it does not name are left out.
+    like : Schema, optional
+        The columns of an earlier source of texts: those are read where they are there and no others are
+        named. A model has them in `TextModel.schema`.
     text : str or list of str, optional
         The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
-        newline, unless there is a column of just that name. Several names are a table of several columns
-        of texts, and of no others. If none is given, it is the first there is of those in
+        newline, unless there is a column of just that name. Several names are texts of several fields,
+        each with words of its own. If none is given, it is the first there is of those in
         `columns.TEXT_NAMES`, in upper or lower case. Files without a header have columns `1`, `2`, ….
     label, weight : str, optional
         Names of these columns. A label that is not named is that of the schema, or else the first of
@@ -185,6 +189,7 @@ def read(
         how.weight,
         columns=columns,
         schema=schema,
+        like=like,
         labelled=labelled,
         labels_beside=labels is not None,
     )

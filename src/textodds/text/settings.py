@@ -80,6 +80,9 @@ class TextSettings:
         ``count_unknown``.
     count_unknown : bool, default False
         See ``vocabulary``.
+    fields : sequence of str, default ()
+        The names of the fields where texts have several, U+001F between them, such as subject and body. Each
+        has words of its own, named by it (``subject:free``), and no n-gram goes from one to the next.
 
     Examples
     --------
@@ -89,6 +92,8 @@ class TextSettings:
     ['don', 'panic']
     >>> TextSettings(characters=(3, 3)).terms("It is")
     ['it', 'is', '~ it', '~it ', '~ is', '~is ']
+    >>> TextSettings(fields=("subject", "body")).terms("Free!\x1fSee you")
+    ['subject:free', 'body:see', 'body:you']
     """
 
     unit: str = "words"
@@ -102,6 +107,7 @@ class TextSettings:
     hash_seed: int = 0
     vocabulary: Sequence[str] | None = None
     count_unknown: bool = False
+    fields: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self._set("unit", self._unit())
@@ -116,6 +122,7 @@ class TextSettings:
         self._set("stop_words", tuple(sorted(set(self.stop_words))))
         if self.vocabulary is not None:
             self._set("vocabulary", tuple(sorted(set(self.vocabulary))))
+        self._set("fields", checked_fields(self.fields))
         _ = self.analyser  # whatever the kernel refuses is said now
 
     def _check_text(self) -> None:
@@ -219,6 +226,7 @@ class TextSettings:
             hash_seed=self.hash_seed,
             vocabulary=self.vocabulary,
             count_unknown=self.count_unknown,
+            fields=self.fields,
         )
 
     @property
@@ -239,7 +247,24 @@ class TextSettings:
 
     def as_dict(self) -> dict[str, Any]:
         """The settings as plain data, for the model file."""
-        return asdict(self)
+        plain = asdict(self)
+        if not self.fields:  # most texts have none, and files before had no such thing
+            del plain["fields"]
+        return plain
+
+
+def checked_fields(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of fields: two or more, all different, or none."""
+    if isinstance(names, str) or not all(
+        isinstance(name, str) and name[:1] not in ("", "~") for name in names
+    ):
+        raise InputError(f"fields are the names of two columns or more, not {names!r}")
+    if len(names) == 1 or len(set(names)) < len(names):
+        raise InputError(
+            f"fields must be two or more, each of its own name, not {', '.join(map(repr, names))}",
+            hint="a text of one column has no fields",
+        )
+    return tuple(names)
 
 
 def _is_range(given: object) -> bool:

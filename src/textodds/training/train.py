@@ -114,6 +114,8 @@ def train(
     'spam'
     """
     reading, words = reading_and_words(options)
+    if len(reading.text_names) > 1:
+        words["fields"] = reading.text_names
     plan = plan_of(
         learner,
         features,
@@ -136,6 +138,11 @@ def train(
         return train_table_on(open_table(source, labels, weights, plan=plan, reading=reading), plan, observer)
 
     def of_texts(data: Source) -> TextModel | TableModel:
+        model = learned(data)
+        model.info["columns"] = data.schema.as_dict()
+        return model
+
+    def learned(data: Source) -> TextModel:
         if unlabelled is not None:
             from textodds.training.semisupervised import train_semisupervised_on
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from textodds.data.batch import BETWEEN_FIELDS
 from textodds.text import UNKNOWN, TextSettings
 
 Origins = list[tuple[int, int]]
@@ -37,6 +38,8 @@ def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
     >>> placed_words(TextSettings(strip_accents=True), "Ça, Zoé!")
     [PlacedTerm(name='ca', spans=((0, 2),)), PlacedTerm(name='zoe', spans=((4, 7),))]
     """
+    if settings.fields:
+        return list(_of_fields(settings, text, placed_words))
     unit = "whitespace" if settings.unit.startswith("characters") else settings.unit
     plain = TextSettings(
         unit=unit,
@@ -87,6 +90,11 @@ def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
 
 def _terms(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
     """Terms in the order of the kernel, not hashed."""
+    if settings.fields:
+        terms = list(_of_fields(settings, text, _terms))
+        yield from (term for term in terms if not term.name.startswith("~"))
+        yield from (term for term in terms if term.name.startswith("~"))
+        return
     if settings.unit == "characters":
         folded, origins = _fold_spaces(*prepare(settings, text))
         yield from _grams(folded, origins, settings.ngrams, whole=False)
@@ -106,6 +114,24 @@ def _terms(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
         for word, origins in _between_spaces(*prepare(settings, text)):
             for gram in _grams(word, origins, settings.characters, whole=True):
                 yield PlacedTerm("~" + gram.name, gram.spans)
+
+
+def _of_fields(
+    settings: TextSettings, text: str, each: Callable[[TextSettings, str], Iterable[PlacedTerm]]
+) -> Iterator[PlacedTerm]:
+    """What ``each`` says of every field of a text, under the name of the field."""
+    at, plain = (
+        0,
+        replace(settings, fields=(), vocabulary=None, count_unknown=False, hash_bits=None, hash_seed=0),
+    )
+    for field, part in zip(
+        settings.fields, text.split(BETWEEN_FIELDS, len(settings.fields) - 1), strict=False
+    ):
+        for term in each(plain, part):
+            mark = "~" if plain.characters is not None and term.name.startswith("~") else ""
+            name = f"{mark}{field}:{term.name.removeprefix(mark)}"
+            yield PlacedTerm(name, tuple((start + at, end + at) for start, end in term.spans))
+        at += len(part) + 1
 
 
 def _grams(text: str, origins: Origins, ngrams: tuple[int, int], *, whole: bool) -> Iterator[PlacedTerm]:
