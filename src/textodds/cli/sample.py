@@ -42,6 +42,6 @@ def sample(model: str, number: int, label: str | None, length: int | None, seed:
         writer.writerow(["label", "text"])
         writer.writerows(zip(labels, drawn, strict=True))
         return
-    given = opened.schema.label  # type: ignore[union-attr]
+    given = opened.schema.label
     writer.writerow([given or ("class" if "label" in drawn else "label"), *drawn])
     writer.writerows(zip(labels, *drawn.values(), strict=True))

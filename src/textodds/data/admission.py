@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import values
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, BETWEEN_FIELDS, TEXT, Batch, Texts
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, BETWEEN_FIELDS, TEXT, Batch, Texts, as_fields
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.schema import GIVEN
@@ -180,9 +180,10 @@ def _joined_texts(columns: list[Raw], separator: str) -> tuple[Texts, Problems]:
         from textodds.data import arrow
 
         return arrow.joined(texts, separator), problems
+    columns = [_as_strings(column) for column in texts]
     if separator == BETWEEN_FIELDS:
-        texts = [[text.replace(separator, " ") for text in _as_strings(column)] for column in texts]
-    return [separator.join(row) for row in zip(*map(_as_strings, texts), strict=True)], problems
+        return as_fields(columns), problems
+    return [separator.join(row) for row in zip(*columns, strict=True)], problems
 
 
 def _as_strings(column: Raw) -> list[str]:

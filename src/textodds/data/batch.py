@@ -125,6 +125,17 @@ class Batch:
         return there
 
 
+def as_fields(columns: Sequence[Sequence[str]]) -> list[str]:
+    r"""The texts of several columns, row by row as the fields of one text.
+
+    >>> as_fields([["free phone", ""], ["see me", "six"]])
+    ['free phone\x1fsee me', '\x1fsix']
+    """
+    # A separator within a text would move what stands behind it to the next field.
+    plain = [[text.replace(BETWEEN_FIELDS, " ") for text in column] for column in columns]
+    return [BETWEEN_FIELDS.join(row) for row in zip(*plain, strict=True)]
+
+
 def _values_at(values: Any, rows: list[int]) -> Any:
     if isinstance(values, np.ndarray):
         return values[rows]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, Source, read
-from textodds.errors import InputError, Unsupported
+from textodds.data import Batch, Schema, Source, read
+from textodds.data.batch import BETWEEN_FIELDS, as_fields
+from textodds.errors import InputError, Unsupported, suggestion
 from textodds.learn.forms.linear import LinearModel, log_prior
 from textodds.learn.recipe import Recipe, fitted
 from textodds.learn.registry import Prior
@@ -65,7 +66,7 @@ class TextModel(BaseModel[Tally, Example]):
     """
 
     kind, noun, rests_on = "texts", "text", "documents"
-    _item_type, keeps_ids = str, True
+    _item_type, keeps_ids = (str, Mapping), True
     recipe: Recipe
 
     def __init__(
@@ -131,18 +132,48 @@ class TextModel(BaseModel[Tally, Example]):
         """The counts of a stream of batches, by the settings of the model."""
         return Tally.count(batches, settings=self.recipe.settings, threads=self.threads)
 
+    @property
+    def schema(self) -> Schema:
+        """The columns that it was trained on, by name; none where its texts had no names."""
+        known = self.info.get("columns")
+        return Schema(()) if known is None else Schema.of_dict(known)
+
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
-        """A source of texts; takes what `textodds.data.read` takes."""
-        return read(*data, labelled=labelled, **reading)
+        """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""
+        first = data[0][0] if isinstance(data[0], list) and data[0] else None
+        if self.recipe.settings.fields and reading.get("text") is None and not isinstance(first, str):
+            reading = reading | {"text": list(self.recipe.settings.fields)}
+        return read(*data, labelled=labelled, like=self.schema, **reading)
+
+    def row_of(self, text: object) -> str:
+        """One text as the model reads it: of several columns, which are given by name, a text of fields."""
+        fields = self.recipe.settings.fields
+        if fields and isinstance(text, Mapping):
+            for name in text:
+                if name not in fields:
+                    raise InputError(f"there is no column `{name}`{suggestion(str(name), fields)}")
+            return as_fields([[str(text.get(name) or "")] for name in fields])[0]
+        if not isinstance(text, str):
+            raise InputError(
+                f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
+            )
+        if fields and text.count(BETWEEN_FIELDS) != len(fields) - 1:
+            raise InputError(
+                f"the model reads the columns {', '.join(fields)}, and a text came without them",
+                hint=f"give them by name: {dict.fromkeys(fields, '…')}",
+            )
+        return text
 
     def _batches(self, texts: object) -> Iterable[Batch]:
         if isinstance(texts, str):
             raise InputError(
                 "one text came where several are wanted", hint="write [text], or call model(text)"
             )
+        if isinstance(texts, list) and self.recipe.settings.fields:
+            texts = [self.row_of(text) for text in texts]
         if isinstance(texts, list):  # the usual case, without a detour
             return [Batch(texts, None, None)] if texts else []
-        return read(texts, labelled=False)
+        return self.read(texts)
 
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | text), and known and all terms (N, 2), of a batch."""
@@ -156,13 +187,9 @@ class TextModel(BaseModel[Tally, Example]):
         prior = self.form.log_prior
         return self.calibration.applied(scores - prior) + prior
 
-    def __call__(self, text: str) -> Prediction:
-        """The prediction for one text."""
-        if not isinstance(text, str):
-            raise InputError(
-                f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
-            )
-        row, known = self.scorer.one(text)  # of few numbers Python is quicker than NumPy
+    def __call__(self, text: str | Mapping[str, str]) -> Prediction:
+        """The prediction for one text, or for a dict of its columns where the model has several."""
+        row, known = self.scorer.one(self.row_of(text))  # of few numbers Python is quicker than NumPy
         if self.calibration is not None:
             prior = self.form.log_prior.tolist()
             plain = self.calibration.applied_to([score - p for score, p in zip(row, prior, strict=True)])
@@ -197,7 +224,7 @@ class TextModel(BaseModel[Tally, Example]):
         """
         from textodds.model.leave_one_out import left_out
 
-        return left_out(self, read(texts, labels, weights, **reading))
+        return left_out(self, self.read(texts, labels, weights, labelled=True, **reading))
 
     def log_likelihood(self, texts: object) -> Floats:
         """``log p(words | class)`` with all constants, (N, K); of words the model knows."""
@@ -213,7 +240,12 @@ class TextModel(BaseModel[Tally, Example]):
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def explain(
-        self, text: str, label: str | None = None, rival: str | None = None, *, calibrate: bool = True
+        self,
+        text: str | Mapping[str, str],
+        label: str | None = None,
+        rival: str | None = None,
+        *,
+        calibrate: bool = True,
     ) -> Explanation:
         """What each word of a text adds to the log-odds of ``label`` against ``rival``.
 
@@ -221,6 +253,7 @@ class TextModel(BaseModel[Tally, Example]):
         classes together, unless a class has that name. Without ``calibrate`` log-odds are as Bayes' rule
         has them, rather than those of the model's answer.
         """
+        text = self.row_of(text)
         model = copy.copy(self)  # its parts are replaced by learning, never changed
         model.calibration = self.calibration if calibrate else None
         scores = model.calibrated(self.scorer.score([text], 1)[0])[0]
@@ -263,7 +296,9 @@ class TextModel(BaseModel[Tally, Example]):
 
         ``source`` is the data the model was trained on, which a softmax model does not keep.
         """
-        return self.words.odds_ratios(label, rival, words, read(source, labels, **reading))
+        return self.words.odds_ratios(
+            label, rival, words, self.read(source, labels, labelled=True, **reading)
+        )
 
     def must_be_counts(self) -> None:
         """Refuse a model that does not rest on counts alone."""

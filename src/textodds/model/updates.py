@@ -47,7 +47,7 @@ class UpdatableModel(Additive, ABC, Generic[T]):
     kind: ClassVar[str]  # what it is a model of: texts, or tables
     noun: ClassVar[str]  # what one thing that it learns is called
     rests_on: ClassVar[str]  # what many of them are called where they are counted
-    _item_type: ClassVar[type]  # of one such thing
+    _item_type: ClassVar[type | tuple[type, ...]]  # of one such thing
     keeps_ids: ClassVar[bool]
 
     classes_: tuple[str, ...]
