@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.commands import argument, command, option
-from textodds.cli.options import model_argument, said_row, top_option
+from textodds.cli.options import model_argument, said, top_option
 from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
 from textodds.data.files import STDIN
 from textodds.errors import InputError, Unsupported
@@ -66,9 +66,10 @@ def explain(
         )
     given = sys.stdin.read().removesuffix("\n") if text == STDIN else text
     if not isinstance(opened, TextModel):
-        row = opened.explain(said_row(opened, given), label, why_not)
+        row = opened.explain(said(opened, given), label, why_not)
         show(_plain(row), _row_lines(row), json=as_json_)
         return
+    given = said(opened, given)
     explanation = opened.explain(given, label, OTHERS if others else why_not)
     flip = explanation.flip()
     if html is not None:

@@ -26,7 +26,6 @@ from textodds.text import Selection, TextSettings, Weighting
 if TYPE_CHECKING:
     from textodds.data import Source
     from textodds.model.file import Model
-    from textodds.model.table_model import TableModel
 
 N = TypeVar("N", int, float)
 
@@ -130,7 +129,7 @@ CELLS = 4 << 20
 class Reading(TypedDict, total=False):
     """How data is read, as the library takes it: see `textodds.read`."""
 
-    text: str | None
+    text: str | tuple[str, ...] | None
     label: str | None
     weight: str | None
     format: str | None
@@ -152,7 +151,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
     return together(
-        option("Data", "--text", metavar="COLUMN", help="Column of the texts.  [default: by its name]"),
+        text_option(),
         *([label_option()] if labelled else []),
         *([weight] if weighted else []),
         format_option(FORMATS),
@@ -162,6 +161,12 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         bad_rows_option(),
         option("Data", "--rejects", "rejects_path", metavar="FILE", help=rejects),
     )
+
+
+def text_option() -> Callable[[F], F]:
+    """``--text``, which may be given several times."""
+    about = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
+    return option("Data", "--text", metavar="COLUMN", multiple=True, help=about)
 
 
 def label_option() -> Callable[[F], F]:
@@ -182,7 +187,10 @@ def bad_rows_option() -> Callable[[F], F]:
 
 def reading_of(options: Reading) -> Reading:
     """Of the options of a command those for reading data."""
-    return {name: value for name, value in options.items() if name in READ_OPTIONS}  # type: ignore[return-value]
+    reading = {name: value for name, value in options.items() if name in READ_OPTIONS}
+    if isinstance(texts := reading.get("text"), tuple) and len(texts) < 2:
+        reading["text"] = texts[0] if texts else None
+    return reading  # type: ignore[return-value]
 
 
 def paths_of(data: Sequence[str], query: str | None) -> str | list[Path] | None:
@@ -200,17 +208,10 @@ def opened(data: Sequence[str], options: Reading, *, labelled: bool = True) -> S
 
 
 def source_for(model: Model, data: Sequence[str], options: Reading, *, labelled: bool) -> Any:
-    """The source of what a model reads: texts, or rows of its table."""
-    if not isinstance(model, TextModel):
-        return rows_for(model, data, options, labelled=labelled)
-    return opened_or_said(data, options, labelled=labelled)
-
-
-def opened_or_said(data: Sequence[str], options: Reading, *, labelled: bool = True) -> Source:
-    """The source, where a text may have been given by mistake for the name of a file."""
+    """The source of what a model reads: texts, or rows of its table; its columns are those of training."""
     try:
-        return opened(data, options, labelled=labelled)
-    except BadFile as error:
+        return model.read(paths_of(data, options.get("query")), labelled=labelled, **reading_of(options))
+    except BadFile as error:  # a text may have been given by mistake for the name of a file
         if error.problem.startswith("no file at") and (
             taken := next((path for path in data if " " in path), None)
         ):
@@ -233,27 +234,15 @@ def refuse_reading() -> None:
             )
 
 
-def portions(batches: Iterable[Any], classes: int) -> Iterator[Any]:
+def portions(batches: Iterable[Batch], classes: int) -> Iterator[Batch]:
     """The same rows in batches small enough to be scored for so many classes."""
     most = max(1, CELLS // classes)
     for batch in batches:
-        if len(batch) <= most or not isinstance(batch, Batch):
+        if len(batch) <= most:
             yield batch
             continue
-        texts, labels = _as_list(batch.texts), _as_list(batch.labels)
         for start in range(0, len(batch), most):
-            part = slice(start, start + most)
-            yield Batch(
-                texts[part] if texts is not None else [],
-                None if labels is None else labels[part],
-                None if batch.weights is None else batch.weights[part],
-            )
-
-
-def _as_list(column: Any) -> list[str] | None:
-    if column is None or isinstance(column, list):
-        return column
-    return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
+            yield batch.take(range(start, min(start + most, len(batch))))
 
 
 IN_PYTHON = ("descent", "calibrate", "count_unknown")
@@ -318,15 +307,12 @@ def say_option(about: str) -> Callable[[F], F]:
 def literal_batches(
     model: Model, texts: Sequence[str], data: Sequence[str], label: str | None = None
 ) -> Iterable[Any]:
-    """Batches of the texts that ``--say`` gives (rows as JSON for a table), all of one label if any."""
+    """Batches of the texts that ``--say`` gives, all of one label if any; of several columns, as JSON."""
     if data:
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     refuse_reading()
     labels = None if label is None else [label] * len(texts)
-    if not isinstance(model, TextModel):
-        rows = [said_row(model, text) for text in texts]
-        return model.read(rows, labels, labelled=label is not None)
-    return [Batch(list(texts), labels, None)]
+    return model.read([said(model, text) for text in texts], labels, labelled=label is not None)
 
 
 def running_options(*, json: str, threads: bool = True, quiet: bool = True) -> Callable[[F], F]:
@@ -364,22 +350,22 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     return together(named, *([model] if like else []))
 
 
-def rows_for(model: TableModel, data: Sequence[str], options: Reading, *, labelled: bool) -> Source:
-    """The source of rows for a model, its columns read as in training."""
-    paths = paths_of(data, options.get("query"))
-    return read(paths, schema=model.schema, labelled=labelled, **reading_of(options))
-
-
-def said_row(model: TableModel, text: str) -> dict[str, object]:
-    """A row that stands on the command line as a JSON object."""
+def said(model: Model, text: str) -> Any:
+    """What stands on the command line, as a model reads it: a text or, of several columns, a JSON object."""
+    names = (
+        model.recipe.settings.fields
+        if isinstance(model, TextModel)
+        else [column.name for column in model.schema.used]
+    )
+    if not names:
+        return text
     try:
         row = json.loads(text)
     except json.JSONDecodeError:
         row = None
     if not isinstance(row, dict):
-        first = next((column.name for column in model.schema.used), "age")
         raise InputError(
             f"`{one_line(text)}` is no row of a table",
-            hint=f"write a JSON object: --say '{{\"{first}\": …}}'",
+            hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'",
         )
     return model.row_of(row)

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from textodds.data.batch import BETWEEN_FIELDS
 from textodds.errors import TextoddsWarning
 
 
@@ -137,7 +138,7 @@ def one_line(text: str) -> str:
     >>> one_line("a\tb\n\x1b[2J")
     'a\\tb\\n\\x1b[2J'
     """
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text.replace(BETWEEN_FIELDS, " | "))
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

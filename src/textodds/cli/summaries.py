@@ -173,6 +173,8 @@ def _text_choices(settings: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in settings.items():
         if name in ("stop_words", "vocabulary"):
             yield name, len(value) if value else None
+        elif name == "fields":
+            yield "columns", " and ".join(value)
         elif (name != "hash_seed" or settings["hash_bits"] is not None) and (
             value is not False or name == "lower"
         ):

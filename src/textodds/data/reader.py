@@ -73,6 +73,11 @@ class ReadOptions:
             return ()
         return (self.text,) if isinstance(self.text, str) else tuple(self.text)
 
+    @property
+    def fields(self) -> dict[str, tuple[str, ...]]:
+        """The fields of texts of several columns, as settings of texts; nothing for one column."""
+        return {"fields": self.text_names} if len(self.text_names) > 1 else {}
+
     def rejects(self, name: str) -> Rejects:
         """The place for bad rows of a source of that name."""
         path = None if self.rejects_path is None else Path(self.rejects_path)

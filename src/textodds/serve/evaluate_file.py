@@ -9,7 +9,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from textodds.data import read
 from textodds.errors import BadRow, InputError, MissingColumn, TextoddsError, Unsupported
 from textodds.model.file import load_texts
 
@@ -24,7 +23,7 @@ def measures(model: str, file: str, columns: dict[str, str | None]) -> dict[str,
 
     loaded = load_texts(model)
     named: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
-    evaluation, data = measured(loaded, read(Path(file), **named))
+    evaluation, data = measured(loaded, loaded.read(Path(file), labelled=True, **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
         page = evaluation_page(loaded, evaluation, data, called="the model", data="the file")
         PAGE.write_text(page, encoding="utf-8")

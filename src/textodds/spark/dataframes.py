@@ -38,12 +38,13 @@ def rows_of(
 def _places(
     df: DataFrame, text: str | None, label: str | None, weight: str | None, *, labelled: bool
 ) -> dict[str, int]:
-    request = ColumnRequest([] if text is None else [text], label, weight, labelled=labelled)
+    named = [] if text is None else [text] if isinstance(text, str) else list(text)
+    request = ColumnRequest(named, label, weight, labelled=labelled)
     found = request.places(WHERE, must_be_frame(df).columns)
     at, *others = next(iter(found.columns.values()))
     if others:
         raise InputError(
-            f"`{text}` joins columns, and Spark reads one",
+            f"the text is of several columns, `{'`, `'.join(named)}`, and Spark reads one",
             hint="join them first: df.withColumn('text', concat_ws('\\n', …))",
         )
     kind = df.schema.fields[at].dataType.simpleString()

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textodds.errors import InputError
+from textodds.errors import InputError, Unsupported
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ def model_of(model: ModelOrFile) -> TextModel:
         raise InputError(
             f"on Spark models of texts are asked, and this is {type(found).__name__}",
             hint="a model of tables answers on one machine: model.predict(rows)",
+        )
+    if fields := found.recipe.settings.fields:
+        raise Unsupported(
+            f"the model reads the columns {', '.join(fields)}, and on Spark a text is one column",
+            hint="train it on one: df.withColumn('text', concat_ws('\\n', …))",
         )
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch, read
+from textodds.data import Batch
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.forms.linear import LinearModel, log_softmax
@@ -376,8 +376,9 @@ def _read(
     a: Model, b: Model, data: object, labels: object, reading: dict[str, Any], *, labelled: bool
 ) -> Iterable[tuple[Rows, Rows]]:
     """Batches for each of the models, of the same rows."""
-    if isinstance(a, TextModel) or isinstance(b, TextModel):
-        return ((batch, batch) for batch in read(data, labels, labelled=labelled, **reading))
+    names = [model.recipe.settings.fields for model in (a, b) if isinstance(model, TextModel)]
+    if len(names) == 2 and names[0] == names[1]:  # what comes once is read once
+        return ((batch, batch) for batch in a.read(data, labels, labelled=labelled, **reading))
     both = [model.read(data, labels, labelled=labelled, **reading) for model in (a, b)]
     return zip(*both, strict=True)
 

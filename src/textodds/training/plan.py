@@ -172,8 +172,9 @@ def plan_of(
 
 def reading_and_words(options: Mapping[str, object]) -> tuple[ReadOptions, dict[str, object]]:
     """Options of how data is read, and those of how texts are cut."""
-    reading = {name: value for name, value in options.items() if name in READ_OPTIONS}
-    return ReadOptions.of(reading), {name: options[name] for name in options if name not in reading}
+    reading = ReadOptions.of({name: value for name, value in options.items() if name in READ_OPTIONS})
+    words = {name: value for name, value in options.items() if name not in READ_OPTIONS}
+    return reading, words | reading.fields
 
 
 def _columns_of(given: object) -> Mapping[str, str] | None:

@@ -114,8 +114,6 @@ def train(
     'spam'
     """
     reading, words = reading_and_words(options)
-    if len(reading.text_names) > 1:
-        words["fields"] = reading.text_names
     plan = plan_of(
         learner,
         features,
@@ -139,7 +137,8 @@ def train(
 
     def of_texts(data: Source) -> TextModel | TableModel:
         model = learned(data)
-        model.info["columns"] = data.schema.as_dict()
+        if data.schema.columns:  # they have names: the model reads them again
+            model.info["columns"] = data.schema.as_dict()
         return model
 
     def learned(data: Source) -> TextModel:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from textodds.data.batch import BETWEEN_FIELDS
+
 if TYPE_CHECKING:
     from textodds.model.explain.explanation import Explanation
     from textodds.model.explain.read_text import Stretch
@@ -63,7 +65,7 @@ def page(explanation: Explanation) -> str:
 
 def shown(text: str) -> str:
     """Text that is only shown: markup is escaped, control characters are replaced."""
-    return html.escape(CONTROL.sub("\ufffd", text))
+    return html.escape(CONTROL.sub("\ufffd", text.replace(BETWEEN_FIELDS, " | ")))
 
 
 def _text(explanation: Explanation) -> Iterator[str]:

@@ -105,19 +105,16 @@ def compare(
     of_tables = isinstance(pool, TablePool)
     candidates = contenders(names_of(tables=of_tables, texts=not of_tables)) if named is None else named
     _must_suit(candidates, of_tables=of_tables)
-    if test is not None and isinstance(pool, TablePool):
-        table = read(test, test_labels, schema=pool.schema, **others)
-        asked, told = _table(table, said, observer)
-    elif test is not None:
-        asked, told = _texts(read(test, test_labels, **others), observer)
-    else:
-        if not 0 < held_out < 1:
-            raise InputError(
-                f"the share to hold out cannot be {held_out:g}", hint="give one between 0 and 1, such as 0.2"
-            )
-        learned, held = split(pool.codes, held_out, seed)
+    if not of_tables:
+        candidates = tuple(replace(each, words={**each.words, **reading.fields}) for each in candidates)
+    if test is None:
+        learned, held = split(pool.codes, _checked_share(held_out), seed)
         pool, asked = pool.at(learned), pool.at(held)
         told = f"{100 * held_out:g} % of every class, drawn with seed {seed}"
+    elif isinstance(pool, TablePool):
+        asked, told = _table(read(test, test_labels, schema=pool.schema, **others), said, observer)
+    else:
+        asked, told = _texts(read(test, test_labels, **others), observer)
     _must_do(pool, asked)
     points = _sizes(sizes, pool)
     how = repeats, seed, budget, threads, keep
@@ -192,6 +189,14 @@ def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
             raise InputError(
                 f"{name} does not learn from labelled texts", hint=f"name some of {', '.join(usual)}"
             )
+
+
+def _checked_share(held_out: float) -> float:
+    if not 0 < held_out < 1:
+        raise InputError(
+            f"the share to hold out cannot be {held_out:g}", hint="give one between 0 and 1, such as 0.2"
+        )
+    return held_out
 
 
 def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
