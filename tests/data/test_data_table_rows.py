@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 from tabled import FORMS, rows, write_csv, write_sqlite
 
+from pairs import in_turn
 from textodds.data import Column, Schema, lines, read_table, sought, table_source
 from textodds.errors import BadFile, BadRow, InputError
 
@@ -25,6 +26,7 @@ def kept(source):
     return [json.loads(line) for line in source.rejects.path.read_text().splitlines()]
 
 
+@in_turn(2)
 @every_form
 @pytest.mark.parametrize(
     ("value", "reason"),
@@ -199,6 +201,7 @@ def test_rows_of_memory_that_are_not_like_the_first_are_bad():
     }
 
 
+@in_turn(1)
 @every_form
 @pytest.mark.parametrize(
     ("weight", "shown"), [("-1", "-1"), ("abc", "abc"), ("1e99", "1e99"), ("NaN", "NaN")]

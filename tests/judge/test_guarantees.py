@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pairs import pairwise
 from textodds.errors import InputError, NoData
 from textodds.judge.guarantees import Sets, at_most, fewest
 from textodds.learn.forms.linear import log_softmax
@@ -141,6 +142,7 @@ def test_nothing_can_be_promised_on_nothing():
             promise()
 
 
+@pairwise
 @pytest.mark.parametrize("coverage", [0.8, 0.9, 0.99])
 @pytest.mark.parametrize("by_class", [False, True], ids=["overall", "by-class"])
 def test_sets_cover_the_truth_as_often_as_promised(documents, coverage, by_class):

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse, special, stats
 
 import textodds
+from pairs import in_turn
 from textodds.cli import main
 from textodds.errors import NoData, Unsupported
 from textodds.judge.novelty import NEAR, Typical, log_coefficient
@@ -157,6 +158,7 @@ def test_a_model_of_sets_of_words_has_no_perplexity(learner):
         model.perplexity(["ant"])
 
 
+@in_turn(1)
 @pytest.mark.parametrize("learner", ["softmax", "nb-softmax", "complement", "lda", "qda"])
 @pytest.mark.parametrize("wanted", ["log_likelihood", "log_joint", "log_density", "perplexity"])
 def test_a_model_that_only_tells_classes_apart_has_no_density(learner, wanted):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
+from pairs import in_turn
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.learn import naive_bayes
 from textodds.learn.folds import FOLDS
@@ -101,6 +102,7 @@ REFUSED_DATA = {
 }
 
 
+@in_turn(1)
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_DATA)
 def test_data_that_cannot_be_learned_from_are_refused_in_plain_words(kind, name):
@@ -127,6 +129,7 @@ REFUSED_CHOICES = {
 }
 
 
+@in_turn(1)
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_CHOICES)
 def test_choices_that_cannot_be_are_refused_when_a_learner_is_made(kind, name):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from pairs import pairwise
 from textodds.errors import InputError
 from textodds.learn.solvers import Descent, Objective, Parameters, descend, newton
 
@@ -164,6 +165,7 @@ def test_another_seed_takes_another_way():
     assert a.curve != b.curve
 
 
+@pairwise
 @pytest.mark.parametrize("rate", [1e3, 1e10, 1e200])
 @pytest.mark.parametrize("batch", [None, 1, 8])
 @pytest.mark.parametrize("momentum", [0.0, 0.9])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from pairs import pairwise
 from textodds.learn.solvers import Objective, Parameters, best_bias, newton
 from textodds.learn.solvers.outcome import proven_gap
 
@@ -83,6 +84,7 @@ def test_sparse_rows_have_the_optimum_of_dense_ones(objective):
     assert np.linalg.norm(a.parameters.weights - b.parameters.weights) <= near + 1e-9
 
 
+@pairwise
 @pytest.mark.parametrize("K", [2, 3, 5])
 @pytest.mark.parametrize("penalty", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from test_explain_sum import MODELS, QUADRATIC, WORDS, answered
 
 import textodds
+from pairs import in_turn
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.model.explain import flip as flip_module
 from textodds.model.explain import unit
@@ -34,6 +35,7 @@ def brute_force(model, text, holder, rivals):
     return None, near
 
 
+@in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
@@ -49,6 +51,7 @@ def test_no_fewer_words_flip_the_label(name, data):
         assert got.exact
 
 
+@in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
@@ -64,6 +67,7 @@ def test_no_fewer_words_put_a_named_rival_ahead(name, data):
     assert (None if got is None else len(got.words)) == fewest
 
 
+@in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
