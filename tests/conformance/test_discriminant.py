@@ -248,6 +248,7 @@ def test_one_class_is_refused(learner):
         textodds.train(["a b", "a c"], ["only", "only"], learner=learner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_no_shrinkage_of_texts_is_refused(kind):
     with pytest.raises(TooFewRows):
@@ -523,6 +524,7 @@ def test_numbers_of_any_size_give_no_nan(file, name, value):
         assert not np.isnan(model.predict_proba(new_texts(2))).any()
 
 
+@pytest.mark.slow
 def test_random_flips_in_the_tensors_are_refused_or_harmless(file):
     random, data = np.random.default_rng(0), bytearray(file.read_bytes())
     start = 8 + int.from_bytes(data[:8], "little")

@@ -281,6 +281,7 @@ def test_frames_describe_themselves():
     assert read(pa.table(COLUMNS).to_reader()).description == "a pyarrow RecordBatchReader"
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.none() | st.text(max_size=20), st.none() | st.text(max_size=3)), min_size=1),
     st.sampled_from(

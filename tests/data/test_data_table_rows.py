@@ -272,6 +272,7 @@ def test_files_that_cannot_be_read_are_told_as_ever(tmp_path):
         read_table("t.csv", format="cvs")
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_whatever_the_size_of_the_table(tmp_path):
     """200 MB of CSV pass through a process that may not hold half of it."""
     import subprocess

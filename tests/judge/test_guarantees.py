@@ -36,6 +36,7 @@ def at_most_so_many(splits, rate):
     return binom.ppf(0.999, splits, rate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("max_error", "n"), [(0.02, 1000), (0.05, 400), (0.01, 3000)])
 def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_error, n):
     log_p, truth = documents
@@ -57,6 +58,7 @@ def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_err
     assert broken <= at_most_so_many(SPLITS, 0.05)
 
 
+@pytest.mark.slow
 def test_a_promise_on_the_edge_is_broken_about_as_often_as_it_may_be():
     """All answers alike, and wrong a little more often than promised: only the confidence protects."""
     random = np.random.default_rng(3)

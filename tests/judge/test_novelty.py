@@ -309,6 +309,7 @@ def tolerance(a, runs, typical, new):
 LEVELS = (0.05, 0.1, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [MultinomialLearner(), BernoulliLearner()], ids=["multinomial", "bernoulli"]
 )

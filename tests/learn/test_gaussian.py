@@ -434,6 +434,7 @@ def choose(covariance, shrinkage, rows, labels, weights=None, **choices):
     return chosen(covariance, shrinkage, rows, codes, w, classes, **choices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["diagonal", "sphere"])
 def test_the_likelihood_chooses_the_best_intensity_of_each_class(target):
     rows, labels = data((20, 60, 7), V=3)

@@ -337,6 +337,7 @@ def test_a_file_gives_the_same_bits(tmp_path):
 # What is said of quality
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [MultinomialLearner(), MultinomialLearner(alpha=None), BernoulliLearner()], ids=str
 )

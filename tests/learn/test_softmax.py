@@ -425,6 +425,7 @@ def exact_path(rows, labels, grid):
     return chosen, folds, [loss(C) for C in grid], loss(chosen.C)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("classes", "noise", "form"), [(2, 2.0, np.asarray), (4, 1.0, sparse.csr_array)])
 def test_the_chosen_penalty_is_near_the_best_of_a_fine_grid(classes, noise, form):
     rows, labels, _ = problem(7, n=200, features=30, classes=classes, noise=noise)

@@ -119,6 +119,7 @@ def test_where_too_many_sets_would_have_to_be_tried_the_answer_is_a_bound(monkey
     assert model(bound.text).label == bound.label_after != model(text).label
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),

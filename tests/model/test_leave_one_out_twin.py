@@ -89,6 +89,7 @@ def problems(draw):
     return X, np.array(codes), weights, K, alpha, least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @given(problem=problems())
 def test_the_kernel_equals_its_twin(model, problem):

@@ -989,6 +989,7 @@ def any_column(random, n):
     return values, kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", ["mixed", "mixed-typical", "gaussian", "lda", "qda", "categorical", "table"]
 )

@@ -102,6 +102,7 @@ def test_rows_and_vocabulary_equal_the_twin(some, weighting, min_df, data):
 BYTES_FOR_THREADS = 1 << 16  # a batch with fewer is gathered on one thread
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(base=bodies, weighting=weightings, data=st.data())
 def test_threads_and_batches_do_not_change_a_bit(base, weighting, data):

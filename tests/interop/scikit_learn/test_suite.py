@@ -32,6 +32,7 @@ def report_of(name):
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", suite.FILES)
 def test_what_fails_is_what_is_listed(name):
     report = report_of(name)

@@ -239,6 +239,7 @@ def in_dispute():
     return "".join(map(disputed, range((sys.maxunicode + 1) // BLOCK)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choices",
     [

@@ -69,6 +69,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @given(weights, numbers, st.sampled_from(sorted(FORMS)), st.booleans(), st.data())
 @settings(max_examples=200)
 def test_weights_are_scikit_learns(choices, counts, form, is_array, data):

@@ -40,6 +40,7 @@ def test_several_figures_share_a_page():
     assert [attributes["aria-label"] for tag, attributes in page.tags if tag == "svg"] == list(drawn())
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_text_without_a_date():
     first, again = ({name: svg(each) for name, each in drawn().items()} for _ in range(2))
     assert first == again

@@ -175,6 +175,7 @@ def test_the_penalty_that_was_found_is_in_the_recipe_and_one_that_is_given_stays
     assert tried(pool, (SoftmaxLearner(alpha=0.1),))["softmax"].recipe.learner.C is None
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_finds_the_same(pooled, texts):
     pool = pooled(*texts)
     for one in candidates(Pins(LEARNERS, ("characters",))):
