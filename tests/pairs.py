@@ -97,6 +97,7 @@ def _values(names, values, ids=None):
     names, found = _names(names), []
     labels = list(ids) if ids is not None and not callable(ids) else None
     for at, value in enumerate(values):
+        assert not hasattr(value, "marks"), "plain values only: a mark would be lost"
         each = (value,) if len(names) == 1 else tuple(value)
         own = [_label(v, n, at, ids) for v, n in zip(each, names, strict=True)]
         label = str(labels[at]) if labels else "-".join(own)
