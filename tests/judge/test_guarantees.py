@@ -144,6 +144,7 @@ def test_nothing_can_be_promised_on_nothing():
             promise()
 
 
+@pytest.mark.slow
 @pairwise
 @pytest.mark.parametrize("coverage", [0.8, 0.9, 0.99])
 @pytest.mark.parametrize("by_class", [False, True], ids=["overall", "by-class"])

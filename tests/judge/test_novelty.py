@@ -471,6 +471,7 @@ TABLES = {"mixed": MixedLearner(), "gaussian": learner_named("gaussian"), "qda":
 NEEDED = {"mixed": "xyc", "gaussian": "xy", "qda": "xy", "categorical": "c"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_p_values_of_rows_of_the_kind_are_small_no_more_often_than_they_say(name):
     runs, M, new = 20, 150, 150

@@ -35,6 +35,7 @@ def brute_force(model, text, holder, rivals):
     return None, near
 
 
+@pytest.mark.slow
 @in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=40, deadline=None)
@@ -51,6 +52,7 @@ def test_no_fewer_words_flip_the_label(name, data):
         assert got.exact
 
 
+@pytest.mark.slow
 @in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=25, deadline=None)
@@ -67,6 +69,7 @@ def test_no_fewer_words_put_a_named_rival_ahead(name, data):
     assert (None if got is None else len(got.words)) == fewest
 
 
+@pytest.mark.slow
 @in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=25, deadline=None)

@@ -34,6 +34,7 @@ def test_anything_behind_the_tensors_is_refused(file):
         textodds.load(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("flip", [0x01, 0x10, 0x80])
 def test_flips_in_the_header_are_refused_or_harmless(file, flip, every):

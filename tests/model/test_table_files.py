@@ -190,6 +190,7 @@ def test_a_tensor_more_changes_nothing(file):
     np.testing.assert_array_equal(used(file).tally.class_rows, before.tally.class_rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u8", "u4", "u2", "u1"])
 def test_a_tensor_of_a_wrong_type_is_refused_or_says_the_same(file, kind):
     """Whole numbers may be stored in any whole type that holds them; measures in one only."""

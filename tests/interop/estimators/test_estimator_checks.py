@@ -21,6 +21,8 @@ from textodds.interop.estimators import (
 )
 from textodds.interop.vectorisers import TfidfTransformer
 
+pytestmark = pytest.mark.slow
+
 HELD_OUT = "of sparse rows the shrinkage is chosen on held-out rows: of a row twice, one may be held out"
 FRACTIONS = "the check gives fractions as categories; scikit-learn cuts them to 0 silently, ours are refused"
 

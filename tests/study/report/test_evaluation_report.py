@@ -21,6 +21,8 @@ from textodds.study.report.highlight import LONGEST, excerpt
 
 from .pages import harmless
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["free phone", "free prize now", "win a prize", "see you at six", "lunch at six?", "are you home"]
 LABELS = ["spam"] * 3 + ["ham"] * 3
 NASTY = '<img src=x onerror="alert(1)">'
@@ -56,7 +58,6 @@ def test_the_page_says_what_was_measured(mail):
     assert "learned from 6 texts" in text
 
 
-@pytest.mark.slow
 def test_the_same_model_and_data_give_the_same_page(mail):
     pages = [evaluation_page(mail, *measured(mail, read(TEXTS, LABELS))) for _ in range(2)]
     assert pages[0] == pages[1]
@@ -141,7 +142,6 @@ def test_data_of_one_class_and_a_model_of_one_class_have_a_report(mail):
     assert "good bye" in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["bernoulli", "complement", "softmax", "nb-softmax", "lda", "qda"])
 def test_every_learner_has_a_report(learner):
     texts, labels = TEXTS * 4, LABELS * 4
@@ -151,7 +151,6 @@ def test_every_learner_has_a_report(learner):
     assert f"learner {learner}" in text
 
 
-@pytest.mark.slow
 def test_many_classes_show_the_most_confused_and_fold_the_rest():
     names = [f"c{k:02}" for k in range(79)]
     model = textodds.train([f"word{k}" for k in range(79)], names)

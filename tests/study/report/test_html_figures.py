@@ -14,6 +14,8 @@ from textodds.study.report.palette import COLOURS
 
 from .pages import Page, harmless
 
+pytestmark = pytest.mark.slow
+
 LABELS = ["<b>bold</b> & $x$", "עברית", "日本語", "_hidden", "हिन्दी\x07\n", "x" * 40]
 
 
@@ -40,7 +42,6 @@ def test_several_figures_share_a_page():
     assert [attributes["aria-label"] for tag, attributes in page.tags if tag == "svg"] == list(drawn())
 
 
-@pytest.mark.slow
 def test_the_same_figure_gives_the_same_text_without_a_date():
     first, again = ({name: svg(each) for name, each in drawn().items()} for _ in range(2))
     assert first == again

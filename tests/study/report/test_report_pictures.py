@@ -9,6 +9,8 @@ from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.study.report import boundaries, densities
 from textodds.study.report.palette import COLOURS, MARKERS, style
 
+pytestmark = pytest.mark.slow
+
 mpl = pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -43,13 +45,11 @@ def test_an_svg_is_xml_with_a_title_and_without_a_date(draw, tmp_path):
     assert "<dc:title>" in text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_the_same_rows_give_the_same_bytes(draw, suffix):
     assert draw().encoded(suffix) == draw().encoded(suffix)
 
 
-@pytest.mark.slow
 def test_the_bytes_are_the_same_in_another_process_with_other_settings(three, tmp_path):
     rows, labels = three
     np.save(tmp_path / "rows.npy", rows)
@@ -109,7 +109,6 @@ def test_what_is_not_shown_is_noted_in_the_picture(three):
         assert note.split()[0] in foot
 
 
-@pytest.mark.slow
 def test_densities_have_a_panel_for_each_column_and_their_decisions_as_data(three):
     rows, labels = three
     names = ["p", "q", "r", "s"]
@@ -139,7 +138,6 @@ def test_names_are_text_and_not_formulas_nor_too_long(three):
     assert picture.encoded("png")[:8] == PNG
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1e-12, 1e9])
 @pytest.mark.parametrize("offset", [0.0, 1e6])
 def test_numbers_of_any_size_can_be_drawn(three, factor, offset):

@@ -26,6 +26,8 @@ from textodds.training.choose.trial import Trial, Trials
 
 from .made_up import drawn, misleading
 
+pytestmark = pytest.mark.slow
+
 GENEROUS = 600.0
 
 
@@ -52,7 +54,6 @@ def paired(choice, name):
     return trial.losses - choice.winner.losses
 
 
-@pytest.mark.slow
 def test_few_texts_are_one_lap_and_everything_is_tried(small):
     _, field, choice = small
     assert {one.name for one in field} <= {trial.candidate.name for trial in choice.trials}
@@ -152,7 +153,6 @@ def test_of_long_texts_fewer_are_tried_first_but_not_too_few():
         assert sizes(Pool(["x" * size] * 3000, [*"ab"] * 1500, np.ones(3000), 3000))[0] == first
 
 
-@pytest.mark.slow
 def test_the_better_ones_go_on_to_all_texts_and_the_others_are_clearly_behind(large):
     pool, field, choice, _ = large
     trials = Trials(pool, 1)
@@ -195,7 +195,6 @@ def test_one_who_did_not_go_on_has_no_figures_beside_those_who_did(large):
         assert ("behind" in line) == (line["texts"] == len(pool))
 
 
-@pytest.mark.slow
 def test_a_learner_without_hope_is_not_tried_on_more_features(pooled):
     field = candidates(Pins())
     choice = race(pooled(*misleading(400)), field, budget=GENEROUS, threads=1)
@@ -236,7 +235,6 @@ def test_with_a_small_budget_everything_was_tried_or_had_no_time_or_no_hope(smal
     assert choice.winner.candidate.name not in choice.fate
 
 
-@pytest.mark.slow
 def test_what_the_race_finds_does_not_depend_on_threads(small):
     pool, field, choice = small
     again = race(pool, field, budget=GENEROUS, threads=2)

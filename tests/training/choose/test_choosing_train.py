@@ -13,6 +13,8 @@ from textodds.training.choose.race import FIRST
 
 from .made_up import drawn, misleading
 
+pytestmark = pytest.mark.slow
+
 FRESH = drawn(400, seed=1)
 GENEROUS = 600
 
@@ -27,7 +29,6 @@ def tried(model):
     return {line["name"] for line in model.info["chosen"]["tried"]}
 
 
-@pytest.mark.slow
 def test_what_was_tried_is_in_the_model(auto):
     chosen = auto.info["chosen"]
     assert len(tried(auto)) > 10
@@ -44,7 +45,6 @@ def test_the_held_out_loss_foretells_that_on_new_texts(auto):
     assert auto.info["chosen"]["log_loss"] == pytest.approx(found, rel=0.15)
 
 
-@pytest.mark.slow
 def test_the_same_data_give_the_same_file_on_any_number_of_threads(auto, texts, tmp_path):
     for threads in (1, 2):
         again = textodds.train(*texts, learner="auto", budget=GENEROUS, threads=threads)
@@ -63,7 +63,6 @@ def test_a_model_that_was_saved_answers_as_before_and_knows_how_it_was_chosen(au
     assert loaded.recipe == auto.recipe
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["auto", ["softmax", "nb-softmax"], ["bernoulli", "complement"]], ids=str)
 def test_the_recipe_in_the_file_trains_the_same_weights_again(texts, tmp_path, learner):
     model = textodds.train(*texts, learner=learner, features=["words", "pairs"])
@@ -87,7 +86,6 @@ def test_features_alone_are_taken_without_a_race_where_the_learner_is_named(text
     same_weights(model, textodds.train(*texts, learner="nb-softmax", **FEATURES["letters"]))
 
 
-@pytest.mark.slow
 def test_naive_bayes_is_what_python_trains_where_nothing_is_said_and_can_learn_and_forget(texts):
     model = textodds.train(*texts)
     assert model.recipe.as_dict()["learner"]["learner"] == "multinomial"
@@ -139,7 +137,6 @@ def test_without_a_budget_there_is_a_sound_model_at_once(texts):
     same_weights(model, textodds.train(*texts, learner=textodds.MultinomialNB(alpha=None)))
 
 
-@pytest.mark.slow
 def test_a_class_that_the_first_lap_has_not_seen_is_learned_all_the_same():
     """Where there was no time for a lap of all texts, held-out scores know fewer classes than the model."""
     texts, labels = drawn(2 * FIRST + 200, 2)
@@ -172,7 +169,6 @@ def test_one_class_is_learned_without_a_race():
     assert "chosen" not in model.info
 
 
-@pytest.mark.slow
 def test_a_class_of_one_text_among_others_is_no_obstacle(texts):
     labels = ["one", *texts[1][1:]]
     model = textodds.train(texts[0], labels, learner="auto")
@@ -181,7 +177,6 @@ def test_a_class_of_one_text_among_others_is_no_obstacle(texts):
     assert len(textodds.train(texts[0], ["a"] * 299 + ["b"], learner="auto").classes_) == 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "the very same", "?!"])
 def test_texts_that_say_nothing_leave_the_shares_of_the_classes(text):
     labels = ["a", "a", "b"] * 60
@@ -190,7 +185,6 @@ def test_texts_that_say_nothing_leave_the_shares_of_the_classes(text):
     assert model.info["chosen"]["log_loss"] == pytest.approx(0.6365, abs=0.01)  # the entropy of ⅓
 
 
-@pytest.mark.slow
 def test_where_labels_are_tossed_probabilities_say_so():
     """Nothing can be learned; on new texts the loss is the entropy, or hardly more."""
     random = np.random.default_rng(5)
@@ -203,7 +197,6 @@ def test_where_labels_are_tossed_probabilities_say_so():
     assert log_loss(fresh, model.predict_proba(FRESH[0])) == pytest.approx(entropy, abs=0.06)
 
 
-@pytest.mark.slow
 def test_what_one_word_says_is_learned_to_the_last():
     texts, labels = ["yes", "no", "perhaps"] * 50, ["a", "b", "c"] * 50
     model = textodds.train(texts, labels, learner="auto")
@@ -211,7 +204,6 @@ def test_what_one_word_says_is_learned_to_the_last():
     assert model.info["chosen"]["log_loss"] < 0.05
 
 
-@pytest.mark.slow
 def test_very_long_texts_beside_very_short_ones(texts):
     long = [f"{text} {' '.join(f'z{i % 997}' for i in range(20_000))}" for text in texts[0][:3]]
     rows = [*long, *texts[0], *["x"] * 20], [*texts[1][:3], *texts[1], *["k0"] * 20]
@@ -220,7 +212,6 @@ def test_very_long_texts_beside_very_short_ones(texts):
     assert chosen.evaluate(*FRESH).log_loss < usual + 0.05
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("K", "learner"), [(200, ["softmax", "nb-softmax"]), (30, "auto")])
 def test_many_classes_of_a_few_texts_each(K, learner):
     texts, labels = drawn(5 * K, K, doubt=0.05)
@@ -292,7 +283,6 @@ def test_words_that_must_be_in_many_texts_are_found_in_a_part_of_them_too(texts,
     assert "always" in {word for word, _ in model.top_words("k0", 10)}
 
 
-@pytest.mark.slow
 def test_typical_texts_are_kept_by_learners_that_can_and_refused_beside_others():
     given = {"features": ["words", "pairs"], "typical": True}
     assert textodds.train(*misleading(200), **given).familiarity(["sure0"])
