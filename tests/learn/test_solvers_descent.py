@@ -105,6 +105,7 @@ def test_lazy_shrinkage_equals_moving_every_weight_in_every_step(seed, K, batch,
         np.testing.assert_allclose(found.parameters.bias, expected.bias, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize("sparsely", [False, True])
 def test_a_small_rate_goes_down_in_every_step_and_approaches_the_optimum(K, sparsely):
@@ -119,6 +120,7 @@ def test_a_small_rate_goes_down_in_every_step_and_approaches_the_optimum(K, spar
     np.testing.assert_allclose(found.parameters.weights, best.parameters.weights, atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [

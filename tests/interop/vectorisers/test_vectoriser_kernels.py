@@ -163,6 +163,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @in_turn(2)
 @every
 @pytest.mark.parametrize("size", LARGE)
@@ -174,6 +175,7 @@ def test_large_texts_give_scikit_learns_rows(name, size, choices):
     assert_same_result(name, lambda kind: kind(**choices).fit(LARGE[size][:1]).transform(LARGE[size]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint64, bool, np.float32, complex, "f8"]
 )
@@ -267,6 +269,7 @@ def test_every_character_that_is_not_in_dispute_gives_scikit_learns_rows(choices
     assert_same(found, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", ["a{}Σ", "aΣ{}a", "{}Σ", "aΣ{}"])
 def test_a_sigma_beside_any_character_gives_scikit_learns_words(context):
     strange = set(in_dispute())
