@@ -22,7 +22,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, turns
 from textodds.interop import vectorisers as ours
 
 
@@ -135,8 +135,8 @@ BAD_COUNTS = [
 
 @pytest.mark.parametrize(
     ("name", "choices"),
-    [(name, choices) for name in NAMES for choices in BAD]
-    + [(name, choices) for name in LEARN for choices in BAD_COUNTS]
+    turns(NAMES, BAD)
+    + turns(LEARN, BAD_COUNTS)
     + [("HashingVectorizer", {"n_features": n}) for n in (0, -1, 2**31, 1.5)]
     + [(name, {"norm": "max"}) for name in ("HashingVectorizer", "TfidfVectorizer")],
     ids=told,
