@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from pairs import pairwise
 from textodds.errors import InputError, NoData
-from textodds.judge.guarantees import Sets, at_most, fewest
+from textodds.judge.guarantees import THRESHOLDS, Sets, at_most, fewest
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import HeldOut
 
@@ -56,6 +56,17 @@ def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_err
         broken += wrong[reach] / reach > max_error
     assert made > SPLITS / 2  # what is never promised is never broken
     assert broken <= at_most_so_many(SPLITS, 0.05)
+
+
+def test_an_answer_whose_probability_is_the_threshold_is_counted_as_it_will_be_answered():
+    """Else the wrong answers at the threshold below would be given, though none of them was counted."""
+    sure, unsure = THRESHOLDS[60], THRESHOLDS[61]
+    p = np.repeat([sure, unsure], 400)
+    wrong = p == unsure
+    held_out = HeldOut(wrong.astype(np.uint32), np.zeros(800, np.uint32), np.where(wrong, 1 - p, p), p)
+    promise = at_most(held_out, 0.05)
+    assert (promise.threshold, promise.answered, promise.errors) == (sure, 400, 0)
+    assert (held_out.p_answer >= promise.threshold).sum() == promise.answered
 
 
 @pytest.mark.slow
