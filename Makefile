@@ -1,4 +1,5 @@
-# Two commands to know: `make demo` and `make test`. Everything they need they make.
+# Three commands to know: `make demo`, `make check` while you work, `make test` before a change lands. Everything
+# they need they make.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,16 +8,19 @@ BIN := $(VENV)/bin
 export VIRTUAL_ENV := $(abspath $(VENV))
 unexport CONDA_PREFIX
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 FUZZ_SECONDS ?= 15
 FUZZ_TARGETS := lines terms model
 FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo test docs lint rust-test python-test test-spark fuzz bench bench-accuracy bench-serve bench-spark clean
+.PHONY: demo check test docs lint rust-test room-test python-test test-long test-spark fuzz bench bench-accuracy bench-serve bench-spark clean
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
+
+check: lint room-test
 
 test: lint rust-test python-test
 
@@ -60,13 +64,22 @@ lint: $(VENV)/ready
 rust-test: $(VENV)/ready
 	cargo test --release --quiet -p textodds-core
 
+# The rooms and the laws of every model: no process, no browser, no real data, nothing that takes seconds.
+ROOMS := conformance data text stats learn judge model training study interop
+room-test: $(VENV)/ready
+	$(PYTEST) -n auto --dist loadfile -m "not spark and not long and not slow and not realdata" $(ROOMS:%=tests/%) tests/test_*.py
+
 python-test: $(VENV)/ready
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not spark"
+	$(PYTEST) -n auto --dist loadfile -m "not spark and not long"
+
+# What `make test` does in little, at its full length.
+test-long: $(VENV)/ready
+	$(PYTEST) -n auto --dist loadfile -m "long and not spark" tests
 
 # Spark on this machine, and a cluster whose processes are killed; takes Java 17. `.ci/run` has it too.
 test-spark: $(VENV)/ready
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -m spark tests/docs/test_documentation.py
+	$(PYTEST) -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
+	$(PYTEST) -m spark tests/docs/test_documentation.py
 
 # A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
 fuzz:

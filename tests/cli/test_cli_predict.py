@@ -100,10 +100,12 @@ def test_what_cannot_be_answered_is_said(model, capsys, args, problem):
 
 
 def test_labels_cannot_break_lines_or_command_the_terminal(capsys):
-    Path("odd.jsonl").write_text(json.dumps({"text": "x", "label": "a\tb\n\x1b[2J"}) + "\n")
+    """Nor by one character that some terminals take for an escape and a bracket, U+009B."""
+    odd = "a\tb\n\x1b[2J\x7f\x9b2J"
+    Path("odd.jsonl").write_text(json.dumps({"text": "x", "label": odd}) + "\n")
     assert main(["train", "odd.jsonl", "--quiet"]) == 0
     capsys.readouterr()
     assert main(["predict", "odd.textodds", "--say", "x"]) == 0
-    assert capsys.readouterr().out == "a\\tb\\n\\x1b[2J\t1.0000\n"
+    assert capsys.readouterr().out == "a\\tb\\n\\x1b[2J\\x7f\\x9b2J\t1.0000\n"
     assert main(["predict", "odd.textodds", "--say", "x", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["label"] == "a\tb\n\x1b[2J"
+    assert json.loads(capsys.readouterr().out)["label"] == odd

@@ -1,6 +1,5 @@
-"""Discriminant analysis of texts, linear and quadratic: one suite over both. No skips."""
+"""What only discriminant analysis of texts has: linear, quadratic; on the command line and in files too."""
 
-import copy
 import json
 from functools import cache
 
@@ -11,6 +10,7 @@ import pytest
 import textodds
 from cli.conftest import in_a_folder_of_its_own  # noqa: F401 - a fixture, for every test
 from model_files import parts, put_together
+from pairs import in_turn, pairwise
 from textodds.cli import main
 from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.interop.to_onnx import to_onnx
@@ -33,13 +33,9 @@ CLASSES = (2, 7)
 SETTINGS = {
     "words": {},
     "characters": {"ngrams": (1, 2), "characters": (2, 3)},
-    "hashing": {"hash_bits": 9},
-    "selection": {"min_df": 3, "max_df": 0.8, "max_features": 60},
     "counts": {"weighting": Weighting("count", idf=False, unit=False)},
     "sklearn": {"sklearn": True, "min_df": 1},
 }
-CASES = [(learner, classes, settings) for learner in LEARNERS for classes in CLASSES for settings in SETTINGS]
-every_case = pytest.mark.parametrize(("learner", "classes", "settings"), CASES, ids=lambda value: str(value))
 every_learner = pytest.mark.parametrize("learner", LEARNERS)
 
 
@@ -78,32 +74,6 @@ def same_bits(left, right, texts):
         np.testing.assert_array_equal(got, expected)
 
 
-@every_case
-def test_rows_sum_to_one(learner, classes, settings):
-    probabilities = model_of(learner, classes, settings).predict_proba(new_texts(classes))
-    assert probabilities.shape == (len(new_texts(classes)), classes)
-    assert ((probabilities >= 0) & (probabilities <= 1)).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-12)
-
-
-@every_case
-def test_the_label_is_the_most_probable_class(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    best = model.predict_proba(texts).argmax(axis=1)
-    assert model.predict(texts).tolist() == [model.classes_[k] for k in best]
-
-
-@every_case
-def test_new_texts_cost_less_than_the_shares_of_their_classes_alone(learner, classes, settings):
-    """The entropy of the shares is the least that knowing nothing of a text can cost."""
-    texts, labels = documents(classes, 1)
-    shares = np.unique(labels, return_counts=True)[1] / len(labels)
-    model = model_of(learner, classes, settings).with_prior("data")
-    log_p = model.predict_log_proba(list(texts))
-    cost = -np.mean([row[model.classes_.index(label)] for row, label in zip(log_p, labels, strict=True)])
-    assert cost < -shares @ np.log(shares) - 0.03
-
-
 @every_learner
 def test_the_form_is_what_the_learner_says(learner):
     form = model_of(learner, 2, "words").form
@@ -111,87 +81,11 @@ def test_the_form_is_what_the_learner_says(learner):
     assert form.is_posterior
 
 
-@every_case
-def test_batch_equals_one_by_one(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    scores, evidence = model.score(texts)
-    for i, text in enumerate(texts):
-        np.testing.assert_array_equal(model.score([text])[0][0], scores[i])
-        prediction = model(text)
-        assert prediction.evidence == evidence[i, 0]
-        assert prediction.label == model.classes_[scores[i].argmax()]
-        np.testing.assert_allclose(
-            list(prediction.probabilities.values()), model.predict_proba([text])[0], rtol=1e-11, atol=1e-15
-        )
-
-
-@every_case
-def test_saving_and_loading_gives_the_same_bits(learner, classes, settings, tmp_path):
-    model = model_of(learner, classes, settings)
-    model.save(tmp_path / "model")
-    loaded = textodds.load(tmp_path / "model")
-    same_bits(loaded, model, new_texts(classes))
-    assert loaded.recipe.as_dict() == model.recipe.as_dict()
-    assert loaded.info == model.info
-    assert loaded.class_documents == model.class_documents
-    loaded.save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
-
-
-@every_case
-def test_the_form_scores_rows_as_the_model_scores_texts(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    expected = model.score(texts)[0]
-    np.testing.assert_allclose(model.form.scores(model.rows(texts)), expected, rtol=1e-10, atol=1e-9)
-
-
-@every_case
-def test_training_again_gives_the_same_bits(learner, classes, settings):
-    texts, labels = documents(classes)
-    again = textodds.train(list(texts), list(labels), learner=LEARNERS[learner], **SETTINGS[settings])
-    same_bits(again, model_of(learner, classes, settings), new_texts(classes))
-
-
-@pytest.mark.parametrize("learner", ["lda-given", "qda-given"])
-def test_threads_do_not_matter(learner):
-    texts, labels = documents(2)
-    times = 70_000 // sum(len(text) for text in texts) + 1  # fewer bytes would go to one thread
-    texts = [f"{text} copy{i % 40}" for i, text in enumerate(list(texts) * times)]
-    one, four = (
-        textodds.train(texts, list(labels) * times, learner=LEARNERS[learner], threads=n) for n in (1, 4)
-    )
-    assert one.info == four.info
-    same_bits(one, four, (new_texts(2) * 40)[:1000])
-
-
-@every_case
-def test_texts_without_a_known_word_get_one_finite_answer(learner, classes, settings):
-    model = model_of(learner, classes, settings)
-    unknown = ["", " ", "!?", *(["Ωμέγα 字"] if settings != "hashing" else [])]
-    scores, evidence = model.score(unknown)
-    assert np.isfinite(scores).all()
-    np.testing.assert_array_equal(scores, np.tile(scores[0], (len(unknown), 1)))
-    assert not evidence[:, 0].any()
-
-
 @every_learner
 def test_unknown_words_beside_known_ones_change_nothing(learner):
     model = model_of(learner, 2, "words")
     known, beside = model.score(["own0x0 shared1"])[0], model.score(["own0x0 zzz shared1 yyy"])[0]
     np.testing.assert_array_equal(known, beside)
-
-
-@every_case
-def test_another_prior_shifts_log_odds_by_the_log_of_the_ratio(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    uniform = model.with_prior("uniform")
-    shift = uniform.score(texts)[0] - model.score(texts)[0]
-    ratio = -np.log(classes) - model.form.log_prior
-    size = np.abs(model.score(texts)[0]).max()
-    np.testing.assert_allclose(
-        shift - shift[:, :1], np.tile(ratio - ratio[0], (len(texts), 1)), rtol=0, atol=1e-13 * size + 1e-11
-    )
-    assert uniform.recipe.learner.prior == "uniform"
 
 
 @every_learner
@@ -218,20 +112,9 @@ def test_a_prior_given_in_training_equals_that_prior_given_later(kind):
 
 
 @every_learner
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda model: model.learn("a text", "class 00"),
-        lambda model: model.forget("a text", "class 00"),
-        lambda model: model + model,
-        lambda model: model - model,
-        lambda model: model.tally,
-    ],
-    ids=["learn", "forget", "add", "subtract", "tally"],
-)
-def test_what_counts_alone_allow_is_refused(learner, change):
+def test_what_counts_alone_allow_is_refused_with_the_way_out(learner):
     with pytest.raises(Unsupported, match="rests on all of its documents at once") as caught:
-        change(model_of(learner, 2, "words"))
+        model_of(learner, 2, "words").learn("a text", "class 00")
     assert "train it again" in caught.value.hint
 
 
@@ -273,6 +156,7 @@ def test_what_needs_weights_of_words_is_refused_of_quadratic_models(learner, ask
     assert "lda" in caught.value.hint
 
 
+@pairwise
 @pytest.mark.parametrize("learner", LINEAR)
 @pytest.mark.parametrize("classes", CLASSES)
 @pytest.mark.parametrize("settings", ["words", "sklearn", "counts", "characters"])
@@ -337,25 +221,6 @@ def test_a_weight_of_zero_equals_absence(learner):
         np.testing.assert_allclose(other, density, rtol=1e-5)
 
 
-@every_learner
-def test_no_input_is_changed(learner):
-    texts, labels = map(list, documents(2))
-    weights = np.linspace(0.5, 2, len(texts))
-    before = copy.deepcopy((texts, labels, weights))
-    textodds.train(texts, labels, weights, learner=LEARNERS[learner]).predict_proba(texts)
-    for now, then in zip((texts, labels, weights), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
-@every_learner
-def test_scoring_changes_no_model(learner):
-    model = model_of(learner, 2, "words")
-    before = model.score(new_texts(2))[0]
-    model.predict(["words nobody has ever seen"] * 3)
-    model.with_prior({"class 00": 0.9, "class 01": 0.1})
-    np.testing.assert_array_equal(model.score(new_texts(2))[0], before)
-
-
 @pytest.mark.parametrize("learner", ["lda", "qda"])
 @pytest.mark.parametrize(
     ("texts", "labels"),
@@ -383,6 +248,7 @@ def test_one_class_is_refused(learner):
         textodds.train(["a b", "a c"], ["only", "only"], learner=learner)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_no_shrinkage_of_texts_is_refused(kind):
     with pytest.raises(TooFewRows):
@@ -563,6 +429,7 @@ def test_a_tensor_of_a_wrong_type_is_refused(file, name):
             refused(file, {**arrays, name: arrays[name].astype(kind)}, header)
 
 
+@in_turn(2)
 @every_tensor
 @pytest.mark.parametrize(
     "reshaped",
@@ -581,6 +448,7 @@ def test_a_tensor_of_a_wrong_shape_is_refused(file, name, reshaped):
     refused(file, {**arrays, name: reshaped(arrays[name])}, header)
 
 
+@pairwise
 @pytest.mark.parametrize("name", ["mean", "variance", "basis", "rest", "log_prior", "intercept"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("at", [0, -1])
@@ -656,6 +524,7 @@ def test_numbers_of_any_size_give_no_nan(file, name, value):
         assert not np.isnan(model.predict_proba(new_texts(2))).any()
 
 
+@pytest.mark.slow
 def test_random_flips_in_the_tensors_are_refused_or_harmless(file):
     random, data = np.random.default_rng(0), bytearray(file.read_bytes())
     start = 8 + int.from_bytes(data[:8], "little")

@@ -1,6 +1,5 @@
-"""One suite over every discriminative learner and way of making rows. No skips."""
+"""What only softmax regression has: an optimum, whose gap is proven, of rows that are not counts."""
 
-import copy
 from dataclasses import replace
 from functools import cache
 
@@ -9,11 +8,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import textodds
+from model_cases import OF_TEXTS, TIGHT, SoftmaxCase, documents, new_texts
+from pairs import pairwise
 from textodds.errors import InputError, Unsupported
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
 from textodds.text import Weighting
 
-TIGHT = 1e-10
+CASES = [case for case in OF_TEXTS if isinstance(case, SoftmaxCase)]
+every_case = pytest.mark.parametrize("case", CASES, ids=str)
 LEARNERS = {
     "softmax": SoftmaxLearner(C=1.0, tolerance=TIGHT),
     "softmax-weak": SoftmaxLearner(C=50.0, tolerance=TIGHT),
@@ -26,59 +28,23 @@ SETTINGS = {
     "words": {"ngrams": (1, 1)},
     "ngrams": {"ngrams": (1, 2)},
     "characters": {"ngrams": (1, 1), "characters": (2, 3)},
-    "hashing": {"hash_bits": 9},
-    "selection": {"ngrams": (1, 2), "min_df": 3, "max_df": 0.8, "max_features": 60},
     "counts": {"ngrams": (1, 1), "weighting": Weighting("count", idf=False, unit=False)},
-    "open": {},
 }
-CASES = [(learner, classes, settings) for learner in LEARNERS for classes in CLASSES for settings in SETTINGS]
-FIXED = [case for case in CASES if case[2] != "open"]
-"""Where nothing is said of features they are chosen on documents held out, which others would change."""
-
-every_case = pytest.mark.parametrize(("learner", "classes", "settings"), CASES, ids=lambda value: str(value))
-every_fixed_case = pytest.mark.parametrize(
-    ("learner", "classes", "settings"), FIXED, ids=lambda value: str(value)
+every_learner = pytest.mark.parametrize("learner", LEARNERS)
+one_of_each = pytest.mark.parametrize(
+    ("learner", "classes"), [(learner, classes) for learner in LEARNERS for classes in CLASSES]
 )
 
 
-@cache
-def documents(classes, seed=0):
-    """Texts of words shared by all and of each class's own, some without any, and their labels; uneven."""
-    random = np.random.default_rng([classes, seed])
-    shared = [f"shared{i}" for i in range(9)]
-    texts, labels = [], []
-    for row in range(8 * classes):
-        k = row % classes if row % 5 else 0  # the first class has more than its share
-        own = [f"own{k}x{i}" for i in range(8)]
-        mixed = [f"own{(k + 1) % classes}x{i}" for i in range(3)]
-        texts.append(
-            " ".join([*random.choice(shared, 4), *random.choice(own + mixed, random.integers(0, 7))])
-        )
-        labels.append(f"class {k:02}")
-    return (*texts, "", "unique words only"), (*labels, "class 00", "class 01")
-
-
-def new_texts(classes):
-    """Texts that are not among the documents, and some that are odd."""
-    return [
-        *documents(classes, 1)[0],
-        "",
-        "unheard of",
-        "shared0 " * 300,
-        "own0x0 own1x0 zzz own0x0",
-        "Ünïcödé 字",
-    ]
-
-
 def trained(learner, settings, texts, labels, weights=None, **changes):
-    """A model of a case."""
+    """A model of a learner by its name."""
     learner = replace(LEARNERS[learner], **changes)
     return textodds.train(list(texts), list(labels), weights, learner=learner, **SETTINGS[settings])
 
 
 @cache
 def model_of(learner, classes, settings):
-    """The model of a case on its documents; not to be changed."""
+    """The model of a learner by its name on the documents; not to be changed."""
     return trained(learner, settings, *documents(classes))
 
 
@@ -86,123 +52,16 @@ def bias_of(model):
     return model.linear.log_prior + model.linear.intercept
 
 
-def same_bits(left, right, texts):
-    """Two models give the same bits."""
-    assert left.classes_ == right.classes_
-    for got, expected in zip(left.score(texts), right.score(texts), strict=True):
-        np.testing.assert_array_equal(got, expected)
-
-
 def distance(model):
-    """How far the weights may be from the optimum, by the gap that is proven.
+    """How far the weights may be from the optimum."""
+    return CASES[0].distance(model)
 
-    F is at least as curved as its penalty: λ/2 ‖W - W*‖² ≤ F - F* ≤ gap F.
-    """
-    fit = model.info["fit"]
+
+@every_case
+def test_the_gap_asked_for_is_proven(case):
+    fit = case.model.info["fit"]
     assert fit["converged"]
     assert 0 <= fit["gap"] <= TIGHT
-    return np.sqrt(2 * fit["C"] * fit["gap"] * fit["objective"])
-
-
-def same_optimum(left, right, texts, columns=slice(None)):
-    """Two models solve the same problem: scores differ by what their gaps allow, and rounding."""
-    lengths = np.sqrt(left.rows(texts).power(2).sum(axis=1))
-    allowed = (1 + lengths) * 3 * (distance(left) + distance(right)) + 1e-9  # the bias follows the weights
-    assert np.median(allowed) < 0.02  # or nothing would be shown
-    mine, theirs = (
-        scores - scores.mean(axis=1, keepdims=True)
-        for scores in (left.score(texts)[0], right.score(texts)[0])
-    )
-    assert (np.abs(mine - theirs[:, columns]) <= allowed[:, None]).all()
-    shares = left.predict_proba(texts) - right.predict_proba(texts)[:, columns]
-    assert (np.abs(shares) <= allowed[:, None]).all()
-
-
-@every_case
-def test_the_gap_asked_for_is_proven(learner, classes, settings):
-    fit = model_of(learner, classes, settings).info["fit"]
-    assert fit["converged"]
-    assert 0 <= fit["gap"] <= TIGHT
-
-
-@every_case
-def test_rows_sum_to_one(learner, classes, settings):
-    probabilities = model_of(learner, classes, settings).predict_proba(new_texts(classes))
-    assert ((probabilities >= 0) & (probabilities <= 1)).all()
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=0, atol=1e-12)
-
-
-@every_case
-def test_the_label_is_the_most_probable_class(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    best = model.predict_proba(texts).argmax(axis=1)
-    assert model.predict(texts).tolist() == [model.classes_[k] for k in best]
-
-
-@every_case
-def test_batch_equals_one_by_one(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    scores, evidence = model.score(texts)
-    for i, text in enumerate(texts):
-        np.testing.assert_array_equal(model.score([text])[0][0], scores[i])
-        prediction = model(text)
-        assert prediction.evidence == evidence[i, 0]
-        assert prediction.label == model.classes_[scores[i].argmax()]
-        np.testing.assert_allclose(
-            list(prediction.probabilities.values()), model.predict_proba([text])[0], rtol=1e-11, atol=1e-15
-        )
-
-
-@every_fixed_case
-def test_permuting_documents_changes_nothing(learner, classes, settings):
-    texts, labels = documents(classes)
-    order = np.random.default_rng(0).permutation(len(texts))
-    permuted = trained(learner, settings, [texts[i] for i in order], [labels[i] for i in order])
-    model = model_of(learner, classes, settings)
-    assert permuted.vocabulary.words() == model.vocabulary.words()
-    same_optimum(permuted, model, new_texts(classes))
-
-
-@every_fixed_case
-def test_renaming_classes_permutes_the_answer(learner, classes, settings):
-    texts, labels = documents(classes)
-    names = {label: f"renamed {99 - k:02}" for k, label in enumerate(sorted(set(labels)))}
-    renamed = trained(learner, settings, texts, [names[label] for label in labels])
-    same_optimum(renamed, model_of(learner, classes, settings), new_texts(classes), slice(None, None, -1))
-
-
-@every_fixed_case
-def test_a_weight_of_two_equals_two_rows(learner, classes, settings):
-    texts, labels = documents(classes)
-    weights = [2.0 if i % 3 else 1.0 for i in range(len(texts))]
-    twice = [
-        (text, label)
-        for text, label, times in zip(texts, labels, weights, strict=True)
-        for _ in range(int(times))
-    ]
-    weighted = trained(learner, settings, texts, labels, weights)
-    repeated = trained(learner, settings, *zip(*twice, strict=True))
-    assert weighted.vocabulary.words() == repeated.vocabulary.words()
-    np.testing.assert_allclose(weighted.scale, repeated.scale, rtol=1e-12)
-    assert weighted.class_documents == repeated.class_documents
-    same_optimum(weighted, repeated, new_texts(classes))
-
-
-@every_fixed_case
-def test_a_weight_of_zero_equals_absence(learner, classes, settings):
-    texts, labels = documents(classes)
-    absent = [
-        ("shared1 own0x1 neverthere neverthere", "class 01"),
-        ("own1x2 own1x2 nor this", "class 00"),
-    ] * 4
-    more, theirs = zip(*absent, strict=True)
-    weights = [1.0] * len(texts) + [0.0] * len(more)
-    model = model_of(learner, classes, settings)
-    beside = trained(learner, settings, texts + more, labels + theirs, weights)
-    assert beside.vocabulary.words() == model.vocabulary.words()
-    np.testing.assert_allclose(beside.scale, model.scale, rtol=1e-12)
-    assert beside.class_documents == model.class_documents
-    same_optimum(beside, model, new_texts(classes))
 
 
 @cache
@@ -212,11 +71,6 @@ def haunted(learner, classes):
     weights = [1.0] * len(texts) + [0.0, 0.0]
     more = ["shared0 own0x0", "ghostly"]
     return trained(learner, "ngrams", [*texts, *more], [*labels, "ghost", "ghost"], weights)
-
-
-one_of_each = pytest.mark.parametrize(
-    ("learner", "classes"), [(learner, classes) for learner in LEARNERS for classes in CLASSES]
-)
 
 
 @one_of_each
@@ -245,152 +99,39 @@ def test_a_class_whose_rows_weigh_nothing_changes_no_other(learner, classes):
     )
 
 
-@every_case
-def test_saving_and_loading_gives_the_same_bits(learner, classes, settings, tmp_path):
-    model = model_of(learner, classes, settings)
-    model.save(tmp_path / "model")
-    loaded = textodds.load(tmp_path / "model")
-    same_bits(loaded, model, new_texts(classes))
-    assert loaded.recipe.as_dict() == model.recipe.as_dict()
-    assert loaded.info == model.info
-    assert loaded.class_documents == model.class_documents
-    loaded.save(tmp_path / "again")
-    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
-
-
-@every_case
-def test_the_linear_form_scores_as_the_kernel_does(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    rows = model.rows(texts)
-    assert rows.shape == (len(texts), len(model.vocabulary))
-    expected = model.score(texts)[0]
-    size = max(1.0, np.abs(expected).max())
-    np.testing.assert_allclose(model.linear.scores(rows), expected, rtol=1e-11, atol=1e-11 * size)
-    np.testing.assert_allclose(model.linear.scores(rows.toarray()), expected, rtol=1e-11, atol=1e-11 * size)
-
-
-@every_case
-def test_threads_do_not_matter(learner, classes, settings):
-    texts, labels = documents(classes)
-    times = 70_000 // sum(len(text) for text in texts) + 1  # fewer bytes would go to one thread
-    texts = [f"{text} copy{i % 40}" for i, text in enumerate(list(texts) * times)]
-    one, four = (
-        textodds.train(
-            texts,
-            list(labels) * times,
-            learner=replace(LEARNERS[learner], tolerance=0.01),  # not the optimum, but the same bits
-            threads=n,
-            **SETTINGS[settings],
-        )
-        for n in (1, 4)
-    )
-    np.testing.assert_array_equal(one.vocabulary.keys, four.vocabulary.keys)
-    np.testing.assert_array_equal(one.scale, four.scale)
-    np.testing.assert_array_equal(one.linear.weights.dense, four.linear.weights.dense)
-    assert one.info == four.info
-    same_bits(one, four, (new_texts(classes) * 40)[:2000])
-
-
-@every_case
-def test_explanations_add_up_to_the_scores(learner, classes, settings):
-    model = model_of(learner, classes, settings)
-    for text in new_texts(classes)[-8:]:
-        scores = np.sort(model.score([text])[0][0])[::-1]
-        explanation = model.explain(text)
-        assert explanation.log_odds == pytest.approx(scores[0] - scores[1], abs=1e-9)
-        counted = sum(word.count for word in explanation.words)
-        assert counted == model(text).evidence
-        assert counted + explanation.unknown == len(model.recipe.settings.terms(text))
-
-
-@every_case
-def test_no_input_is_changed(learner, classes, settings):
-    texts, labels = map(list, documents(classes))
-    weights = np.linspace(0.5, 2, len(texts))
-    before = copy.deepcopy((texts, labels, weights))
-    model = trained(learner, settings, texts, labels, weights, tolerance=0.01)
-    model.predict_proba(texts)
-    for now, then in zip((texts, labels, weights), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
-@every_case
-def test_scoring_changes_no_model(learner, classes, settings):
-    model = model_of(learner, classes, settings)
-    before = len(model.vocabulary), model.score(new_texts(classes))[0]
-    model.predict(["words nobody has ever seen"] * 3)
-    model.explain("nor these")
-    model.with_prior("uniform")
-    assert len(model.vocabulary) == before[0]
-    np.testing.assert_array_equal(model.score(new_texts(classes))[0], before[1])
-
-
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda model: model.learn("a text", "class 00"),
-        lambda model: model.forget("a text", "class 00"),
-        lambda model: model + model,
-        lambda model: model - model,
-        lambda model: model.tally,
-    ],
-    ids=["learn", "forget", "add", "subtract", "tally"],
-)
-def test_what_counts_alone_allow_is_refused(learner, change):
-    model = model_of(learner, 2, "words")
+@every_learner
+def test_what_counts_alone_allow_is_refused_with_the_way_out(learner):
     with pytest.raises(Unsupported, match="rests on all of its documents at once") as caught:
-        change(model)
+        model_of(learner, 2, "words").learn("a text", "class 00")
     assert "train it again" in caught.value.hint
 
 
 @every_case
-def test_another_prior_shifts_log_odds_by_the_log_of_the_ratio(learner, classes, settings):
-    model, texts = model_of(learner, classes, settings), new_texts(classes)
-    uniform = model.with_prior("uniform")
-    shift = uniform.score(texts)[0] - model.score(texts)[0]
-    ratio = -np.log(classes) - model.linear.log_prior
-    np.testing.assert_allclose(
-        shift - shift[:, :1], np.tile(ratio - ratio[0], (len(texts), 1)), rtol=0, atol=1e-11
-    )
-    shares = np.array(list(model.class_documents.values()))
-    is_balanced = LEARNERS[learner].class_weight == "balanced"
-    expected = np.full(classes, 1 / classes) if is_balanced else shares / shares.sum()
-    np.testing.assert_allclose(np.exp(model.linear.log_prior), expected, rtol=1e-12)
-    given = dict(zip(model.classes_, expected.tolist(), strict=True))
-    np.testing.assert_allclose(
-        uniform.with_prior(given).score(texts)[0], model.score(texts)[0], rtol=0, atol=1e-11
-    )
+def test_the_prior_is_that_of_the_data_or_of_balanced_classes(case):
+    shares = np.array(list(case.model.class_documents.values()))
+    is_balanced = case.learner.class_weight == "balanced"
+    expected = np.full(case.classes, 1 / case.classes) if is_balanced else shares / shares.sum()
+    np.testing.assert_allclose(np.exp(case.model.linear.log_prior), expected, rtol=1e-12)
 
 
 @every_case
-def test_parameters_sum_to_zero_over_the_classes(learner, classes, settings):
-    model = model_of(learner, classes, settings)
-    weights = model.linear.weights.dense
+def test_parameters_sum_to_zero_over_the_classes_and_a_text_without_words_has_the_bias(case):
+    weights, bias = case.model.linear.weights.dense, bias_of(case.model)
     np.testing.assert_allclose(weights.sum(axis=1), 0, rtol=0, atol=1e-12 * max(1.0, np.abs(weights).max()))
-    bias = bias_of(model)
     assert abs(bias.sum()) <= 1e-10 * max(1.0, np.abs(bias).max())
+    np.testing.assert_array_equal(case.model.score([""])[0][0], bias)
 
 
 @every_case
-def test_a_text_without_known_words_has_the_bias_only(learner, classes, settings):
-    model = model_of(learner, classes, settings)
-    unknown = ["", " ", "!?", *(["Ωμέγα 字"] if settings != "hashing" else [])]
-    scores, evidence = model.score(unknown)
-    np.testing.assert_array_equal(scores, np.tile(bias_of(model), (len(unknown), 1)))
-    assert not evidence[:, 0].any()
-
-
-@every_case
-def test_the_gradient_is_zero_at_the_optimum(learner, classes, settings):
+def test_the_gradient_is_zero_at_the_optimum(case):
     """That of the lectures, written out here from the rows and the probabilities."""
-    texts, labels = documents(classes)
-    model = model_of(learner, classes, settings)
+    texts, labels = case.rows_and_labels
+    model, classes = case.model, case.classes
     fit = model.info["fit"]
-    rows, p = model.rows(texts), model.predict_proba(list(texts))
+    rows, p = model.rows(texts), model.predict_proba(texts, calibrate=False)
     target = np.array([[label == name for name in model.classes_] for label in labels], dtype=float)
     weight = np.ones(len(texts))
-    if LEARNERS[learner].class_weight == "balanced":
+    if case.learner.class_weight == "balanced":
         weight = (len(texts) / (classes * target.sum(axis=0)))[target.argmax(axis=1)]
     error = (p - target) * weight[:, None]
     # A function bent by no more than L has ‖∇F‖² ≤ 2 L (F - F*).
@@ -399,7 +140,7 @@ def test_the_gradient_is_zero_at_the_optimum(learner, classes, settings):
     assert allowed < 0.01
     np.testing.assert_allclose(error.sum(axis=0), 0, rtol=0, atol=allowed)
     penalised = model.linear.weights.dense
-    if learner == "nb-centred":
+    if "nb-centred" in case.name:
         penalised = penalised - prior_mean(rows, target, weight)
     if classes == 2:
         penalised = 2 * penalised  # w = w1 - w0 has the penalty
@@ -423,6 +164,7 @@ def coefficients(model):
     return weights, bias - bias.mean()
 
 
+@pairwise
 @pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
 @pytest.mark.parametrize("weighting", ["plain", "weights", "balanced", "both", "given"])
 @pytest.mark.parametrize("classes", CLASSES)
@@ -458,8 +200,10 @@ def test_models_are_those_of_logistic_regression(C, weighting, classes, settings
     )
 
 
+@pairwise
 @pytest.mark.parametrize("settings", ["ngrams", "characters", "counts"])
-@one_of_each
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("classes", CLASSES)
 def test_texts_and_their_rows_give_the_same_model(learner, classes, settings):
     texts, labels = documents(classes)
     if learner == "nb-softmax":
@@ -474,13 +218,13 @@ def test_texts_and_their_rows_give_the_same_model(learner, classes, settings):
     )
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_one_class_that_counts_is_not_enough(learner):
     with pytest.raises(InputError, match="every row that counts is of one class, `ham`"):
         trained(learner, "words", ["see you", "free phone", "see me"], ["ham", "spam", "ham"], [1, 0, 1])
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@every_learner
 def test_empty_documents_alone_give_the_shares_of_the_classes(learner):
     changes = {"class_weight": None} if "balanced" in learner else {}
     model = trained(learner, "words", [""] * 4, ["ham", "ham", "ham", "spam"], **changes)

@@ -249,6 +249,7 @@ def lists_of_names(path):
             yield f"{path.relative_to(SOURCE)}:{node.lineno}", tuple(spelled)
 
 
+@pytest.mark.slow
 def test_no_other_place_spells_a_list_of_learners():
     found = dict(itertools.chain.from_iterable(map(lists_of_names, SOURCE.rglob("*.py"))))
     # Which of two models is told to overtake the other is a claim about them, not a list of what there is.

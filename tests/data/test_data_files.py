@@ -261,6 +261,7 @@ def test_a_named_pipe_is_read_once_where_its_format_is_known_and_copied_where_no
             assert pairs(source) == ROW
 
 
+@pytest.mark.slow
 def test_the_copy_of_a_pipe_is_removed_with_its_source(tmp_path, monkeypatch):
     room = tmp_path / "room"
     room.mkdir()

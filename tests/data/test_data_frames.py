@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
+from pairs import in_turn
 from textodds.data import frames, read
 from textodds.errors import BadRow, InputError, LengthMismatch, MissingColumn
 
@@ -90,6 +91,7 @@ def test_nan_labels_are_empty(frame):
         read_pairs(frame({"text": ["a", "b"], "label": [1.0, float("nan")]}))
 
 
+@in_turn(1)
 @every_frame
 @pytest.mark.parametrize("weight", [None, float("nan"), float("inf"), -1.0])
 def test_a_weight_that_cannot_be_used_is_a_bad_row_with_its_value(frame, weight):
@@ -279,6 +281,7 @@ def test_frames_describe_themselves():
     assert read(pa.table(COLUMNS).to_reader()).description == "a pyarrow RecordBatchReader"
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.none() | st.text(max_size=20), st.none() | st.text(max_size=3)), min_size=1),
     st.sampled_from(

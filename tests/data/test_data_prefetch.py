@@ -107,6 +107,7 @@ def test_an_error_in_the_consumer_leaves_no_thread():
     assert not threads()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["format='lines', labelled=False", "format='jsonl'", ""])
 def test_an_interrupt_while_stdin_is_silent_ends_the_process(options):
     script = f"""

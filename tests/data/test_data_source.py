@@ -47,6 +47,7 @@ def test_pandas_and_polars_are_recognised_without_the_other():
     assert "polars" not in loaded_by(code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_progress_can_be_polled_up_to_the_size(tmp_path, pack):
     noise = random.Random(0)

@@ -64,6 +64,7 @@ def test_labelled_stdin_of_a_known_format_is_read_as_it_comes(tests, content, na
     assert from_stdin(content, tests, format=name) == [ROWS, None, "stdin"]
 
 
+@pytest.mark.slow
 def test_parquet_comes_through_stdin_by_way_of_a_file(tests):
     target = io.BytesIO()
     parquet.write_table(pa.table({"text": ["hello", "win"], "label": ["ham", "spam"]}), target)

@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 from tabled import FORMS, read_table, rows, write_csv, write_sqlite
 
+from pairs import in_turn
 from textodds.data import Column, Schema, kinds, lines
 from textodds.data import source as sources
 from textodds.errors import BadFile, BadRow, InputError
@@ -26,6 +27,7 @@ def kept(source):
     return [json.loads(line) for line in source.rejects.path.read_text().splitlines()]
 
 
+@in_turn(2)
 @every_form
 @pytest.mark.parametrize(
     ("value", "reason"),
@@ -200,6 +202,7 @@ def test_rows_of_memory_that_are_not_like_the_first_are_bad():
     }
 
 
+@in_turn(1)
 @every_form
 @pytest.mark.parametrize(
     ("weight", "shown"), [("-1", "-1"), ("abc", "abc"), ("1e99", "1e99"), ("NaN", "NaN")]
@@ -270,6 +273,7 @@ def test_files_that_cannot_be_read_are_told_as_ever(tmp_path):
         read_table("t.csv", format="cvs")
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_whatever_the_size_of_the_table(tmp_path):
     """200 MB of CSV pass through a process that may not hold half of it."""
     import subprocess

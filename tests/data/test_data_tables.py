@@ -283,6 +283,7 @@ def test_a_query_gives_a_table(tmp_path):
         read_table({"a": [1]}, query="SELECT 1")
 
 
+@pytest.mark.slow
 def test_standard_input_is_a_table(tmp_path):
     path = write_csv(tmp_path / "t.csv", COLUMNS)
     code = """

@@ -94,6 +94,7 @@ def test_corrected_posteriors_are_those_of_the_new_prior():
     assert -found.corrected(log_p)[rows, truth].mean() < -log_p[rows, truth].mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("K", [2, 4])
 def test_intervals_cover_the_mix_when_posteriors_are_calibrated(K, n):
@@ -108,6 +109,7 @@ def test_intervals_cover_the_mix_when_posteriors_are_calibrated(K, n):
     assert 0.95 - 3 * error - 0.01 <= np.mean(covered) <= 0.95 + 3 * error + 0.015
 
 
+@pytest.mark.slow
 def test_the_standard_error_is_the_spread_of_the_estimates():
     random = np.random.default_rng(21)
     prior, now = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4])
@@ -116,6 +118,7 @@ def test_the_standard_error_is_the_spread_of_the_estimates():
     np.testing.assert_allclose(np.mean([mix.standard_error for mix in found], axis=0), spread, rtol=0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [2, 4])
 def test_an_unchanged_mix_is_rarely_called_changed_and_a_changed_one_often(K):
     random = np.random.default_rng(30 + K)
@@ -132,6 +135,7 @@ def test_an_unchanged_mix_is_rarely_called_changed_and_a_changed_one_often(K):
     assert caught >= 45
 
 
+@pytest.mark.slow
 def test_sharp_posteriors_break_intervals_and_honest_documents_mend_them():
     """Three times too sure: what naive Bayes is. 500 honest documents, of another mix than today's."""
     random = np.random.default_rng(40)
@@ -148,6 +152,7 @@ def test_sharp_posteriors_break_intervals_and_honest_documents_mend_them():
     assert np.mean(covered["with honest"]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / SAMPLES)
 
 
+@pytest.mark.slow
 def test_the_test_of_change_allows_for_the_calibration():
     """Of 200 honest documents, whose error all of today's documents share."""
     random = np.random.default_rng(43)

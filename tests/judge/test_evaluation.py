@@ -87,6 +87,7 @@ def test_the_interval_of_the_log_loss_is_the_normal_one():
     np.testing.assert_allclose(evaluate(parts, names).log_loss_interval, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_bootstrap_intervals_cover_the_truth_about_as_often_as_they_say():
     """Data drawn 200 times from a known confusion: the interval should hold the true macro-F1 in 95 %."""
     truth = {("a", "a"): 0.3, ("a", "b"): 0.1, ("b", "a"): 0.15, ("b", "b"): 0.45}

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from pairs import pairwise
 from textodds.errors import InputError, NoData
-from textodds.judge.guarantees import Sets, at_most, fewest
+from textodds.judge.guarantees import THRESHOLDS, Sets, at_most, fewest
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import HeldOut
 
@@ -35,6 +36,7 @@ def at_most_so_many(splits, rate):
     return binom.ppf(0.999, splits, rate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("max_error", "n"), [(0.02, 1000), (0.05, 400), (0.01, 3000)])
 def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_error, n):
     log_p, truth = documents
@@ -56,6 +58,18 @@ def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_err
     assert broken <= at_most_so_many(SPLITS, 0.05)
 
 
+def test_an_answer_whose_probability_is_the_threshold_is_counted_as_it_will_be_answered():
+    """Else the wrong answers at the threshold below would be given, though none of them was counted."""
+    sure, unsure = THRESHOLDS[60], THRESHOLDS[61]
+    p = np.repeat([sure, unsure], 400)
+    wrong = p == unsure
+    held_out = HeldOut(wrong.astype(np.uint32), np.zeros(800, np.uint32), np.where(wrong, 1 - p, p), p)
+    promise = at_most(held_out, 0.05)
+    assert (promise.threshold, promise.answered, promise.errors) == (sure, 400, 0)
+    assert (held_out.p_answer >= promise.threshold).sum() == promise.answered
+
+
+@pytest.mark.slow
 def test_a_promise_on_the_edge_is_broken_about_as_often_as_it_may_be():
     """All answers alike, and wrong a little more often than promised: only the confidence protects."""
     random = np.random.default_rng(3)
@@ -141,6 +155,8 @@ def test_nothing_can_be_promised_on_nothing():
             promise()
 
 
+@pytest.mark.slow
+@pairwise
 @pytest.mark.parametrize("coverage", [0.8, 0.9, 0.99])
 @pytest.mark.parametrize("by_class", [False, True], ids=["overall", "by-class"])
 def test_sets_cover_the_truth_as_often_as_promised(documents, coverage, by_class):

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse, special, stats
 
 import textodds
+from pairs import in_turn
 from textodds.cli import main
 from textodds.data import Batch
 from textodds.errors import NoData, Unsupported
@@ -157,6 +158,7 @@ def test_a_model_of_sets_of_words_has_no_perplexity(learner):
         model.perplexity(["ant"])
 
 
+@in_turn(1)
 @pytest.mark.parametrize("learner", ["softmax", "nb-softmax", "complement", "lda", "qda"])
 @pytest.mark.parametrize("wanted", ["log_likelihood", "log_joint", "log_density", "perplexity"])
 def test_a_model_that_only_tells_classes_apart_has_no_density(learner, wanted):
@@ -312,6 +314,7 @@ def tolerance(a, runs, typical, new):
 LEVELS = (0.05, 0.1, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [MultinomialLearner(), BernoulliLearner()], ids=["multinomial", "bernoulli"]
 )
@@ -474,6 +477,7 @@ TABLES = {"mixed": MixedLearner(), "gaussian": learner_named("gaussian"), "qda":
 NEEDED = {"mixed": "xyc", "gaussian": "xy", "qda": "xy", "categorical": "c"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_p_values_of_rows_of_the_kind_are_small_no_more_often_than_they_say(name):
     runs, M, new = 20, 150, 150

@@ -135,6 +135,7 @@ def refusal(columns, **choices):
     return caught.value
 
 
+@pytest.mark.slow
 def test_ten_thousand_yes_or_no_questions_are_refused():
     error = refusal({f"q{j}": ["yes", "no"] for j in range(10_000)})
     assert (

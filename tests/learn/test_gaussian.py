@@ -10,6 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as SkLDA
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as SkQDA
 from sklearn.naive_bayes import GaussianNB as SkGaussianNB
 
+from pairs import in_turn, pairwise
 from textodds.errors import InputError, Shrunk, TooFewRows, Unsupported
 from textodds.learn.conditionals.gaussian import Gaussian, oas, overall_variance
 from textodds.learn.covariance import INTENSITIES, chosen, leave_one_out, ledoit_wolf
@@ -104,6 +105,7 @@ def test_a_missing_number_is_left_out_of_the_density():
     assert found.log_density(new)[2].tolist() == [0.0, 0.0, 0.0]
 
 
+@pairwise
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0])
@@ -432,6 +434,7 @@ def choose(covariance, shrinkage, rows, labels, weights=None, **choices):
     return chosen(covariance, shrinkage, LabelledRows(rows, classes, codes, w), **choices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["diagonal", "sphere"])
 def test_the_likelihood_chooses_the_best_intensity_of_each_class(target):
     rows, labels = data((20, 60, 7), V=3)
@@ -663,6 +666,7 @@ def awkward():
     }
 
 
+@in_turn(5)
 @pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @every_learner
 @pytest.mark.parametrize("case", awkward())
@@ -693,6 +697,7 @@ def test_a_class_that_does_not_vary_borrows_the_covariance_of_all_with_a_warning
     assert np.isfinite(model.log_posterior(rows)).all()
 
 
+@in_turn(2)
 @pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @pytest.mark.parametrize(
     "learner",

@@ -62,6 +62,7 @@ def calibrated_loss(learner, texts, labels):
 # The choice of smoothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [MultinomialLearner, BernoulliLearner, ComplementLearner])
 def test_the_smoothing_chosen_is_near_that_of_least_loss_by_a_fine_grid(kind):
     texts, labels = zipfian()
@@ -154,6 +155,7 @@ def test_all_ways_to_ask_are_calibrated():
     np.testing.assert_allclose(np.exp(log_softmax(scores)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["multinomial", "bernoulli", "complement"])
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.7, 0.2, 0.1)], ids=str)
 def test_words_that_come_together_no_longer_count_twice(learner, shares):
@@ -336,6 +338,7 @@ def test_a_file_gives_the_same_bits(tmp_path):
 # What is said of quality
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner", [MultinomialLearner(), MultinomialLearner(alpha=None), BernoulliLearner()], ids=str
 )

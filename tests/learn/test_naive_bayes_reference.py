@@ -11,6 +11,7 @@ from sklearn import naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textodds
+from pairs import pairwise
 from row_counts import counts_of_rows
 from textodds import TextSettings
 from textodds.errors import NoData
@@ -49,6 +50,7 @@ def counts(seed, classes, n=80, features=40, density=1.0):
     return random.poisson(own[labels]), [f"c{k:02}" for k in labels], random.gamma(2.0, 1.0, n)
 
 
+@pairwise
 @pytest.mark.parametrize(("ours", "theirs", "choices"), PAIRS, ids=NAMES)
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("classes", [2, 3, 8, 12, 30])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
+from pairs import in_turn
 from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
 from textodds.learn import naive_bayes
@@ -101,6 +102,7 @@ REFUSED_DATA = {
 }
 
 
+@in_turn(1)
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_DATA)
 def test_data_that_cannot_be_learned_from_are_refused_in_plain_words(kind, name):
@@ -127,6 +129,7 @@ REFUSED_CHOICES = {
 }
 
 
+@in_turn(1)
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_CHOICES)
 def test_choices_that_cannot_be_are_refused_when_a_learner_is_made(kind, name):
@@ -422,6 +425,7 @@ def exact_path(rows, labels, grid):
     return chosen, folds, [loss(C) for C in grid], loss(chosen.C)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("classes", "noise", "form"), [(2, 2.0, np.asarray), (4, 1.0, sparse.csr_array)])
 def test_the_chosen_penalty_is_near_the_best_of_a_fine_grid(classes, noise, form):
     rows, labels, _ = problem(7, n=200, features=30, classes=classes, noise=noise)

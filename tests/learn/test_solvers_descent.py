@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from pairs import pairwise
 from textodds.errors import InputError
 from textodds.learn.solvers.descent import Descent, descend
 from textodds.learn.solvers.newton import newton
@@ -106,6 +107,7 @@ def test_lazy_shrinkage_equals_moving_every_weight_in_every_step(seed, K, batch,
         np.testing.assert_allclose(found.parameters.bias, expected.bias, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize("sparsely", [False, True])
 def test_a_small_rate_goes_down_in_every_step_and_approaches_the_optimum(K, sparsely):
@@ -120,6 +122,7 @@ def test_a_small_rate_goes_down_in_every_step_and_approaches_the_optimum(K, spar
     np.testing.assert_allclose(found.parameters.weights, best.parameters.weights, atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
     [
@@ -166,6 +169,7 @@ def test_another_seed_takes_another_way():
     assert a.curve != b.curve
 
 
+@pairwise
 @pytest.mark.parametrize("rate", [1e3, 1e10, 1e200])
 @pytest.mark.parametrize("batch", [None, 1, 8])
 @pytest.mark.parametrize("momentum", [0.0, 0.9])

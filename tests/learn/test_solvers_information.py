@@ -125,6 +125,7 @@ def test_they_equal_the_inverse_of_an_information_written_with_loops(K, penalty,
         assert found.bias_standard_error(k, against) == pytest.approx(expected[3], rel=1e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from([2, 3]), st.sampled_from([0.0, 1e-3, 1.0]), st.booleans())
 def test_conjugate_gradients_agree_with_the_decomposition(seed, K, penalty, sparsely):
     objective = problem(seed, K, penalty=penalty, sparsely=sparsely)
@@ -175,6 +176,7 @@ def test_twice_the_weight_is_a_root_of_two_less_error():
     np.testing.assert_allclose(standard_errors(twice, at, [0, 1, 2], 1, 0), once / math.sqrt(2))
 
 
+@pytest.mark.slow
 def test_they_tell_how_estimates_vary_over_samples():
     """Simulation: the deviation of the estimate over samples is what one sample's standard error says."""
     random = np.random.default_rng(4)

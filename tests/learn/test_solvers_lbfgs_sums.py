@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from pairs import in_turn
 from textodds import _kernels
 from textodds.errors import InputError
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
@@ -255,6 +256,7 @@ def test_words_that_lie_far_apart_come_back():
         np.testing.assert_array_equal(array, expected)
 
 
+@in_turn(1)
 @pytest.mark.parametrize("size", [1.0, 300.0])
 @pytest.mark.parametrize("K", [2, 3, 4, 5, 6, 8, 11])
 def test_sums_of_the_kernel_are_those_of_numpy(K, size):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from pairs import pairwise
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Parameters, best_bias, proven_gap
 
@@ -51,6 +52,7 @@ problems = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(problems, st.integers(0, 10**6))
 def test_the_gradient_equals_finite_differences(objective, seed):
     at, along = point(objective, seed), point(objective, seed + 1)
@@ -72,6 +74,7 @@ def test_the_curvature_equals_finite_differences_of_the_gradient(objective, seed
     np.testing.assert_allclose(bent.bias, difference.bias, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 @given(problems)
 def test_sparse_rows_have_the_optimum_of_dense_ones(objective):
     """Weights of a gap of g are within √(2 g F / λ) of the optimum, so two such are within twice that."""
@@ -83,6 +86,7 @@ def test_sparse_rows_have_the_optimum_of_dense_ones(objective):
     assert np.linalg.norm(a.parameters.weights - b.parameters.weights) <= near + 1e-9
 
 
+@pairwise
 @pytest.mark.parametrize("K", [2, 3, 5])
 @pytest.mark.parametrize("penalty", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("weighted", [False, True])

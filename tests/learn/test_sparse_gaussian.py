@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import multivariate_normal
 
+from pairs import pairwise
 from textodds.errors import InputError, TooFewRows, Unsupported
 from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, conjugate_gradients, shared
 from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
@@ -137,6 +138,7 @@ def explicit(found):
     return np.array(sigma)
 
 
+@pairwise
 @weighted
 @pytest.mark.parametrize("shrinkage", [0.1, 0.5, 0.97, 1.0])
 @pytest.mark.parametrize(("sizes", "V"), [((12, 9, 15), 40), ((30, 25, 40), 6), ((150, 9, 15), 40)])

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, T
 from sklearn.pipeline import FeatureUnion
 
 import textodds
+from pairs import in_turn
 from textodds import TextSettings
 from textodds.data import Batch
 from textodds.learn.softmax import regression
@@ -66,6 +67,7 @@ def agree(rows, words, expected, column_of, tolerance=1e-12):
     assert abs(rows - reference).max() <= tolerance * max(1.0, abs(reference).max())
 
 
+@in_turn(1)
 @pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 3)])
 @pytest.mark.parametrize("weighting", WEIGHTINGS, ids=NAMES)
 def test_rows_are_those_of_tfidf_vectorizer(weighting, ngrams):
@@ -168,6 +170,7 @@ def trained_on(monkeypatch):
     return train
 
 
+@in_turn(2)
 @pytest.mark.parametrize("weighting", WEIGHTINGS[::5], ids=NAMES[::5])
 @pytest.mark.parametrize("case", CASES)
 def test_the_fused_scorer_is_rows_times_weights(case, weighting, trained_on):

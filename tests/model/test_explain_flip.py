@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from test_explain_sum import MODELS, QUADRATIC, WORDS, answered
 
 import textodds
+from pairs import in_turn
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.model.explain import flip as flip_module
 from textodds.model.explain import unit
@@ -34,6 +35,8 @@ def brute_force(model, text, holder, rivals):
     return None, near
 
 
+@pytest.mark.slow
+@in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
@@ -49,6 +52,8 @@ def test_no_fewer_words_flip_the_label(name, data):
         assert got.exact
 
 
+@pytest.mark.slow
+@in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
@@ -64,6 +69,8 @@ def test_no_fewer_words_put_a_named_rival_ahead(name, data):
     assert (None if got is None else len(got.words)) == fewest
 
 
+@pytest.mark.slow
+@in_turn(2)
 @pytest.mark.parametrize("name", EVERY)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
@@ -115,6 +122,7 @@ def test_where_too_many_sets_would_have_to_be_tried_the_answer_is_a_bound(monkey
     assert model(bound.text).label == bound.label_after != model(text).label
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import textodds
@@ -64,8 +64,9 @@ def written(model):
         return path.read_bytes()
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=str)
-@given(kept=rows, gone=rows)
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(recipe=st.sampled_from(RECIPES), kept=rows, gone=rows)
 def test_learning_and_forgetting_through_files_is_the_first_model_to_the_last_bit(recipe, kept, gone):
     first = trained(kept, recipe)
     model = through_a_file(first)
@@ -78,8 +79,9 @@ def test_learning_and_forgetting_through_files_is_the_first_model_to_the_last_bi
     assert written(through_a_file(model)) == written(first)
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=str)
-@given(kept=rows, gone=rows)
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(recipe=st.sampled_from(RECIPES), kept=rows, gone=rows)
 def test_forgetting_equals_training_without_to_the_last_bit(recipe, kept, gone):
     model = through_a_file(trained(kept + gone, recipe))
     without = trained(kept, recipe)
@@ -87,8 +89,9 @@ def test_forgetting_equals_training_without_to_the_last_bit(recipe, kept, gone):
     assert written(model) == written(without)
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=str)
-@given(early=rows, late=rows)
+@pytest.mark.slow
+@settings(max_examples=150)
+@given(recipe=st.sampled_from(RECIPES), early=rows, late=rows)
 def test_learning_later_equals_training_on_all_to_the_last_bit(recipe, early, late):
     model = through_a_file(trained(early, recipe))
     both = trained(early + late, recipe)
@@ -96,6 +99,7 @@ def test_learning_later_equals_training_on_all_to_the_last_bit(recipe, early, la
     assert written(model) == written(both)
 
 
+@pytest.mark.slow
 @given(given_rows=rows, data=st.data())
 def test_documents_may_be_forgotten_in_any_order(given_rows, data):
     model = trained([*given_rows, ("kept", "kept", 1.0)], {})
@@ -114,8 +118,12 @@ def in_any_form(word):
     return [spelt, spelt[:8], spelt[-8:]]
 
 
-@pytest.mark.parametrize("recipe", [{}, {"min_df": 2}, {"ngrams": (1, 2)}, {"max_features": 3}], ids=str)
-@given(kept=rows.filter(lambda given: any(row[2] >= 1 and row[0] for row in given)), word=secret)
+@pytest.mark.slow
+@given(
+    recipe=st.sampled_from([{}, {"min_df": 2}, {"ngrams": (1, 2)}, {"max_features": 3}]),
+    kept=rows.filter(lambda given: any(row[2] >= 1 and row[0] for row in given)),
+    word=secret,
+)
 def test_a_word_of_a_forgotten_document_only_is_nowhere_in_the_file(recipe, kept, word):
     """In vocabulary, arena and tally: a name in a letter that must be forgotten must not be found again."""
     word = "".join(textodds.TextSettings().terms(word))
@@ -159,6 +167,7 @@ def test_a_forgotten_document_does_not_live_on_in_what_is_typical(tmp_path):
     assert LONG.encode() not in (tmp_path / "m").read_bytes()
 
 
+@pytest.mark.slow
 @given(kept=rows, stranger=text)
 def test_forgetting_what_was_never_learned_changes_nothing_in_the_file(kept, stranger):
     model = trained([*kept, ("ant", "ham", 1.0)], {})

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import in_turn, pairwise
 from textodds.data import Batch
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.forms.linear import LOG_ZERO
@@ -64,6 +65,7 @@ def assert_exact(texts, labels, weights=None, **recipe):
         np.testing.assert_allclose(found.scores[i], expected, rtol=1e-12, atol=1e-7, err_msg=f"text {i}")
 
 
+@pairwise
 @pytest.mark.parametrize("weighing", WEIGHTS)
 @pytest.mark.parametrize("min_df", [1, 2, 3])
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -74,6 +76,7 @@ def test_leaving_out_is_training_without(learner, alpha, min_df, weighing):
     assert_exact(texts, labels, weights, learner=LEARNERS[learner](alpha), min_df=min_df)
 
 
+@in_turn(2)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize(
     "recipe",

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pairs import in_turn, pairwise
 from textodds import _kernels
 from textodds.errors import TextoddsError
 from textodds.learn.forms.linear import LOG_ZERO
@@ -88,6 +89,7 @@ def problems(draw):
     return X, np.array(codes), weights, K, alpha, least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @given(problem=problems())
 def test_the_kernel_equals_its_twin(model, problem):
@@ -110,6 +112,7 @@ def sound(model="multinomial"):
 PARTS = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (3, 0), (3, 1), (3, 2)]
 
 
+@in_turn(2)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("place", "part"), PARTS)
 def test_an_array_too_short_or_too_long_is_refused(model, place, part):
@@ -123,6 +126,7 @@ def test_an_array_too_short_or_too_long_is_refused(model, place, part):
             _kernels.left_out(*replaced(arguments, place, part, other))
 
 
+@in_turn(2)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
     ("place", "part", "value"),
@@ -159,6 +163,7 @@ def test_starts_out_of_order_are_refused(place):
         _kernels.left_out(*replaced(arguments, place, 0, starts))
 
 
+@pairwise
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1e308, 1e308])
 @pytest.mark.parametrize(("place", "part"), [(2, 2), (2, 3), (2, 4), (3, 1), (3, 2)])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import in_turn, pairwise
 from serve.conftest import MESSAGES
 from serve.wire import problem, running
 from textodds.serve import messages
@@ -154,6 +155,7 @@ def expected_losses(shares, classes, costs):
     }
 
 
+@in_turn(2)
 @pytest.mark.parametrize("abstain", [None, 0.0, 0.05, 0.4, 3.0])
 @pytest.mark.parametrize(
     "costs",
@@ -199,6 +201,7 @@ def test_top_gives_the_most_probable_first_and_the_label_among_them(client, mode
         assert found["label"] == order[0]
 
 
+@pairwise
 @pytest.mark.parametrize("rival", [None, "others", "ham"])
 @pytest.mark.parametrize("label", [None, "spam"])
 @pytest.mark.parametrize("text", TEXTS[:-1], ids=range(len(TEXTS) - 1))

@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from pairs import in_turn
 from serve.wire import HOST, JSON, answers, connected, one_answer, post, problem, running, said, until_closed
 
 WITHOUT_A_BODY = ("/v1/snapshot", "/v1/reload")
@@ -26,6 +27,7 @@ def client(service):
     found.close()
 
 
+@in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize(
     "body",
@@ -44,6 +46,7 @@ def test_what_is_no_json_is_400(client, path, body):
     assert len(found["detail"]) <= 300
 
 
+@in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize(
     "value", [b'"\\ud800"', b'"\\udc00\\ud800"', b'"\xff"', b'"\xed\xa0\x80"', b"NaN", b'"\x00"']
@@ -61,6 +64,7 @@ def test_strings_that_are_no_unicode_are_400(client, path, value):
     problem(answer, 400, "input.json")
 
 
+@in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize("depth", [10, 10_000, 1_000_000])
 def test_nesting_is_no_way_in(client, path, depth):
@@ -241,6 +245,7 @@ def test_head_of_nothing_is_404(client):
     assert client.get("/healthz").status == 200
 
 
+@in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize(
     "media", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"]

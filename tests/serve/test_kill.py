@@ -31,7 +31,8 @@ from serve.running import Client, Running
 from textodds.model.text_model import TextModel
 
 SERVICES, SENDERS = 2, 4
-KILLED_SERVICES, KILLED_CORES = 64, 150
+KILLED_SERVICES = [20, pytest.param(64, marks=pytest.mark.long)]
+KILLED_CORES = [40, pytest.param(150, marks=pytest.mark.long)]
 
 
 def _seq(version: str) -> int:
@@ -120,12 +121,15 @@ def _kill_over_and_over(folder: Path, kills: int, seed: int) -> dict[str, int]:
     return counted | {"entries": last, "acknowledged": sum(one.acknowledged for one in senders)}
 
 
-def test_a_service_that_is_killed_has_all_that_it_acknowledged_and_nothing_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", KILLED_SERVICES)
+def test_a_service_that_is_killed_has_all_that_it_acknowledged_and_nothing_twice(
+    tmp_path: Path, kills: int
+) -> None:
     folders = [tmp_path / str(number) for number in range(SERVICES)]
     for folder in folders:
         folder.mkdir()
     with ThreadPoolExecutor(SERVICES) as pool:
-        each = KILLED_SERVICES // SERVICES
+        each = kills // SERVICES
         found = list(pool.map(_kill_over_and_over, folders, [each] * SERVICES, range(SERVICES)))
     for counted in found:  # else the kills have shown nothing
         assert counted["acknowledged"] > each
@@ -135,7 +139,8 @@ def test_a_service_that_is_killed_has_all_that_it_acknowledged_and_nothing_twice
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
-def test_what_learns_can_be_killed_at_any_moment(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", KILLED_CORES)
+def test_what_learns_can_be_killed_at_any_moment(tmp_path: Path, kills: int) -> None:
     """The same without HTTP, which is quicker: most kills fall within a commit, a snapshot or the start."""
     program = Path(__file__).with_name("durable_core.py")
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
@@ -146,7 +151,7 @@ def test_what_learns_can_be_killed_at_any_moment(tmp_path: Path) -> None:
     for seed in range(2):
         folder = tmp_path / str(seed)
         folder.mkdir()
-        command = [sys.executable, str(program), str(folder), str(KILLED_CORES // 2), str(seed)]
+        command = [sys.executable, str(program), str(folder), str(kills // 2), str(seed)]
         running.append(
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -156,7 +161,7 @@ def test_what_learns_can_be_killed_at_any_moment(tmp_path: Path) -> None:
         told, wrong = one.communicate(timeout=120)
         assert one.returncode == 0, wrong[-3000:]
         counted = json.loads(told)
-        assert counted["acknowledged"] > KILLED_CORES // 2
-        assert counted["cut"] > KILLED_CORES // 2
+        assert counted["acknowledged"] > kills // 2
+        assert counted["cut"] > kills // 2
         assert counted["done"] > 0
-        assert counted["saved"] > KILLED_CORES // 4
+        assert counted["saved"] > kills // 4

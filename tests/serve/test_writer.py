@@ -62,6 +62,16 @@ def test_who_waits_together_shares_a_commit(core: Core) -> None:
     must_equal(core.model, [*ALL, *[("spam", "win")] * 300])
 
 
+def test_a_document_of_the_training_is_forgotten_and_learned_again_within_one_commit(core: Core) -> None:
+    """What is left of the training is asked for it once only: after that it is a document like any other."""
+    name, label, text = NAMED[0]
+    gone = forgetting(Forgotten(id=name, label=label, text=text))
+    answers = core.together(gone, learning(NAMED[0]), gone, learning(NAMED[0]), gone)
+    assert core.writer.commits == 1
+    assert [_changed(answer) for answer in answers] == [[True]] * 5
+    must_equal(core.model, [one for one in ALL if one != (label, text)])
+
+
 def test_clients_of_a_service_share_commits(serve: Callable[..., Running]) -> None:
     service = serve()
     refused: list[Any] = []

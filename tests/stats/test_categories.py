@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from pairs import in_turn
 from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount, NoData
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn, coded_columns
 from textodds.stats.categories.cell_tally import lexicographic
@@ -397,6 +398,7 @@ HOSTILE = [
 ]
 
 
+@in_turn(1)
 @TALLIES
 @pytest.mark.parametrize(("changes", "message"), HOSTILE, ids=lambda value: str(value)[:50])
 def test_arrays_that_are_no_tally_are_refused(kind, changes, message):

@@ -53,6 +53,7 @@ def same(left, right):
     )
 
 
+@pytest.mark.slow
 @both
 @given(a=rows, b=rows)
 def test_tallies_add_up_to_the_tally_of_all_in_any_order(kind, a, b):
@@ -60,6 +61,7 @@ def test_tallies_add_up_to_the_tally_of_all_in_any_order(kind, a, b):
     assert same(tally(kind, b) + tally(kind, a), tally(kind, a + b))
 
 
+@pytest.mark.slow
 @both
 @given(a=rows, b=rows, c=rows)
 def test_tallies_form_a_group(kind, a, b, c):
@@ -72,6 +74,7 @@ def test_tallies_form_a_group(kind, a, b, c):
     assert same(tally(kind, a + b + c) - B, tally(kind, a + c))
 
 
+@pytest.mark.slow
 @both
 @given(a=rows, b=rows)
 def test_subtracting_more_than_there_is_is_an_error(kind, a, b):
@@ -84,6 +87,7 @@ def test_subtracting_more_than_there_is_is_an_error(kind, a, b):
         assert same(A - (A + B), tally(kind, []))
 
 
+@pytest.mark.slow
 @both
 @given(rows=rows, data=st.data())
 def test_the_order_of_rows_columns_and_categories_does_not_matter(kind, rows, data):
@@ -101,6 +105,7 @@ def test_the_order_of_rows_columns_and_categories_does_not_matter(kind, rows, da
     assert same(kind.of(recoded, labels, weights), expected)
 
 
+@pytest.mark.slow
 @both
 @given(rows=rows)
 def test_a_weight_of_two_equals_the_row_twice_and_of_zero_its_absence(kind, rows):
@@ -228,6 +233,7 @@ def test_a_missing_value_sums_the_table_over_its_column(rows, alpha, backoff, da
         np.testing.assert_allclose(whole, parts, rtol=1e-9, atol=1e-300)
 
 
+@pytest.mark.slow
 @given(rows=training, new=st.lists(row, max_size=5), alpha=alpha, choices=choices)
 def test_renaming_classes_and_columns_permutes_the_answer(rows, new, alpha, choices):
     names = dict(zip(NAMES, ("z", "y", "x"), strict=True))
@@ -257,6 +263,7 @@ def test_columns_add_up_to_the_likelihood(rows, new, alpha, choices):
     np.testing.assert_allclose(parts.sum(axis=1), estimate.log_likelihood(columns(new)), rtol=1e-12)
 
 
+@pytest.mark.slow
 @given(
     rows=training, new=st.lists(row, max_size=5), alpha=alpha, unseen=st.sampled_from(["ignore", "smooth"])
 )

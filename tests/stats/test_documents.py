@@ -8,6 +8,7 @@ from scipy import sparse
 
 import textodds
 import twins
+from pairs import in_turn
 from textodds import Tally, TextSettings, _kernels
 from textodds.data import Batch
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
@@ -102,6 +103,7 @@ def test_rows_and_vocabulary_equal_the_twin(some, weighting, min_df, data):
 BYTES_FOR_THREADS = 1 << 16  # a batch with fewer is gathered on one thread
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(base=bodies, weighting=weightings, data=st.data())
 def test_threads_and_batches_do_not_change_a_bit(base, weighting, data):
@@ -501,6 +503,7 @@ def test_arrays_that_fit_are_taken(run, m):
     run(m)
 
 
+@in_turn(4)
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("name", MALFORMED)
 @pytest.mark.parametrize("run", KERNELS.values(), ids=KERNELS)
@@ -512,6 +515,7 @@ def test_rows_that_do_not_fit_together_are_refused(run, name, m):
         run(m, rows=MALFORMED[name])
 
 
+@in_turn(2)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("run", KERNELS.values(), ids=KERNELS)

@@ -109,12 +109,14 @@ def test_missing_numbers_are_left_out_of_their_own_column_only(a):
     same(moments(a), by_hand(a), a)
 
 
+@pytest.mark.slow
 @given(a=table(gappy), b=table(gappy))
 def test_moments_with_missing_numbers_add_up_and_subtract(a, b):
     same(moments(a) + moments(b), by_hand(joined(a, b)), a, b)
     same(moments(joined(a, b)) - moments(b), by_hand(a), a, b)
 
 
+@pytest.mark.slow
 @both
 @given(a=table(), b=table())
 def test_moments_add_up_to_those_of_all_rows_in_any_order(full, a, b):
@@ -123,6 +125,7 @@ def test_moments_add_up_to_those_of_all_rows_in_any_order(full, a, b):
     same(B + A, A + B, a, b)
 
 
+@pytest.mark.slow
 @both
 @given(a=table(), b=table(), c=table())
 def test_addition_is_associative_and_has_a_zero(full, a, b, c):
@@ -151,6 +154,7 @@ def test_all_subtracted_leaves_no_class(full, a):
     same(left + moments(a, full), moments(a, full), a)
 
 
+@pytest.mark.slow
 @both
 @given(a=table(most=12), cuts=st.lists(st.integers(0, 12), max_size=3))
 def test_batches_of_any_cut_equal_the_whole(full, a, cuts):
@@ -313,6 +317,7 @@ def test_equal_rows_that_were_added_can_be_subtracted(full, value):
         assert (moments(joined(a, b), full) - B).mean.ravel() == pytest.approx([value], rel=1e-9)
 
 
+@pytest.mark.slow
 @both
 @given(a=table(), b=table())
 def test_neither_sums_nor_differences_change_their_parts(full, a, b):

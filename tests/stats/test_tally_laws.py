@@ -126,6 +126,7 @@ def test_what_vanishes_leaves_no_trace(kept, gone):
     assert not any(name.startswith("gone ") for name in left.classes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @given(rows=weighted)
 def test_counts_equal_the_twin(settings, rows):

@@ -147,6 +147,7 @@ def test_with_labels_both_are_measured_and_mcnemar_says_whether_it_is_chance():
     assert {example.truth for example in found.examples} == {"x", "y"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 1), (5, 5), (2, 9), (400, 500), (3000, 3200)])
 def test_mcnemars_p_value_is_twice_the_smaller_tail(first, second):
     n = first + second

@@ -17,6 +17,7 @@ def analysed(texts, **settings):
     return TextSettings(**settings).analyser.terms(texts)
 
 
+@pytest.mark.slow
 def test_word_characters_are_those_of_pythons_re():
     texts = [f"aa{c}bb" for c in CHARACTERS]
     got = analysed(texts, unit="sklearn", lower=False, normal_form=None)
@@ -24,12 +25,14 @@ def test_word_characters_are_those_of_pythons_re():
     assert differing == []
 
 
+@pytest.mark.slow
 def test_white_space_is_that_of_str_split():
     texts = [f"a{c}b" for c in CHARACTERS]
     got = analysed(texts, unit="whitespace", lower=False, normal_form=None)
     assert [t for t, terms in zip(texts, got, strict=True) if terms != t.split()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -50,6 +53,7 @@ def test_preparation_of_every_character_is_pythons(settings):
     assert differing == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", ["a{}Σ", "aΣ{}a", "{}Σ", "aΣ{}"])
 def test_final_sigma_is_pythons_beside_all_but_two_characters(context):
     texts = [context.format(c) for c in CHARACTERS]

@@ -67,6 +67,7 @@ def test_buckets_are_those_of_murmur3(text, bits, seed):
     assert settings.terms(text) == twins.terms(text, "whitespace", hash_bits=bits, hash_seed=seed)
 
 
+@pytest.mark.slow
 @given(text=texts, bits=st.integers(1, 22))
 def test_buckets_are_those_of_hashing_vectorizer(text, bits):
     row = HashingVectorizer(alternate_sign=False, norm=None, n_features=2**bits).transform([text])

@@ -63,6 +63,7 @@ def of_command(arguments):
     return textodds.load("out.textodds") if main(["train", *arguments, "-o", "out.textodds"]) == 0 else None
 
 
+@pytest.mark.slow
 @CASED
 def test_the_command_line_does_as_python(option, given, arguments, data, acts, there):
     model = trained(data, given)
@@ -70,6 +71,7 @@ def test_the_command_line_does_as_python(option, given, arguments, data, acts, t
     assert same(model, of_command([*([data] if data else []), *arguments]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "written"), [(name, *pair) for name, pair in SETTINGS.items()])
 def test_settings_of_texts_are_the_same_written_and_given(name, value, written):
     given = {name: value, **({"hash_bits": 10} if name == "hash_seed" else {})}
@@ -86,6 +88,7 @@ def test_weightings_are_the_same_written_and_given(name, value, written):
     assert same(by_option, of_command(["mail.csv", "--learner", f"softmax:C=1:ngrams=1-1:{name}={written}"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "data"),
     [

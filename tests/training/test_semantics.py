@@ -9,6 +9,7 @@ import pytest
 from sklearn import naive_bayes
 
 import textodds
+from pairs import in_turn
 from textodds import TextSettings
 from textodds.data import Batch, Source
 from textodds.data.rejects import Rejects
@@ -278,6 +279,7 @@ def test_binary_models_count_a_word_once_a_text():
 PRIORS = ["data", "uniform", {"ham": 0.9, "spam": 0.1}]
 
 
+@in_turn(2)
 @pytest.mark.parametrize("kind", [MultinomialLearner, BernoulliLearner])
 @pytest.mark.parametrize("before", PRIORS, ids=str)
 @pytest.mark.parametrize("after", PRIORS, ids=str)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pairs import in_turn
 from textodds import (
     BernoulliNB,
     CategoricalNB,
@@ -78,6 +79,7 @@ def test_a_prior_shifts_the_log_joint_by_its_own_logarithm(kind):
     )
 
 
+@in_turn(2)
 @every_kind
 @pytest.mark.parametrize(
     ("given", "message"),

@@ -23,6 +23,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import textodds
+from pairs import in_turn
 from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, NegativeCount, NoData, TextoddsWarning, Unsupported
 from textodds.interop.estimators import BernoulliNB, ComplementNB, MultinomialNB
@@ -133,6 +134,7 @@ def many(classes, seed=0, N=300, V=50):
     return random.poisson(means[y]), y, random.gamma(2.0, 1.0, N)
 
 
+@in_turn(3)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("classes", [1, 2, 4, 7, 20])
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn import naive_bayes
 
+from pairs import in_turn
 from textodds.errors import InputError
 from textodds.interop.estimators import (
     BernoulliNB,
@@ -54,6 +55,7 @@ def test_after_fit_a_batch_names_no_classes(kind):
     np.testing.assert_allclose(model.predict_proba(X), kind().fit(X, Y).predict_proba(X), rtol=1e-12)
 
 
+@in_turn(2)
 @pytest.mark.parametrize("kind", NAIVE)
 @pytest.mark.parametrize("named", [None, ["a", "b", "c"], ["c", "b", "a"]], ids=str)
 def test_a_later_batch_may_bring_a_class_named_or_not(kind, named):
@@ -69,6 +71,7 @@ def test_a_later_batch_may_name_the_same_classes_again(kind):
     assert model.class_count_.tolist() == [2, 3]
 
 
+@in_turn(2)
 @pytest.mark.parametrize("kind", NAIVE)
 @pytest.mark.parametrize(
     ("labels", "named"),

@@ -10,6 +10,7 @@ from sklearn import discriminant_analysis as reference
 from sklearn.covariance import LedoitWolf
 from sklearn.preprocessing import StandardScaler
 
+from pairs import pairwise
 from textodds.errors import InputError, Shrunk, TextoddsWarning, TooFewRows, Unsupported
 from textodds.interop.estimators import (
     LinearDiscriminantAnalysis,
@@ -38,6 +39,7 @@ def agree(ours, theirs, X, names=("coef_", "intercept_", "means_", "priors_")):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
+@pairwise
 @pytest.mark.parametrize("priors", PRIORS)
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3, 1.0, "auto"])
 @pytest.mark.parametrize("solver", ["lsqr", "eigen"])

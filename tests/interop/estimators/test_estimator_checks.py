@@ -1,7 +1,9 @@
 """Every estimator of rows is one by scikit-learn's own suite; those of texts it does not know how to try."""
 
+import re
+
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from textodds.interop.estimators import (
     BernoulliNB,
@@ -18,6 +20,8 @@ from textodds.interop.estimators import (
     SoftmaxRegression,
 )
 from textodds.interop.vectorisers import TfidfTransformer
+
+pytestmark = pytest.mark.slow
 
 HELD_OUT = "of sparse rows the shrinkage is chosen on held-out rows: of a row twice, one may be held out"
 FRACTIONS = "the check gives fractions as categories; scikit-learn cuts them to 0 silently, ours are refused"
@@ -46,43 +50,82 @@ def unavoidable(estimator):
     return {dense: LEFT_OUT} if estimator.shrinkage == "likelihood" else {sparse: HELD_OUT}
 
 
+EVERY_CHECK = [
+    GaussianNB(),
+    MultinomialNB(),
+    BernoulliNB(),
+    ComplementNB(),
+    SemiSupervisedNB(),
+    LinearDiscriminantAnalysis(),
+    QuadraticDiscriminantAnalysis(),
+    CategoricalNB(),
+    JointTable(max_cells=1 << 62),
+    MixedNB(),
+    SoftmaxRegression(C=1.0),
+    NBSoftmax(C=1.0),
+    TfidfTransformer(),
+]
+OTHER_WAYS = [
+    MultinomialNB(binary=True),
+    BernoulliNB(binarize=None),
+    ComplementNB(norm=True),
+    ComplementNB(norm=True, transform=True),
+    SemiSupervisedNB(weight=0.5, temperature=2.0),
+    LinearDiscriminantAnalysis(shrinkage="auto"),
+    LinearDiscriminantAnalysis(shrinkage=0.3),
+    LinearDiscriminantAnalysis(shrinkage="likelihood"),
+    QuadraticDiscriminantAnalysis(shrinkage="auto"),
+    QuadraticDiscriminantAnalysis(reg_param=0.1),
+    QuadraticDiscriminantAnalysis(pooling=0.5),
+    QuadraticDiscriminantAnalysis(shrinkage="oas"),
+    MixedNB(calibrate=False),
+    SoftmaxRegression(alpha=0.01, class_weight="balanced", warm_start=True),
+    SoftmaxRegression(),
+    NBSoftmax(C=1.0, form="centred"),
+    NBSoftmax(form="centred"),
+    NBSoftmax(),
+]
+"""The same classes with settings that lead another way through `fit`: what depends on that way is checked."""
+
+OF_THE_WAY = {
+    "check_classifiers_train",
+    "check_dict_unchanged",
+    "check_estimators_pickle",
+    "check_fit2d_1feature",
+    "check_fit2d_1sample",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_sample_weights_invariance",
+}
+
+
+def chosen(estimators, wanted=None):
+    """The checks of some estimators as parameters."""
+    for estimator in estimators:
+        for found in estimator_checks_generator(
+            estimator, expected_failed_checks=unavoidable(estimator), mark="xfail"
+        ):
+            check = getattr(found, "values", found)[1]  # one that is expected to fail is a marked parameter
+            if wanted is None or getattr(check, "func", check).__name__ in wanted:
+                yield found
+
+
+def named(value):
+    """Estimators by their settings, checks by their names."""
+    if hasattr(value, "get_params"):
+        return re.sub(r"\s", "", str(value))
+    return getattr(value, "func", value).__name__ + "".join(
+        f"-{key}={given}" for key, given in getattr(value, "keywords", {}).items()
+    )
+
+
 @pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @pytest.mark.filterwarnings("ignore::textodds.interop.estimators.word_counts.NotBinary")
-@parametrize_with_checks(
-    [
-        GaussianNB(),
-        MultinomialNB(),
-        MultinomialNB(binary=True),
-        BernoulliNB(),
-        BernoulliNB(binarize=None),
-        ComplementNB(),
-        ComplementNB(norm=True),
-        ComplementNB(norm=True, transform=True),
-        SemiSupervisedNB(),
-        SemiSupervisedNB(weight=0.5, temperature=2.0),
-        LinearDiscriminantAnalysis(),
-        LinearDiscriminantAnalysis(shrinkage="auto"),
-        LinearDiscriminantAnalysis(shrinkage=0.3),
-        LinearDiscriminantAnalysis(shrinkage="likelihood"),
-        QuadraticDiscriminantAnalysis(),
-        QuadraticDiscriminantAnalysis(shrinkage="auto"),
-        QuadraticDiscriminantAnalysis(reg_param=0.1),
-        QuadraticDiscriminantAnalysis(pooling=0.5),
-        QuadraticDiscriminantAnalysis(shrinkage="oas"),
-        CategoricalNB(),
-        JointTable(max_cells=1 << 62),
-        MixedNB(),
-        MixedNB(calibrate=False),
-        SoftmaxRegression(C=1.0),
-        SoftmaxRegression(alpha=0.01, class_weight="balanced", warm_start=True),
-        SoftmaxRegression(),
-        NBSoftmax(C=1.0, form="centred"),
-        NBSoftmax(C=1.0),
-        NBSoftmax(form="centred"),
-        NBSoftmax(),
-        TfidfTransformer(),
-    ],
-    expected_failed_checks=unavoidable,
+@pytest.mark.parametrize(
+    ("estimator", "check"), [*chosen(EVERY_CHECK), *chosen(OTHER_WAYS, OF_THE_WAY)], ids=named
 )
 def test_scikit_learn_takes_it_for_an_estimator(estimator, check, monkeypatch):
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # or the check of its arrays is skipped

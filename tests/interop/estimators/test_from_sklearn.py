@@ -48,6 +48,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 import textodds
+from pairs import cover, in_turn, turns
 from textodds import from_sklearn
 from textodds.cli import main
 from textodds.data.values import label_of
@@ -201,13 +202,8 @@ def assert_same(model, pipeline, said):
 
 OFTEN = ("multinomial", "bernoulli", "complement", "logistic", "svc")
 CASES = {
-    *((vectoriser, classifier, 5) for vectoriser in VECTORISERS for classifier in OFTEN),
-    *(
-        (vectoriser, classifier, classes)
-        for vectoriser in ("count", "count-binary", "tfidf-log", "hashing-counts")
-        for classifier in CLASSIFIERS
-        for classes in (2, 5)
-    ),
+    *turns([*VECTORISERS], OFTEN, (5, 2), times=2),
+    *cover(("count", "count-binary", "tfidf-log", "hashing-counts"), CLASSIFIERS, (2, 5)),
 }
 
 
@@ -217,6 +213,7 @@ def test_every_vectoriser_and_classifier_gives_the_answers_of_the_pipeline(vecto
     assert_same(from_sklearn(pipeline), pipeline, new_texts(classes))
 
 
+@in_turn(3)
 @pytest.mark.parametrize(
     ("vectoriser", "classifier"),
     [
@@ -410,6 +407,7 @@ def test_any_text_has_the_answers_of_the_pipeline(vectoriser, classifier, said):
         assert label == answer or margin < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vectoriser", ["count", "tfidf", "count-characters", "hashing"])
 @given(said=st.lists(texts, min_size=4, max_size=12), new=st.lists(texts, min_size=1, max_size=4))
 def test_any_texts_to_learn_from_give_the_answers_of_the_pipeline(vectoriser, said, new):

@@ -324,6 +324,7 @@ def test_a_grid_search_reaches_the_choices_and_those_of_its_learner():
     assert learners.fit(np.array(texts), y).best_score_ > 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["multinomial", "softmax"])
 def test_it_is_scored_and_calibrated_by_scikit_learn(learner):
     texts, y = mail()

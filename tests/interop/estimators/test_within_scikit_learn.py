@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, StandardScaler
 
+from pairs import in_turn
 from textodds.interop.estimators import (
     CategoricalNB,
     GaussianNB,
@@ -96,6 +97,7 @@ def test_frames_give_what_arrays_give_and_name_their_columns(numbers, kind):
             model.predict(frame[names[::-1]])
 
 
+@in_turn(2)
 @pytest.mark.parametrize(
     "labels",
     [[3, 10, 200], [-1.0, 0.0, 2.0], ["b", "a", "ä"], [False, True], np.array(["x", "y"], dtype=object)],

@@ -1,6 +1,7 @@
 """Our vectorisers give what scikit-learn's give: any texts, any choices, to the last bit."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from patterns import KERNEL_PATTERNS, OTHER_PATTERNS
@@ -103,18 +104,21 @@ def choices(strategies):
     return st.fixed_dictionaries({}, optional=strategies)
 
 
+@pytest.mark.slow
 @given(choices(COUNT), lists, lists)
 @settings(max_examples=300)
 def test_counts_are_scikit_learns(chosen, texts, others):
     assert_same_life("CountVectorizer", texts, others, **chosen)
 
 
+@pytest.mark.slow
 @given(choices(TFIDF), lists, lists)
 @settings(max_examples=200)
 def test_tfidf_is_scikit_learns(chosen, texts, others):
     assert_same_life("TfidfVectorizer", texts, others, **chosen)
 
 
+@pytest.mark.slow
 @given(choices(HASHING), lists, lists)
 @settings(max_examples=200)
 def test_hashed_counts_are_scikit_learns(chosen, texts, others):

@@ -11,6 +11,7 @@ import pytest
 from same import assert_same, assert_same_deed, assert_same_result, outcome
 from sklearn.feature_extraction import text as theirs
 
+from pairs import in_turn, pairwise
 from textodds.interop import vectorisers as ours
 
 TEXTS = ["Free phone, free calls", "see you at the café", "", "free\tat last 漢字", "été ÉTÉ e\u0301te\u0301"]
@@ -53,6 +54,7 @@ CONTAINERS = {
 }
 
 
+@in_turn(2)
 @every
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_any_container_gives_scikit_learns_rows(name, container):
@@ -71,6 +73,7 @@ ARROW = {
 }
 
 
+@in_turn(2)
 @every
 @pytest.mark.parametrize("container", ARROW)
 @pytest.mark.parametrize("texts", [TEXTS, [*TEXTS, NEW_LETTER]], ids=["kernels", "scikit-learn"])
@@ -79,6 +82,7 @@ def test_arrow_gives_the_rows_of_a_list(name, container, texts):
     assert_same(both(getattr(ours, name), lambda: ARROW[container](texts)), expected)
 
 
+@pairwise
 @every
 @pytest.mark.parametrize("container", ["array", "chunked"])
 @pytest.mark.parametrize(
@@ -89,6 +93,7 @@ def test_arrow_may_go_with_what_is_left_to_scikit_learn(name, container, choices
     assert_same(both(getattr(ours, name), lambda: ARROW[container](TEXTS), **choices), expected)
 
 
+@pairwise
 @every
 @pytest.mark.parametrize("kind", ["array", "chunked"])
 @pytest.mark.parametrize("documents", [["free", None], [1, 2]], ids=["null", "numbers"])
@@ -100,6 +105,7 @@ def test_arrow_without_texts_fails_as_a_list_does(name, kind, documents):
     assert got.error == expected.error
 
 
+@in_turn(3)
 @every
 @pytest.mark.parametrize(
     "document",
@@ -129,6 +135,7 @@ def test_a_document_that_is_no_text_gives_scikit_learns_error(name, document, ch
         assert_same_deed(name, lambda kind, given=documents: kind(**choices).fit(TEXTS).transform(given))
 
 
+@in_turn(2)
 @every
 @pytest.mark.parametrize(
     "documents",
@@ -174,6 +181,7 @@ def test_a_generator_that_breaks_off_gives_its_own_error(name):
     assert assert_same_deed(name, lambda kind: kind().fit_transform(broken())).error is not None
 
 
+@in_turn(2)
 @every
 @pytest.mark.parametrize(
     "choices",
@@ -236,6 +244,7 @@ FORMS = {
 }
 
 
+@pairwise
 @every
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(

@@ -22,7 +22,10 @@ CASES = {
 NUMBERS = {"20newsgroups": 3000, "imdb": 5000, "langid_lingua": 20_000}
 
 
-@pytest.fixture(scope="module", params=NUMBERS)
+LONG = [pytest.param(name, marks=pytest.mark.long) for name in ("20newsgroups", "imdb")]
+
+
+@pytest.fixture(scope="module", params=["langid_lingua", *LONG])
 def texts(request, real_data):
     """Texts to learn from, of all classes, fewer to cut into characters, and others."""
     limit = csv.field_size_limit(1 << 24)  # there are long letters in the news

@@ -10,6 +10,7 @@ from same import assert_same, assert_same_life, assert_same_result
 from sklearn.feature_extraction import text as theirs
 from sklearn.utils import murmurhash3_32
 
+from pairs import in_turn, pairwise
 from textodds.interop import vectorisers as ours
 from textodds.interop.vectorisers.raw_documents import BLOCK, disputed
 
@@ -51,6 +52,7 @@ KERNELS = [
 ]
 
 
+@in_turn(1)
 @every
 @pytest.mark.parametrize("choices", KERNELS, ids=str)
 def test_the_kernels_do_the_work(name, choices, by_scikit_learn):
@@ -75,6 +77,7 @@ def test_the_kernels_do_the_work_where_words_are_left_out(name, choices, by_scik
     assert by_scikit_learn == []
 
 
+@in_turn(1)
 @every
 @pytest.mark.parametrize(
     "pattern", [pattern for pattern in OTHER_PATTERNS if pattern not in (r"(\w)(\w)", r"[b-a]+")]
@@ -85,6 +88,7 @@ def test_other_patterns_are_left_to_scikit_learn(name, pattern, by_scikit_learn)
     assert len(by_scikit_learn) == len(texts)
 
 
+@in_turn(2)
 @every
 @pytest.mark.parametrize("pattern", KERNEL_PATTERNS + OTHER_PATTERNS)
 @pytest.mark.parametrize("lowercase", [True, False])
@@ -117,6 +121,7 @@ MORE = [
 ]
 
 
+@pairwise
 @every
 @pytest.mark.parametrize("threads", ["1", "2", "3"])
 @pytest.mark.parametrize("choices", MORE, ids=lambda choices: ",".join(choices))
@@ -158,6 +163,8 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
+@in_turn(2)
 @every
 @pytest.mark.parametrize("size", LARGE)
 @pytest.mark.parametrize(
@@ -168,6 +175,7 @@ def test_large_texts_give_scikit_learns_rows(name, size, choices):
     assert_same_result(name, lambda kind: kind(**choices).fit(LARGE[size][:1]).transform(LARGE[size]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "dtype", [np.int8, np.uint8, np.int16, np.int32, np.uint64, bool, np.float32, complex, "f8"]
 )
@@ -178,6 +186,7 @@ def test_counts_beyond_a_dtype_wrap_as_in_scikit_learn(dtype):
     assert_same_life("HashingVectorizer", texts, dtype=dtype, norm=None, n_features=8)
 
 
+@in_turn(1)
 @pytest.mark.parametrize("n_features", [1, 7, 1000, 2**20, 2**21 - 1, 2**24, 2**24 + 1])
 @pytest.mark.parametrize("alternate_sign", [True, False])
 def test_the_hash_without_a_positive_twin_is_scikit_learns(n_features, alternate_sign):
@@ -203,6 +212,7 @@ def test_counts_that_cancel_stay_as_scikit_learn_has_them():
 TIES = [f"w{i % 211} w{i % 199} x{i % 307} shared" for i in range(400)]
 
 
+@in_turn(2)
 @pytest.mark.parametrize("max_features", [1, 2, 50, 100, 200, 400, 517, 518, 519])
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32, np.int8])
 def test_of_equally_frequent_words_the_same_are_kept(max_features, dtype):
@@ -231,6 +241,7 @@ def in_dispute():
     return "".join(map(disputed, range((sys.maxunicode + 1) // BLOCK)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "choices",
     [
@@ -258,6 +269,7 @@ def test_every_character_that_is_not_in_dispute_gives_scikit_learns_rows(choices
     assert_same(found, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", ["a{}Σ", "aΣ{}a", "{}Σ", "aΣ{}"])
 def test_a_sigma_beside_any_character_gives_scikit_learns_words(context):
     strange = set(in_dispute())

@@ -22,6 +22,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from pairs import in_turn, pairwise, turns
 from textodds.interop import vectorisers as ours
 
 
@@ -134,8 +135,8 @@ BAD_COUNTS = [
 
 @pytest.mark.parametrize(
     ("name", "choices"),
-    [(name, choices) for name in NAMES for choices in BAD]
-    + [(name, choices) for name in LEARN for choices in BAD_COUNTS]
+    turns(NAMES, BAD)
+    + turns(LEARN, BAD_COUNTS)
     + [("HashingVectorizer", {"n_features": n}) for n in (0, -1, 2**31, 1.5)]
     + [(name, {"norm": "max"}) for name in ("HashingVectorizer", "TfidfVectorizer")],
     ids=told,
@@ -158,6 +159,7 @@ def test_parameters_are_not_checked_where_that_is_switched_off(name, choices):
         assert_same_result(name, lambda kind: small(kind, **choices).fit_transform(TEXTS))
 
 
+@in_turn(2)
 @every
 @pytest.mark.parametrize(
     "choices",
@@ -354,6 +356,7 @@ def test_a_vocabulary_that_is_given_needs_no_fit(name, vocabulary):
     assert_same_result(name, lambda kind: state(kind(**choices).fit(TEXTS)))
 
 
+@pairwise
 @learning
 @pytest.mark.parametrize(
     "vocabulary", [["", "see"], ["see", ""], ["at", "", "see"], ["", "at", "see"], {"see": 2, "": 1, "at": 0}]
@@ -406,6 +409,7 @@ def test_words_are_found_again(name, choices):
 # Copies
 
 
+@in_turn(2)
 @learning
 @pytest.mark.parametrize("looked_at", [False, True])
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
@@ -512,6 +516,7 @@ OVERRIDES = {
 }
 
 
+@in_turn(1)
 @every
 @pytest.mark.parametrize("method", OVERRIDES)
 @pytest.mark.parametrize("documents", [TEXTS, [text.encode() for text in TEXTS]], ids=["str", "bytes"])
@@ -534,6 +539,7 @@ def test_a_subclass_may_override_how_characters_are_joined(name, method):
     assert_same_result(name, overridden)
 
 
+@in_turn(1)
 @every
 @pytest.mark.parametrize("method", OVERRIDES)
 def test_a_method_of_one_object_may_be_replaced(name, method):
@@ -593,6 +599,7 @@ CALLABLES = [
 ]
 
 
+@in_turn(1)
 @every
 @pytest.mark.parametrize("choices", CALLABLES, ids=range(len(CALLABLES)))
 def test_callables_are_called(name, choices):

@@ -11,6 +11,8 @@ from same import assert_same_deed, assert_same_result
 from scipy import sparse
 from sklearn import config_context
 
+from pairs import pairwise
+
 TEXTS = ["free phone free calls", "see you at the café", "free at last", "", "you see the phone"]
 COUNTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 3, 0, 0], [0, 70, 1, 0]])
 
@@ -67,6 +69,7 @@ FORMS = {
 }
 
 
+@pytest.mark.slow
 @given(weights, numbers, st.sampled_from(sorted(FORMS)), st.booleans(), st.data())
 @settings(max_examples=200)
 def test_weights_are_scikit_learns(choices, counts, form, is_array, data):
@@ -86,6 +89,7 @@ def test_weights_are_scikit_learns(choices, counts, form, is_array, data):
     assert_same_deed("TfidfTransformer", weighed)
 
 
+@pairwise
 @pytest.mark.parametrize("copy", [True, False])
 @pytest.mark.parametrize("form", ["matrix", "array", "columns", "array of columns", "shuffled", "dense"])
 @pytest.mark.parametrize("dtype", [np.int64, np.float64, np.float32])

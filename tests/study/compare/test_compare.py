@@ -330,6 +330,7 @@ class Page(html.parser.HTMLParser):
         self.text += data
 
 
+@pytest.mark.slow
 def test_the_page_needs_nothing_but_itself(whole, tmp_path):
     page = Page(whole.html(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == whole.html()
@@ -349,6 +350,7 @@ def test_a_page_of_one_model_has_no_tests_or_curves(mail):
     assert page.names.count("svg") == 2
 
 
+@pytest.mark.slow
 def test_names_from_data_are_escaped(mail):
     texts, labels = mail
     odd = [{"ham": "<b>ham</b>", "spam": "spam & eggs"}[label] for label in labels]

@@ -33,6 +33,7 @@ def test_one_that_falls_back_at_the_end_has_not_overtaken():
     assert math.isinf(crossing(SIZES, np.array([1.0, 1.0, 1.0, -0.1])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["error", "log_loss"])
 def test_a_model_that_starts_worse_and_ends_better_overtakes(measure):
     """Of 20,000 rows one that is better by 3 points stays so however these are drawn."""
@@ -44,6 +45,7 @@ def test_a_model_that_starts_worse_and_ends_better_overtakes(measure):
     assert found.at == pytest.approx(math.sqrt(100 * 1000), rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_interval_widens_as_held_out_rows_get_fewer():
     widths = []
     for n in (20_000, 500):
@@ -53,6 +55,7 @@ def test_the_interval_widens_as_held_out_rows_get_fewer():
     assert widths[0] < widths[1]
 
 
+@pytest.mark.slow
 def test_the_interval_widens_with_the_spread_of_repeats():
     steady = of_errors([0.3, 0.25, 0.2, 0.2])
     second = of_errors([0.45, 0.3, 0.15, 0.1])
@@ -67,6 +70,7 @@ def test_the_interval_widens_with_the_spread_of_repeats():
     assert wide[1] / wide[0] > narrow[1] / narrow[0]
 
 
+@pytest.mark.slow
 def test_one_that_is_never_ahead_does_not_overtake():
     found = overtaking("error", ("a", of_errors([0.2] * 4)), ("b", of_errors([0.3] * 4)))
     assert math.isinf(found.at)
@@ -76,6 +80,7 @@ def test_one_that_is_never_ahead_does_not_overtake():
     )
 
 
+@pytest.mark.slow
 def test_one_that_is_always_ahead_is_so_from_the_smallest_size():
     found = overtaking("error", ("a", of_errors([0.3] * 4)), ("b", of_errors([0.2] * 4)))
     assert found.at == 0.0

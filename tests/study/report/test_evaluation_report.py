@@ -19,6 +19,8 @@ from textodds.study.report.evaluation_page import calibration_interval, evaluati
 
 from .pages import harmless
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["free phone", "free prize now", "win a prize", "see you at six", "lunch at six?", "are you home"]
 LABELS = ["spam"] * 3 + ["ham"] * 3
 NASTY = '<img src=x onerror="alert(1)">'

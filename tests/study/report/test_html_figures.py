@@ -13,6 +13,8 @@ from textodds.study.report.picture import COLOURS, DASHES
 
 from .pages import Page, filled, harmless
 
+pytestmark = pytest.mark.slow
+
 LABELS = ["<b>bold</b> & $x$", "עברית", "日本語", "_hidden", "हिन्दी\x07\n", "x" * 40]
 
 

@@ -9,6 +9,8 @@ from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.study.report import boundaries, densities
 from textodds.study.report.picture import COLOURS, MARKERS, STYLES
 
+pytestmark = pytest.mark.slow
+
 mpl = pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -7,7 +7,9 @@ import textodds
 pytestmark = pytest.mark.realdata
 
 
-@pytest.mark.parametrize("name", ["sms_spam", "reuters_r8", "mr"])
+@pytest.mark.parametrize(
+    "name", ["sms_spam", *(pytest.param(name, marks=pytest.mark.long) for name in ("reuters_r8", "mr"))]
+)
 def test_the_chosen_model_is_not_worse_than_naive_bayes_or_softmax_of_words(real_data, name):
     """By log-loss on texts that nothing was chosen by; a hundredth is within what few test texts can tell."""
     train, test = real_data(name)

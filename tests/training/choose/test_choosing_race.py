@@ -27,6 +27,8 @@ from textodds.training.choose.trial import Trial, Trials
 
 from .made_up import drawn, misleading
 
+pytestmark = pytest.mark.slow
+
 GENEROUS = 600.0
 
 

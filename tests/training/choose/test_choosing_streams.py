@@ -18,6 +18,7 @@ def passing():
     yield from zip(TEXTS, LABELS, strict=True)
 
 
+@pytest.mark.slow
 def test_a_stream_gives_the_model_that_a_list_gives(texts):
     given = {"learner": ["multinomial", "softmax"], "features": ["words", "pairs"]}
     model = textodds.train(*texts, **given)
@@ -26,6 +27,7 @@ def test_a_stream_gives_the_model_that_a_list_gives(texts):
     np.testing.assert_array_equal(again.predict_proba(FRESH), model.predict_proba(FRESH))
 
 
+@pytest.mark.slow
 def test_of_a_stream_that_memory_does_not_hold_counts_are_chosen_among_and_all_rows_learned():
     model = textodds.train(passing(), learner="auto", features=["words", "pairs"], memory=50_000_000)
     assert any("softmax" in line["name"] for line in model.info["chosen"]["tried"])
@@ -43,6 +45,7 @@ def test_softmax_that_is_asked_for_learns_all_rows_of_a_stream_whatever_memory_t
     assert "chosen" not in model.info
 
 
+@pytest.mark.slow
 def test_an_open_recipe_learns_all_rows_of_a_stream(texts):
     model = textodds.train(iter(zip(*texts, strict=True)), learner="nb-softmax")
     assert model.info["documents"] == 300
@@ -67,6 +70,7 @@ def test_a_source_that_can_be_read_again_is(tmp_path):
     assert textodds.train(path, **given).info["documents"] == N
 
 
+@pytest.mark.slow
 def test_rows_that_are_refused_are_counted_once_though_the_file_is_read_twice(tmp_path):
     path = tmp_path / "d.csv"
     rows = [f"{text},{label}" for text, label in zip(TEXTS[:300], LABELS, strict=False)]

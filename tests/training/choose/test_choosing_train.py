@@ -13,6 +13,8 @@ from textodds.training.choose.race import FIRST
 
 from .made_up import drawn, misleading
 
+pytestmark = pytest.mark.slow
+
 FRESH = drawn(400, seed=1)
 GENEROUS = 600
 

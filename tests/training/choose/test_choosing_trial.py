@@ -55,6 +55,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_all_candidates_are_asked_about_the_same_texts_in_the_same_order(pooled, texts, case):
     pool = pooled(*CASES[case](*texts))
@@ -87,6 +88,7 @@ def loss_by_hand(log_p, codes, weights):
     return -np.average(log_p[np.arange(len(codes)), codes][counts], weights=weights[counts])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", COUNTS)
 @pytest.mark.parametrize("case", [name for name in CASES if name != "a class without weight"])
 def test_of_counts_loss_and_accuracy_are_those_of_training_without_the_held_out_texts(
@@ -176,6 +178,7 @@ def test_the_penalty_that_was_found_is_in_the_recipe_and_one_that_is_given_stays
     assert tried(pool, (SoftmaxLearner(alpha=0.1),))["softmax"].recipe.learner.C is None
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_finds_the_same(pooled, texts):
     pool = pooled(*texts)
     for one in candidates(Pins(LEARNERS, ("characters",))):
