@@ -21,8 +21,8 @@ from textodds.cli.options import (
 from textodds.cli.output import as_json, counted, echo, say
 from textodds.cli.progress import watched
 from textodds.errors import BadRow, InputError, MissingColumn
+from textodds.model.base import IdFilter
 from textodds.model.file import load
-from textodds.model.updates import IdFilter
 
 SAID = '--say "win a free phone" --label-is spam'
 

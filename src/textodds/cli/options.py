@@ -166,7 +166,13 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
 def text_option() -> Callable[[F], F]:
     """``--text``, which may be given several times."""
     about = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
-    return option("Data", "--text", metavar="COLUMN", multiple=True, help=about)
+    return option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=about)
+
+
+def _one_or_several(
+    context: click.Context, param: click.Parameter, given: tuple[str, ...]
+) -> str | tuple[str, ...] | None:
+    return given if len(given) > 1 else next(iter(given), None)
 
 
 def label_option() -> Callable[[F], F]:
@@ -187,10 +193,7 @@ def bad_rows_option() -> Callable[[F], F]:
 
 def reading_of(options: Reading) -> Reading:
     """Of the options of a command those for reading data."""
-    reading = {name: value for name, value in options.items() if name in READ_OPTIONS}
-    if isinstance(texts := reading.get("text"), tuple) and len(texts) < 2:
-        reading["text"] = texts[0] if texts else None
-    return reading  # type: ignore[return-value]
+    return {name: value for name, value in options.items() if name in READ_OPTIONS}  # type: ignore[return-value]
 
 
 def paths_of(data: Sequence[str], query: str | None) -> str | list[Path] | None:

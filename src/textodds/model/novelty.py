@@ -16,7 +16,7 @@ from textodds.judge.novelty import Familiarity, Typical, log_coefficient
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.linear import log, log_joint
 from textodds.learn.naive_bayes import CountLearner
-from textodds.model.updates import T, UpdatableModel
+from textodds.model.base import BaseModel, T
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
@@ -48,17 +48,13 @@ class _Density(Protocol[S]):
     def forgetting(self, sample: Sequence[S]) -> Iterator[tuple[_Density[S], Batch]]: ...
 
 
-class DensityModel(UpdatableModel[T], Generic[T, S]):
+class DensityModel(BaseModel[T], Generic[T, S]):
     """What a model says of how probable and how familiar a text or a row is."""
 
     @property
     @abstractmethod
     def density(self) -> _Density[S]:
         """The model as a distribution, if it is one."""
-
-    @abstractmethod
-    def _batches(self, data: object) -> Iterable[Batch]:
-        """Batches of texts or rows without labels."""
 
     def log_joint(self, data: object, labels: Sequence[str] | None = None) -> Floats:
         """``log p(x, class)`` with all constants: of every class (N, K), or of each row's label (N,)."""

@@ -18,10 +18,10 @@ from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.registry import Prior
-from textodds.model.base import OTHERS, BaseModel, Prediction
+from textodds.model.base import OTHERS, Prediction
 from textodds.model.blocks import Block, ColumnChoice, TableTally, block_of_dict
 from textodds.model.leave_one_out import class_numbers
-from textodds.model.novelty import Surprise, forgettable_parts
+from textodds.model.novelty import DensityModel, Surprise, forgettable_parts
 from textodds.stats.sample import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ class TableExplanation:
     columns: tuple[tuple[str, object, float], ...]  # name, value, contribution; the strongest first
 
 
-class TableModel(BaseModel[TableTally, SampleRow]):
+class TableModel(DensityModel[TableTally, SampleRow]):
     """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
 
     What it has learned are counts and moments (`tally`), which add and subtract.

@@ -17,7 +17,7 @@ from textodds.learn.recipe import Recipe
 from textodds.learn.registry import LEARNERS, Learner, resolved
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
-from textodds.model.leave_one_out import calibrate_held_out
+from textodds.model.leave_one_out import calibrate_held_out, model_of_counts, must_be_choosable
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of
 from textodds.spark.progress import tasks_told
@@ -27,7 +27,6 @@ from textodds.training.choose import Pool, candidates, chosen, open_candidates, 
 from textodds.training.choose.candidates import candidate_of
 from textodds.training.choose.race import ENOUGH
 from textodds.training.choose.trial import Trials
-from textodds.training.from_counts import model_of_counts, must_be_choosable
 from textodds.training.plan import Plan, must_know_typical, plan_of
 
 if TYPE_CHECKING:

@@ -15,12 +15,11 @@ from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import Recipe, selected
-from textodds.model.leave_one_out import calibrate_held_out
+from textodds.model.leave_one_out import calibrate_held_out, model_of_counts, must_be_choosable
 from textodds.model.text_model import TextModel
 from textodds.stats.sample import TYPICAL, HashSample
 from textodds.stats.tally import Counts, Tally, checked_threads
 from textodds.text import Vocabulary
-from textodds.training.from_counts import model_of_counts, must_be_choosable
 from textodds.training.plan import (
     Plan,
     must_know_typical,

@@ -20,8 +20,8 @@ from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores, Path
 from textodds.learn.softmax.regression import NBSoftmaxLearner, PenalisedLearner, SoftmaxLearner, path_of
+from textodds.model.leave_one_out import model_of_counts
 from textodds.stats.tally import Tally
-from textodds.training.from_counts import model_of_counts
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
