@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 import textodds
 from textodds.data.batch import BETWEEN_FIELDS
-from textodds.errors import InputError
+from textodds.errors import InputError, MissingColumn
 from textodds.model.explain.place import placed_terms
 from textodds.text import TextSettings
 
@@ -112,3 +114,118 @@ def test_fields_in_buckets_are_told_apart():
 def test_names_that_cannot_tell_fields_apart_are_refused(names):
     with pytest.raises(InputError, match="fields"):
         TextSettings(fields=names)
+
+
+def mails(n: int = 240) -> list[dict[str, str]]:
+    subjects, bodies, labels = documents(n)
+    rows = zip(subjects, bodies, labels, strict=True)
+    return [{"Subject": subject, "Body": body, "kind": label} for subject, body, label in rows]
+
+
+def as_csv(rows, path):
+    pandas.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+FORMS = {
+    "dicts": lambda rows, folder: rows,
+    "a dict of columns": lambda rows, folder: {name: [row[name] for row in rows] for name in rows[0]},
+    "pandas": lambda rows, folder: pandas.DataFrame(rows),
+    "arrow": lambda rows, folder: pyarrow.Table.from_pylist(rows),
+    "CSV": lambda rows, folder: as_csv(rows, folder / "mail.csv"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_columns_of_any_source_are_the_fields_of_one_model(form, tmp_path):
+    rows = mails()
+    source = FORMS[form](rows, tmp_path)
+    model = textodds.train(source, text=["subject", "body"], label="kind")
+    subjects, bodies, labels = documents()
+    by_hand = textodds.train(joined(subjects, bodies), labels, fields=FIELDS)
+    assert np.array_equal(
+        model.predict_proba(rows_without_label(rows)), by_hand.predict_proba(joined(subjects, bodies))
+    )
+    assert [column.name for column in model.schema.columns] == ["Subject", "Body"]
+    assert model.schema.label == "kind"
+    assert model.evaluate(source).as_dict() == by_hand.evaluate(joined(subjects, bodies), labels).as_dict()
+
+
+def rows_without_label(rows):
+    return [{"subject": row["Subject"], "body": row["Body"]} for row in rows]
+
+
+def test_columns_that_are_joined_are_one_text(tmp_path):
+    rows, (subjects, bodies, labels) = mails(), documents()
+    model = textodds.train(as_csv(rows, tmp_path / "mail.csv"), text="Subject+Body", label="kind")
+    by_hand = textodds.train([f"{a}\n{b}" for a, b in zip(subjects, bodies, strict=True)], labels)
+    assert model.top_words("spam") == by_hand.top_words("spam")
+    assert (
+        model.evaluate(tmp_path / "mail.csv").accuracy
+        == by_hand.evaluate([f"{a}\n{b}" for a, b in zip(subjects, bodies, strict=True)], labels).accuracy
+    )
+
+
+def test_a_separator_in_the_data_moves_nothing_to_another_column():
+    rows = [*mails(), {"Subject": "free\x1fphone", "Body": "six", "kind": "ham"}]
+    model = textodds.train(rows, text=["Subject", "Body"], label="kind")
+    own = model.tally.table(["Subject:phone", "Body:phone"])
+    plain = textodds.train(mails(), text=["Subject", "Body"], label="kind")
+    before = plain.tally.table(["Subject:phone", "Body:phone"])
+    assert str(own) != str(before)
+    assert model.row_of({"Subject": "free\x1fphone", "Body": "six"}) == "free phone\x1fsix"
+
+
+def test_a_model_of_one_column_reads_that_column_again(tmp_path):
+    rows = [{**row, "text": "another"} for row in mails()]
+    path = as_csv(rows, tmp_path / "mail.csv")
+    model = textodds.train(path, text="Body", label="kind")
+    model.save(tmp_path / "m.textodds")
+    model = textodds.load(tmp_path / "m.textodds")
+    bodies, labels = [row["Body"] for row in rows], [row["kind"] for row in rows]
+    assert model.evaluate(path).as_dict() == model.evaluate(bodies, labels).as_dict()
+    assert model.evaluate(path, text="text").accuracy < model.evaluate(path).accuracy
+    others = as_csv([{"text": row["Body"], "label": row["kind"]} for row in rows], tmp_path / "other.csv")
+    assert model.evaluate(others).accuracy == model.evaluate(path).accuracy  # by the usual names
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("free phone", "the model reads the columns subject, body"),
+        ({"subject": "free", "bdy": "six"}, "there is no column `bdy`; did you mean `body`"),
+        (3, "a text must be str"),
+    ],
+)
+def test_a_text_without_its_columns_is_refused(text, problem):
+    subjects, bodies, labels = documents()
+    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS)
+    for ask in (model, model.explain, lambda text: model.predict([text])):
+        with pytest.raises(InputError, match=problem):
+            ask(text)
+
+
+def test_a_model_of_columns_learns_and_forgets_them():
+    rows = mails()
+    model = textodds.train(rows, text=["Subject", "Body"], label="kind", calibrate=False)
+    before = model.predict_proba([{"Subject": "free", "Body": "six"}])
+    more = {"Subject": "free free", "Body": "prize"}
+    assert model.learn(more, "spam") == 1
+    assert not np.array_equal(model.predict_proba([{"Subject": "free", "Body": "six"}]), before)
+    assert model.forget([more], ["spam"]) == 1
+    assert np.array_equal(model.predict_proba([{"Subject": "free", "Body": "six"}]), before)
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(MissingColumn, match="Topic"):
+        textodds.train(mails(), text=["Subject", "Topic"], label="kind")
+    with pytest.raises(InputError, match="twice"):
+        textodds.train(mails(), text=["Subject", "Subject"], label="kind")
+
+
+def test_compare_and_audit_take_columns_apart():
+    rows = mails()
+    found = textodds.compare(rows, text=["Subject", "Body"], label="kind", models="multinomial", sizes=())
+    assert found.rows[0].evaluation.n == 48
+    doubtful = textodds.audit(rows, text=["Subject", "Body"], label="kind")
+    assert doubtful is not None

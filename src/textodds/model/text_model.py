@@ -142,10 +142,14 @@ class TextModel(DensityModel[Tally, Example]):
 
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
         """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""
-        first = data[0][0] if isinstance(data[0], list) and data[0] else None
-        if self.recipe.settings.fields and reading.get("text") is None and not isinstance(first, str):
-            reading = reading | {"text": list(self.recipe.settings.fields)}
-        return read(*data, labelled=labelled, like=self.schema, **reading)
+        given, *beside = data
+        if self.recipe.settings.fields and reading.get("text") is None:
+            has_labels = bool(beside) and beside[0] is not None
+            if isinstance(given, list) and (has_labels or all(isinstance(text, str) for text in given)):
+                given = [self.row_of(text) for text in given]
+            else:
+                reading = reading | {"text": list(self.recipe.settings.fields)}
+        return read(given, *beside, labelled=labelled, like=self.schema, **reading)
 
     def row_of(self, text: object) -> str:
         """One text as the model reads it: of several columns, which are given by name, a text of fields."""

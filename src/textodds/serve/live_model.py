@@ -78,6 +78,11 @@ def _of_texts(private: str, path: Path) -> TextModel:
             f"`{path}` is a model of tables, and the service reads texts",
             hint="serve a model that was trained on texts",
         )
+    if fields := model.recipe.settings.fields:
+        raise Unsupported(
+            f"`{path}` reads the columns {', '.join(fields)}, and the service reads one text at a time",
+            hint=f"train it on the columns joined: `--text {'+'.join(fields)}`",
+        )
     return model
 
 

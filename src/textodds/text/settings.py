@@ -259,11 +259,11 @@ def checked_fields(names: Sequence[str]) -> tuple[str, ...]:
         isinstance(name, str) and name[:1] not in ("", "~") for name in names
     ):
         raise InputError(f"fields are the names of two columns or more, not {names!r}")
-    if len(names) == 1 or len(set(names)) < len(names):
-        raise InputError(
-            f"fields must be two or more, each of its own name, not {', '.join(map(repr, names))}",
-            hint="a text of one column has no fields",
-        )
+    if len(names) == 1:
+        raise InputError(f"fields are two or more, not {names[0]!r} alone", hint="leave fields out")
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InputError(f"`{name}` is named twice among the fields of a text", hint="name each once")
     return tuple(names)
 
 
