@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow
 import pytest
 import unbatched
 from tabled import FORMS, read_table, rows
@@ -30,24 +31,23 @@ def test_columns_that_are_joined_are_one_text(form, tmp_path):
 
 
 @every_form
-def test_several_columns_of_texts_are_a_table_of_these_alone(form, tmp_path):
+def test_several_columns_of_texts_are_fields_of_one(form, tmp_path):
     source = read(form(tmp_path, MAIL), text=["subject", "body"], label="kind", weight="cost")
-    assert not source.is_of_texts
-    assert rows(source) == [
-        {"Subject": subject, "body": body, "LABEL": label, "WEIGHT": weight}
-        for subject, body, label, weight in zip(*list(MAIL.values())[1:], strict=True)
-    ]
+    assert source.is_of_texts
+    texts = [text.replace("\n", "\x1f", 1) for text in JOINED]
+    assert unbatched.rows(source) == list(zip(texts, MAIL["kind"], MAIL["cost"], strict=True))
     assert source.schema == Schema(
         (Column("Subject", "text", "given"), Column("body", "text", "given")), "kind"
     )
 
 
 @every_form
-def test_a_schema_with_a_joined_column_reads_it_again(form, tmp_path):
-    schema = read(MAIL, text=["subject+body", "kind"], labelled=False).schema
-    assert [column.name for column in schema.columns] == ["Subject+body", "kind"]
-    got = [row["Subject+body"] for row in rows(form(tmp_path, MAIL), schema=schema, labelled=False)]
-    assert got == JOINED
+def test_the_columns_of_an_earlier_source_are_read_again(form, tmp_path):
+    earlier = read(MAIL, text="subject+body", label="kind").schema
+    again = read(form(tmp_path, {**MAIL, "text": ["other"] * 3, "label": ["other"] * 3}), like=earlier)
+    assert pairs(again) == list(zip(JOINED, MAIL["kind"], strict=True))
+    others = read({"text": ["a"], "label": ["b"]}, like=earlier)
+    assert pairs(others) == [("a", "b")]
 
 
 @every_form
@@ -72,10 +72,13 @@ def test_a_null_among_joined_columns_is_empty_and_nothing_but_nulls_is_a_bad_row
 
 def test_a_missing_text_among_several_is_empty():
     columns = {"a": ["x", None], "b": [None, "y"], "label": ["1", "2"]}
-    assert rows(columns, text=["a", "b"], columns=None) == [
-        {"a": "x", "b": "", "LABEL": "1"},
-        {"a": "", "b": "y", "LABEL": "2"},
-    ]
+    assert read_pairs(columns, text=["a", "b"]) == [("x\x1f", "1"), ("\x1fy", "2")]
+
+
+def test_what_parts_columns_is_a_blank_within_them():
+    columns = {"a": ["x\x1fy"], "b": ["z"], "label": ["1"]}
+    for source in (columns, pyarrow.table(columns)):
+        assert read_pairs(source, text=["a", "b"]) == [("x y\x1fz", "1")]
 
 
 def test_a_column_called_like_a_join_is_that_column(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 import textodds
 from model_files import parts, put_together
 from textodds.data import Batch, Source
+from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, ModelFileError
 from textodds.learn.calibration import Calibration, log_loss
@@ -299,7 +300,7 @@ def source_of(texts, labels, cuts):
     def batches(rejects, progress):
         return (Batch(texts[a:b], labels[a:b], None) for a, b in itertools.pairwise(edges) if a < b)
 
-    return Source("some batches", batches, Rejects("stop", None, "some batches"))
+    return Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop", None, "rows"))
 
 
 def test_threads_and_the_cut_of_batches_do_not_matter():

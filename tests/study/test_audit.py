@@ -7,6 +7,7 @@ import pytest
 
 import textodds
 from textodds.data import Batch, Source, read
+from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, Unsupported
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
@@ -82,7 +83,7 @@ def test_rows_are_numbered_across_batches(cuts):
     def batches(rejects, progress):
         return (Batch(texts[a:b], made[a:b], None) for a, b in itertools.pairwise(edges))
 
-    source = Source("some batches", batches, Rejects("stop", None, "some batches"))
+    source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop", None, "rows"))
     found = audit(source, learner=MultinomialLearner(), most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
     assert all(suspect.text == texts[suspect.row - 1] for suspect in found.suspects)
@@ -153,7 +154,7 @@ def test_models_that_do_not_rest_on_counts_alone_are_refused_before_anything_is_
     def batches(rejects, progress):
         raise AssertionError("it was read")
 
-    source = Source("some batches", batches, Rejects("stop", None, "some batches"))
+    source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop", None, "rows"))
     with pytest.raises(Unsupported, match="takes counts"):
         audit(source, **recipe)
 

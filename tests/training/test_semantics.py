@@ -12,6 +12,7 @@ import textodds
 from pairs import in_turn
 from textodds import TextSettings
 from textodds.data import Batch, Source
+from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, NegativeCount, NoData, TextoddsError, Unsupported, VocabularyPruned
 from textodds.learn import naive_bayes as core
@@ -747,7 +748,7 @@ def test_transformed_documents_of_a_class_that_lost_a_word_do_not_count_for_anot
 
     fitted, fit = [], core.fit
     monkeypatch.setattr(core, "fit", lambda learner, counts: fitted.append(counts) or fit(learner, counts))
-    source = Source("two batches", batches, Rejects("stop", None, "two batches"))
+    source = Source(ColumnRequest.without_names(), "two batches", batches, Rejects("stop", None, "rows"))
     with pytest.warns(VocabularyPruned):
         model = train_on(source, Plan(ComplementLearner(transform=True), None, {}, threads=1, memory=1 << 16))
     (v,) = model.vocabulary.find(["v7"])

@@ -403,7 +403,7 @@ def _compare_answers(
             changed[was[i], now[i]] += 1
             sure = (min(p[i], q[i]), -(n + i))
             if len(best) < top or sure > best[0][:2]:
-                (content,) = rows_as_given(mine, [i])
+                (content,) = rows_as_given(a, mine, [i])
                 example = ChangedDecision(n + i + 1, content, (was[i], p[i]), (now[i], q[i]), truth[i])
                 (heapq.heappush if len(best) < top else heapq.heappushpop)(best, (*sure, example))
         n += len(mine)

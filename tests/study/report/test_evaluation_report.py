@@ -91,7 +91,7 @@ def test_areas_are_those_of_scikit_learn():
 def test_the_surest_mistakes_are_kept_in_order_with_their_rows(mail):
     texts = [f"free prize {'prize ' * (i % 7)}{i}" for i in range(200)]
     labels = ["ham" if i % 3 else "spam" for i in range(200)]
-    collector = EvaluationCollector(mail.classes_)
+    collector = EvaluationCollector(mail)
     for start in range(0, 200, 37):
         part = slice(start, start + 37)
         batch = next(iter(read(texts[part], labels[part])))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textodds.model.explain import Explanation
     from textodds.stats.tally import Tally
 
-SETTINGS = frozenset(field.name for field in fields(TextSettings)) - {"count_unknown", "hash_seed"}
+SETTINGS = frozenset(field.name for field in fields(TextSettings)) - {"count_unknown", "hash_seed", "fields"}
 """Parameters that are fields of `TextSettings`; None leaves them as is usual for the learner."""
 
 RECIPE = ("unknown", "min_df", "max_df", "max_features", "weighting", "sklearn")

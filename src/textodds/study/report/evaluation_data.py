@@ -13,12 +13,12 @@ from textodds.data import Batch
 from textodds.data.batch import taken
 from textodds.judge.evaluation import Evaluation, Scored, evaluate
 from textodds.learn.forms.linear import log_softmax
+from textodds.model.text_model import TextModel
 from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
 
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
-    from textodds.model.text_model import TextModel
 
 Floats = NDArray[np.float64]
 Watcher = Callable[[Sequence[str], Floats], None]
@@ -58,14 +58,15 @@ class EvaluationData:
 class EvaluationCollector:
     """Looks at scored rows as they pass, and keeps what a report needs of them."""
 
-    def __init__(self, classes: Sequence[str], *, mistakes: int = MISTAKES) -> None:
-        self._classes, self._most = tuple(classes), mistakes
+    def __init__(self, model: TextModel | TableModel, *, mistakes: int = MISTAKES) -> None:
+        self._model, self._classes, self._most = model, model.classes_, mistakes
+        classes = model.classes_
         self._of_class = [RankingCounts() for _ in classes] if 1 < len(classes) <= MOST else []
         self._of_answers = RankingCounts()
         self._mistakes: list[tuple[float, int, Mistake]] = []  # sureness, row
         self._seen = 0
 
-    def add(self, batch: Any, labels: Sequence[str], log_posterior: Floats) -> None:
+    def add(self, batch: Batch, labels: Sequence[str], log_posterior: Floats) -> None:
         """Look at a batch with its true labels and log-posteriors (N, K)."""
         if not len(labels):
             return
@@ -81,7 +82,7 @@ class EvaluationCollector:
         self._seen += len(labels)
 
     def _keep(
-        self, batch: Any, labels: Sequence[str], answer: NDArray[np.intp], sureness: Floats, wrong: Any
+        self, batch: Batch, labels: Sequence[str], answer: NDArray[np.intp], sureness: Floats, wrong: Any
     ) -> None:
         """Keep the surest of the wrong rows, if they are surer than those that are kept."""
         if len(self._mistakes) == self._most:
@@ -89,7 +90,7 @@ class EvaluationCollector:
         surest = wrong[np.argsort(-sureness[wrong], kind="stable")[: self._most]].tolist()
         if not surest:
             return
-        for i, given in zip(surest, rows_as_given(batch, surest), strict=True):
+        for i, given in zip(surest, rows_as_given(self._model, batch, surest), strict=True):
             probability = float(1.0 / (1.0 + np.exp(-sureness[i])))
             row = self._seen + i + 1
             mistake = Mistake(row, labels[i], self._classes[answer[i]], probability, given)
@@ -111,7 +112,7 @@ def measured(
     model: TextModel | TableModel, batches: Iterable[Any], watcher: Watcher | None = None
 ) -> tuple[Evaluation, EvaluationData]:
     """The quality of a model on labelled batches, and what a report needs besides, in one pass."""
-    collector = EvaluationCollector(model.classes_)
+    collector = EvaluationCollector(model)
 
     def scored() -> Iterator[Scored]:
         for batch in batches:
@@ -144,9 +145,9 @@ def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
     return np.asarray(odds)
 
 
-def rows_as_given(batch: Any, rows: list[int]) -> list[Any]:
+def rows_as_given(model: TextModel | TableModel, batch: Batch, rows: list[int]) -> list[Any]:
     """Texts of a batch, or rows of a table as dicts, with None for what is missing."""
-    if isinstance(batch, Batch):
+    if isinstance(model, TextModel):
         return list(taken(batch.texts, rows) or ())
     columns = {
         name: [None if np.isnan(values[i]) else float(values[i]) for i in rows]
