@@ -248,7 +248,7 @@ def portions(batches: Iterable[Batch], classes: int) -> Iterator[Batch]:
             yield batch.take(range(start, min(start + most, len(batch))))
 
 
-IN_PYTHON = ("descent", "calibrate", "count_unknown")
+IN_PYTHON = ("descent", "calibrate", "count_unknown", "fields")
 """Settings that the command line has elsewhere, or not at all."""
 
 

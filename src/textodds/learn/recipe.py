@@ -28,7 +28,7 @@ OF_WEIGHTING = {"frequency": "frequency", "idf": "idf", "smooth": "smooth", "uni
 """Settings of what occurrences are worth, and the field of `Weighting` that each is."""
 
 OF_TEXTS = (
-    *(each.name for each in fields(TextSettings) if each.name != "count_unknown"),
+    *(each.name for each in fields(TextSettings) if each.name not in ("count_unknown", "fields")),
     *(each.name for each in fields(Selection)),
     *("unknown", "sklearn"),
     *OF_WEIGHTING,
