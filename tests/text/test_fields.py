@@ -229,3 +229,19 @@ def test_compare_and_audit_take_columns_apart():
     assert found.rows[0].evaluation.n == 48
     doubtful = textodds.audit(rows, text=["Subject", "Body"], label="kind")
     assert doubtful is not None
+
+
+@given(data=st.data())
+def test_words_are_taken_away_within_their_columns(data):
+    subjects, bodies, labels = documents()
+    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, calibrate=False)
+    words = st.lists(st.sampled_from("free phone see you prize six".split()), max_size=4).map(" ".join)
+    row = data.draw(st.fixed_dictionaries(dict.fromkeys(FIELDS, words)))
+    reading = model.explain(row).reading
+    every = {word.name for word in reading.words}
+    removed = data.draw(st.sets(st.sampled_from(sorted(every)))) if every else set()
+    left = reading.without(removed)
+    assert left.count(BETWEEN_FIELDS) == 1
+    assert set(model.recipe.settings.terms(left)) == every - removed
+    if (flip := model.explain(row).flip()) is not None:
+        assert model(flip.text).label == flip.label_after != model(row).label

@@ -315,7 +315,10 @@ def literal_batches(
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     refuse_reading()
     labels = None if label is None else [label] * len(texts)
-    return model.read([said(model, text) for text in texts], labels, labelled=label is not None)
+    given = [said(model, text) for text in texts]
+    if isinstance(model, TextModel):
+        return [Batch(given, labels, None)]
+    return model.read(given, labels, labelled=label is not None)
 
 
 def running_options(*, json: str, threads: bool = True, quiet: bool = True) -> Callable[[F], F]:

@@ -14,7 +14,6 @@ from typing import Any
 
 import click
 
-from textodds.data.batch import BETWEEN_FIELDS
 from textodds.errors import TextoddsWarning
 
 
@@ -135,10 +134,12 @@ def duration(seconds: float) -> str:
 def one_line(text: str) -> str:
     r"""Text in which control characters are escapes: it breaks no line or column, and commands no terminal.
 
+    What stands between the columns of a text (U+001F) is a bar.
+
     >>> one_line("a\tb\n\x1b[2J")
     'a\\tb\\n\\x1b[2J'
     """
-    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text.replace(BETWEEN_FIELDS, " | "))
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text.replace("\x1f", " | "))
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

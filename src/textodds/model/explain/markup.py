@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from textodds.data.batch import BETWEEN_FIELDS
-
 if TYPE_CHECKING:
     from textodds.model.explain.explanation import Explanation
     from textodds.model.explain.read_text import Stretch
@@ -65,13 +63,13 @@ def page(explanation: Explanation) -> str:
 
 def shown(text: str) -> str:
     """Text that is only shown: markup is escaped, control characters are replaced."""
-    return html.escape(CONTROL.sub("\ufffd", text.replace(BETWEEN_FIELDS, " | ")))
+    return html.escape(CONTROL.sub("\ufffd", text))
 
 
 def _text(explanation: Explanation) -> Iterator[str]:
     """The text, its stretches marked: tint and line say for or against, the title says how much."""
     assert explanation.reading is not None
-    text, end = explanation.reading.text, 0
+    text, end = explanation.reading.shown, 0
     most = max((abs(stretch.log_odds) for stretch in explanation.stretches), default=0.0)
     for stretch in explanation.stretches:
         yield shown(text[end : stretch.start])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.data.batch import BETWEEN_FIELDS
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain.place import PlacedTerm, placed_terms, placed_words
 from textodds.text import UNKNOWN
@@ -35,6 +36,11 @@ class ReadText:
     def kernel(self) -> _kernels.Linear:
         """What cuts texts into terms, and scores them."""
         return self.model.scorer.kernel
+
+    @property
+    def shown(self) -> str:
+        """The text as it is shown, character by character: of several fields, each begins a line."""
+        return self.text.replace(BETWEEN_FIELDS, "\n") if self.model.recipe.settings.fields else self.text
 
     @property
     def is_unit(self) -> bool:
@@ -87,21 +93,41 @@ class ReadText:
     def without(self, removed: set[str]) -> str:
         """The text without some of its words, and without the white space that they leave."""
         if not all(word.spans for word in self.words):  # rare: then the words stand for the text
-            return " ".join(word.name for word in self.words if word.name not in removed)
+            return self._of_words([word.name for word in self.words if word.name not in removed])
         gaps = [word.spans[0] for word in self.words if word.name in removed]
-        text, kept, end = self.text, [], 0
-        for start, stop in _merge_gaps(text, gaps):
-            begins = start == 0 or text[start - 1].isspace()
-            ends = stop == len(text) or text[stop].isspace()
-            kept.append(text[end:start])
-            if not (begins and ends):
-                kept.append(" ")  # or its neighbours would become one word
-            elif stop == len(text):
-                kept[-1] = kept[-1].rstrip()
-            end = stop
-            while begins and end < len(text) and text[end].isspace():
-                end += 1
-        return "".join([*kept, text[end:]])
+        if not self.model.recipe.settings.fields:
+            return _cut(self.text, gaps)
+        parts, at = [], 0  # what stands between fields is not white space
+        for part in self.text.split(BETWEEN_FIELDS):
+            end = at + len(part)
+            parts.append(_cut(part, [(start - at, stop - at) for start, stop in gaps if at <= start < end]))
+            at = end + 1
+        return BETWEEN_FIELDS.join(parts)
+
+    def _of_words(self, words: list[str]) -> str:
+        """A text of these words, each in its field."""
+        fields = self.model.recipe.settings.fields
+        if not fields:
+            return " ".join(words)
+        named = [(name.partition(":")[0], name.partition(":")[2]) for name in words]
+        return BETWEEN_FIELDS.join(" ".join(word for own, word in named if own == field) for field in fields)
+
+
+def _cut(text: str, gaps: list[tuple[int, int]]) -> str:
+    """The text without some stretches, and without the white space that they leave."""
+    kept, end = [], 0
+    for start, stop in _merge_gaps(text, gaps):
+        begins = start == 0 or text[start - 1].isspace()
+        ends = stop == len(text) or text[stop].isspace()
+        kept.append(text[end:start])
+        if not (begins and ends):
+            kept.append(" ")  # or its neighbours would become one word
+        elif stop == len(text):
+            kept[-1] = kept[-1].rstrip()
+        end = stop
+        while begins and end < len(text) and text[end].isspace():
+            end += 1
+    return "".join([*kept, text[end:]])
 
 
 def _merge_gaps(text: str, gaps: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

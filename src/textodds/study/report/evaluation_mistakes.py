@@ -70,7 +70,8 @@ def clip(text: str) -> str:
 def excerpt(why: Explanation) -> str:
     """The text as HTML, words for and against the answer marked; a long one where the strongest are."""
     assert why.reading is not None
-    text, spans = why.reading.text, _spans(why.reading.text, why.stretches)
+    text = why.reading.shown
+    spans = _spans(text, why.stretches)
     parts = ["".join(_marks(why, text, *span)) for span in spans]
     before = f"{GAP} " if spans[0][0] > 0 else ""
     after = f" {GAP}" if spans[-1][1] < len(text) else ""
