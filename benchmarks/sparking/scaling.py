@@ -20,13 +20,13 @@ from sparking.program import main
 from sparking.session import OnSpark, about, stages, started
 from textodds import TextSettings
 from textodds.learn.recipe import recipe_of
+from textodds.model.leave_one_out import model_of_counts
 from textodds.spark.count import bits_of
 from textodds.spark.dataframes import rows_of
 from textodds.spark.tasks import PART_SPARK, count_rows, packed_tally, tally_of
 from textodds.spark.wire import telling
 from textodds.stats.sample import SAMPLE
 from textodds.stats.tally import MEMORY, Sum, Tally
-from textodds.training.from_counts import model_of_counts
 
 SHUFFLE_PARTITIONS = (200, 2000)  # Spark's own, and what is usual with a thousand cores
 BITS = bits_of(str(SHUFFLE_PARTITIONS[0]))
