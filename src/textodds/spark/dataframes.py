@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from textodds.data import Schema
 from textodds.data.columns import ColumnRequest
 from textodds.errors import InputError
 from textodds.spark.wire import raised
@@ -55,6 +56,14 @@ def _places(
         )
     places = {"text": at, "label": found.label, "weight": found.weight}
     return {name: place for name, place in places.items() if place is not None}
+
+
+def schema_of(df: DataFrame, text: str | None, label: str | None) -> Schema:
+    """The names of the columns of the texts and of the labels, as a model remembers them."""
+    request = ColumnRequest([] if text is None else [text], label)
+    request.places(WHERE, df.columns)
+    assert request.schema is not None
+    return request.schema
 
 
 def text_of(df: DataFrame, text: str | None) -> Column:

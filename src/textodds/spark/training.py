@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
 from textodds.model.leave_one_out import calibrate_held_out, model_of_counts, must_be_choosable
 from textodds.spark.count import CountResult, count
-from textodds.spark.dataframes import rows_of
+from textodds.spark.dataframes import rows_of, schema_of
 from textodds.spark.progress import tasks_told
 from textodds.spark.tasks import RowErrors
 from textodds.stats.sample import SAMPLE, TYPICAL
@@ -86,10 +87,10 @@ def train(
     """
     plan = plan_on_spark(learner, features, {**options, "typical": typical})
     rows = rows_of(df, text, label, weight, labelled=True)
-    if observer is None:
-        return _train_on(rows, plan, bad_rows, Observer())
-    with tasks_told(df.sparkSession, observer):
-        return _train_on(rows, plan, bad_rows, observer)
+    with contextlib.nullcontext() if observer is None else tasks_told(df.sparkSession, observer):
+        model = _train_on(rows, plan, bad_rows, observer or Observer())
+    model.info["columns"] = schema_of(df, text, label).as_dict()
+    return model
 
 
 def plan_on_spark(
