@@ -68,6 +68,8 @@ def session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
         raise Unsupported("Spark is not installed", hint="pip install 'textodds[spark]'") from error
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has textodds
+    if python := settings.get("spark.pyspark.python"):
+        os.environ["PYSPARK_PYTHON"] = python  # only `spark-submit` looks at the setting itself
     builder = SparkSession.builder.appName("textodds")
     if master.startswith("sc://"):
         builder = builder.remote(master)
