@@ -20,6 +20,7 @@ pub mod dual;
 pub mod error;
 pub mod exponential;
 pub mod gather;
+mod grams;
 pub mod key;
 pub mod left_out;
 pub mod letters;

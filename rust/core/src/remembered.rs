@@ -1,6 +1,7 @@
 //! The n-grams of characters of words, remembered while a vectoriser reads.
 
-use crate::analyse::{Scratch, push_grams_of_word};
+use crate::analyse::Scratch;
+use crate::grams::push_grams_of_word;
 use crate::key::Term;
 use crate::lexicon::Lexicon;
 
