@@ -37,7 +37,60 @@ Floats = NDArray[np.float64]
 Form: TypeAlias = "LinearModel | QuadraticModel"
 
 
-class TextModel(DensityModel[Tally, Example]):
+class TextReading(DensityModel[Tally, Example]):
+    """How a model reads texts: by the columns of training, several of them as the fields of one text."""
+
+    recipe: Recipe
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that it was trained on, by name; none where its texts had no names."""
+        known = self.info.get("columns")
+        return Schema(()) if known is None else Schema.of_dict(known)
+
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
+        """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""
+        given, *beside = data
+        if self.recipe.settings.fields and reading.get("text") is None:
+            has_labels = bool(beside) and beside[0] is not None
+            if isinstance(given, list) and (has_labels or all(isinstance(text, str) for text in given)):
+                given = [self.row_of(text) for text in given]
+            else:
+                reading = reading | {"text": list(self.recipe.settings.fields)}
+        return read(given, *beside, labelled=labelled, like=self.schema, **reading)
+
+    def row_of(self, text: object) -> str:
+        """One text as the model reads it: of several columns, which are given by name, a text of fields."""
+        fields = self.recipe.settings.fields
+        if fields and isinstance(text, Mapping):
+            for name in text:
+                if name not in fields:
+                    raise InputError(f"there is no column `{name}`{suggestion(str(name), fields)}")
+            return as_fields([[str(text.get(name) or "")] for name in fields])[0]
+        if not isinstance(text, str):
+            raise InputError(
+                f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
+            )
+        if fields and text.count(BETWEEN_FIELDS) != len(fields) - 1:
+            raise InputError(
+                f"the model reads the columns {', '.join(fields)}, and a text came without them",
+                hint=f"give them by name: {dict.fromkeys(fields, '…')}",
+            )
+        return text
+
+    def _batches(self, texts: object) -> Iterable[Batch]:
+        if isinstance(texts, str):
+            raise InputError(
+                "one text came where several are wanted", hint="write [text], or call model(text)"
+            )
+        if isinstance(texts, list) and self.recipe.settings.fields:
+            texts = [self.row_of(text) for text in texts]
+        if isinstance(texts, list):  # the usual case, without a detour
+            return [Batch(texts, None, None)] if texts else []
+        return self.read(texts)
+
+
+class TextModel(TextReading):
     """A trained classifier of texts; made by `train`, `load`, or ``+``.
 
     What it has learned are counts (`tally`). Learning more, forgetting, merging and subtracting
@@ -69,7 +122,6 @@ class TextModel(DensityModel[Tally, Example]):
 
     kind, noun, rests_on = "texts", "text", "documents"
     _item_type, keeps_ids = (str, Mapping), True
-    recipe: Recipe
 
     def __init__(
         self,
@@ -133,53 +185,6 @@ class TextModel(DensityModel[Tally, Example]):
     def count(self, batches: Iterable[Batch]) -> Tally:
         """The counts of a stream of batches, by the settings of the model."""
         return Tally.count(batches, settings=self.recipe.settings, threads=self.threads)
-
-    @property
-    def schema(self) -> Schema:
-        """The columns that it was trained on, by name; none where its texts had no names."""
-        known = self.info.get("columns")
-        return Schema(()) if known is None else Schema.of_dict(known)
-
-    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
-        """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""
-        given, *beside = data
-        if self.recipe.settings.fields and reading.get("text") is None:
-            has_labels = bool(beside) and beside[0] is not None
-            if isinstance(given, list) and (has_labels or all(isinstance(text, str) for text in given)):
-                given = [self.row_of(text) for text in given]
-            else:
-                reading = reading | {"text": list(self.recipe.settings.fields)}
-        return read(given, *beside, labelled=labelled, like=self.schema, **reading)
-
-    def row_of(self, text: object) -> str:
-        """One text as the model reads it: of several columns, which are given by name, a text of fields."""
-        fields = self.recipe.settings.fields
-        if fields and isinstance(text, Mapping):
-            for name in text:
-                if name not in fields:
-                    raise InputError(f"there is no column `{name}`{suggestion(str(name), fields)}")
-            return as_fields([[str(text.get(name) or "")] for name in fields])[0]
-        if not isinstance(text, str):
-            raise InputError(
-                f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
-            )
-        if fields and text.count(BETWEEN_FIELDS) != len(fields) - 1:
-            raise InputError(
-                f"the model reads the columns {', '.join(fields)}, and a text came without them",
-                hint=f"give them by name: {dict.fromkeys(fields, '…')}",
-            )
-        return text
-
-    def _batches(self, texts: object) -> Iterable[Batch]:
-        if isinstance(texts, str):
-            raise InputError(
-                "one text came where several are wanted", hint="write [text], or call model(text)"
-            )
-        if isinstance(texts, list) and self.recipe.settings.fields:
-            texts = [self.row_of(text) for text in texts]
-        if isinstance(texts, list):  # the usual case, without a detour
-            return [Batch(texts, None, None)] if texts else []
-        return self.read(texts)
 
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | text), and known and all terms (N, 2), of a batch."""
