@@ -16,6 +16,8 @@ import textodds
 from textodds import errors
 from textodds.cli.commands import commands
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -28,6 +28,8 @@ from textodds import Tally, TextSettings
 from textodds.errors import BadFile, InputError
 from textodds.learn import naive_bayes
 
+pytestmark = pytest.mark.long
+
 TEXTS = ["a b", "b c c", "a c", "c", "b", "a a c d", "d", "b c"]
 LABELS = ["x", "y", "x", "y", "z", "x", "z", "y"]
 SETTINGS = TextSettings(unit="whitespace")

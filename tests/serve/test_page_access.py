@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 
 from serve.browsing import Visits, answer, choose, mail, write
 
+pytestmark = pytest.mark.long
+
 VIEWS = {"try": "Try it", "files": "Files", "label": "Label", "model": "Model"}
 LABELLED = "label,text\n" + "".join(f"{label},{text}\n" for label, text in mail(60))
 LONG = "text\n" + "Donaudampfschiffahrtsgesellschaftskapitaen" * 20 + " cash\nhome " + "at noon " * 40 + "\n"

@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from serve.browsing import answer, as_shown, mail, shares, train, write
 
+pytestmark = pytest.mark.long
+
 TEXT = "call now to see the prize"
 
 

@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 
 from serve.browsing import as_shown, mail, train, write
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def two(serve, client_of):

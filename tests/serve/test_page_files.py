@@ -14,6 +14,8 @@ from playwright.sync_api import expect
 import textodds
 from serve.browsing import as_shown, choose, mail
 
+pytestmark = pytest.mark.long
+
 ODD = [
     "win a free prize",
     'she said "see you at noon"',

@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 import textodds
 from serve.browsing import answer, as_shown, choose, mail, train, write
 
+pytestmark = pytest.mark.long
+
 MANY = [(f"class {k:02}", f"word{k} word{k} term{k % 7} note{k % 3}") for k in range(79) for _ in range(2)]
 
 

@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 
 from serve.browsing import as_shown, choose, mail, train
 
+pytestmark = pytest.mark.long
+
 TEXTS = [text for _, text in mail(24, seed=11)]
 CONTENT = "text\n" + "".join(f"{text}\n" for text in TEXTS)
 

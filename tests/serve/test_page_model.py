@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from serve.browsing import as_shown, signed
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def get(mail_service, client_of):

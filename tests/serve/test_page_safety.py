@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 from serve.browsing import answer, choose, train, write
 from serve.wire import running
 
+pytestmark = pytest.mark.long
+
 EVIL = [
     "<script>alert(1)</script>",
     '<img src=x onerror="alert(2)">',

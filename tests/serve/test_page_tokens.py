@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from serve.browsing import answer, write
 from serve.wire import running
 
+pytestmark = pytest.mark.long
+
 READ, WRITE = "reading-is-for-everybody-here", "writing-is-for-the-few-of-us"
 
 

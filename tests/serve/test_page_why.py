@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from serve.browsing import answer, as_shown, signed, train, write
 from serve.conftest import MESSAGES
 
+pytestmark = pytest.mark.long
+
 ROUNDED = 0.005 + 1e-9  # numbers have two digits after the point
 
 
