@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas
 import pyarrow
@@ -13,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 import textodds
+from textodds.cli import main
 from textodds.data.batch import BETWEEN_FIELDS
 from textodds.errors import InputError, MissingColumn
 from textodds.model.explain.place import placed_terms
@@ -245,3 +248,20 @@ def test_words_are_taken_away_within_their_columns(data):
     assert set(model.recipe.settings.terms(left)) == every - removed
     if (flip := model.explain(row).flip()) is not None:
         assert model(flip.text).label == flip.label_after != model(row).label
+
+
+def test_the_command_line_takes_columns_by_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    as_csv(mails(), tmp_path / "mail.csv")
+    columns = ["--text", "subject", "--text", "body", "--label", "kind", "--learner", "multinomial"]
+    assert main(["train", "mail.csv", *columns]) == 0
+    assert "textodds predict mail.textodds NEW_DATA" in capsys.readouterr().err
+    row = {"subject": "free prize", "body": "six"}
+    assert main(["predict", "mail.textodds", "--say", json.dumps(row)]) == 0
+    assert capsys.readouterr().out.split()[0] == textodds.load("mail.textodds")(row).label
+    assert main(["explain", "mail.textodds", json.dumps(row)]) == 0
+    assert "subject:free" in capsys.readouterr().out
+    assert main(["evaluate", "mail.textodds", "mail.csv"]) == 0  # the columns are known
+    capsys.readouterr()
+    assert main(["predict", "mail.textodds", "--say", "free"]) == 2
+    assert "`free` is no row of the columns subject, body" in capsys.readouterr().err

@@ -363,6 +363,7 @@ def said(model: Model, text: str) -> Any:
         if isinstance(model, TextModel)
         else [column.name for column in model.schema.used]
     )
+    is_text = isinstance(model, TextModel)
     if not names:
         return text
     try:
@@ -371,7 +372,7 @@ def said(model: Model, text: str) -> Any:
         row = None
     if not isinstance(row, dict):
         raise InputError(
-            f"`{one_line(text)}` is no row of a table",
+            f"`{one_line(text)}` is no row of {'the columns ' + ', '.join(names) if is_text else 'a table'}",
             hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'",
         )
     return model.row_of(row)

@@ -229,6 +229,7 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}"
     yield ""
     name = shlex.quote(str(summary.path))
-    new = '--say "a text of your own"' if isinstance(model, TextModel) else "NEW_DATA"
+    is_one_text = isinstance(model, TextModel) and not model.recipe.settings.fields
+    new = '--say "a text of your own"' if is_one_text else "NEW_DATA"
     yield f"next:  textodds predict {name} {new}"
     yield f"       textodds {'inspect ' + name if summary.evaluation else 'evaluate ' + name + ' TEST_DATA'}"
