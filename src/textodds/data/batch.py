@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds import _kernels
+import textodds._kernels as _kernels
 from textodds.errors import InputError, NoData
 
 
