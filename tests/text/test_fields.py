@@ -17,8 +17,9 @@ from sklearn.naive_bayes import MultinomialNB
 import textodds
 from textodds.cli import main
 from textodds.data.batch import BETWEEN_FIELDS
-from textodds.errors import InputError, MissingColumn
+from textodds.errors import InputError, MissingColumn, Unsupported
 from textodds.model.explain.place import placed_terms
+from textodds.study import generate
 from textodds.text import TextSettings
 
 FIELDS = ("subject", "body")
@@ -265,3 +266,28 @@ def test_the_command_line_takes_columns_by_name(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["predict", "mail.textodds", "--say", "free"]) == 2
     assert "`free` is no row of the columns subject, body" in capsys.readouterr().err
+
+
+def test_a_merged_model_remembers_the_columns_that_both_were_trained_on(tmp_path):
+    rows, columns = mails(), {"text": ["Subject", "Body"], "label": "kind", "calibrate": False}
+    first, second = textodds.train(rows[:120], **columns), textodds.train(rows[120:], **columns)
+    both = textodds.train(rows, **columns)
+    path = as_csv(rows, tmp_path / "mail.csv")
+    assert (first + second).evaluate(path).as_dict() == both.evaluate(path).as_dict()
+    assert (both - second).schema == first.schema
+    one, other = (textodds.train(rows, text=name, label="kind") for name in ("Subject", "Body"))
+    assert (one + other).schema.columns == ()  # which of the two is not for us to say
+
+
+def test_reports_and_what_to_label_next_take_columns(tmp_path):
+    rows = mails()
+    path = as_csv(rows, tmp_path / "mail.csv")
+    model = textodds.train(path, text=["Subject", "Body"], label="kind")
+    assert "240 rows" in textodds.evaluation_report(model, path)
+    texts = [{"Subject": row["Subject"], "Body": row["Body"]} for row in rows]
+    useful = textodds.most_useful(model, texts, 3)
+    assert [each.index for each in useful] == [
+        each.index for each in textodds.most_useful(model, [model.row_of(text) for text in texts], 3)
+    ]
+    with pytest.raises(Unsupported, match="Subject, Body"):
+        generate.sample(model, 2)

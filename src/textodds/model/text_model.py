@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,14 @@ class TextReading(DensityModel[Tally, Example]):
         """The columns that it was trained on, by name; none where its texts had no names."""
         known = self.info.get("columns")
         return Schema(()) if known is None else Schema.of_dict(known)
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        model = super()._combine(other, sign)
+        mine, theirs = self.schema, other.schema
+        names = [[column.name for column in each.columns] for each in (mine, theirs)]
+        if names[0] and names[0] == names[1] and mine.label == theirs.label:
+            model.info["columns"] = mine.as_dict()
+        return model
 
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
         """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""

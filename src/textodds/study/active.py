@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ class Useful(NamedTuple):
     usefulness: float
 
 
-def most_useful(model: TextModel, texts: Sequence[str], n: int = 10) -> list[Useful]:
+def most_useful(model: TextModel, texts: Sequence[str | Mapping[str, str]], n: int = 10) -> list[Useful]:
     r"""The texts whose labels would teach the model the most, ``n`` at most, the most useful first.
 
     Usefulness, from 0 to 1, is the doubt that is left about a text, times the share of the doubt about all
@@ -95,13 +95,14 @@ def most_useful(model: TextModel, texts: Sequence[str], n: int = 10) -> list[Use
         raise Unsupported("a model of a table reads no texts to choose from", hint="train a model of texts")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InputError(f"n is {n!r}, and must be a whole number of 1 or more")
-    if not isinstance(texts, str):  # which `score` refuses
-        texts = list(texts)
-    scores, evidence = model.score(texts)
+    given: Any = texts if isinstance(texts, str) else list(texts)  # one text is refused by `score`
+    if model.recipe.settings.fields:
+        given = [model.row_of(text) for text in given]
+    scores, evidence = model.score(given)
     if not len(scores):
         return []
     probabilities = np.exp(log_softmax(model.calibrated(scores)))  # (N, K)
-    rows = unit_rows(texts, model.recipe.settings, model.threads)  # (N, V)
+    rows = unit_rows(given, model.recipe.settings, model.threads)  # (N, V)
     chosen = _choose(rows, doubt(probabilities), evidence[:, 0] > 0, int(n))
     best = probabilities.argmax(axis=1)
     return [Useful(i, model.classes_[best[i]], float(probabilities[i, best[i]]), u) for i, u in chosen]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from textodds.data import read
-from textodds.model.table_model import TableModel
-
 if TYPE_CHECKING:
     from textodds.model.file import Model
 
@@ -28,7 +25,6 @@ def evaluation_report(
     from textodds.study.report.evaluation_data import measured
     from textodds.study.report.evaluation_page import evaluation_page
 
-    reader: Any = model.read if isinstance(model, TableModel) else read
-    data = reader(source, labels, labelled=True, **reading)
+    data = model.read(source, labels, labelled=True, **reading)
     evaluation, found = measured(model, data)
     return evaluation_page(model, evaluation, found, called=called, data=data.description)

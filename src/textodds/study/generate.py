@@ -77,6 +77,11 @@ def sample(
     random = np.random.default_rng(seed)
     if length is not None and not isinstance(model, TextModel):
         raise InputError("a length is for texts", hint="leave it out: rows are drawn column by column")
+    if isinstance(model, TextModel) and model.recipe.settings.fields:
+        raise Unsupported(
+            f"texts are drawn of one column, and the model has {', '.join(model.recipe.settings.fields)}",
+            hint="train on the columns joined: text='subject+body' (`--text subject+body`)",
+        )
     log_prior = _density_form(model).log_prior if isinstance(model, TextModel) else model.log_prior
     if label is None:
         codes = _draw(np.exp(log_prior), n, random)
