@@ -9,6 +9,7 @@ import pytest
 
 import textodds
 from cli.conftest import in_a_folder_of_its_own  # noqa: F401 - a fixture, for every test
+from model_cases import documents, new_texts
 from model_files import parts, put_together
 from pairs import in_turn, pairwise
 from textodds.cli import main
@@ -37,28 +38,6 @@ SETTINGS = {
     "sklearn": {"sklearn": True, "min_df": 1},
 }
 every_learner = pytest.mark.parametrize("learner", LEARNERS)
-
-
-@cache
-def documents(classes, seed=0):
-    """Texts of words shared by all and of each class's own, some without any, and their labels; uneven."""
-    random = np.random.default_rng([classes, seed])
-    shared = [f"shared{i}" for i in range(9)]
-    texts, labels = [], []
-    for row in range(60 + 12 * classes):
-        k = row % classes if row % 5 else 0  # the first class has more than its share
-        own = [f"own{k}x{i}" for i in range(8)]
-        mixed = [f"own{(k + 1) % classes}x{i}" for i in range(3)]
-        words = [*random.choice(shared, 4), *random.choice(own + mixed, random.integers(0, 7))]
-        texts.append(" ".join(words))
-        labels.append(f"class {k:02}")
-    return (*texts, "", "unique words only"), (*labels, "class 00", "class 01")
-
-
-def new_texts(classes):
-    """Texts that are not among the documents, and some that are odd."""
-    odd = ["", "unheard of", "shared0 " * 300, "own0x0 own1x0 zzz own0x0", "Ünïcödé 字"]
-    return [*documents(classes, 1)[0][:40], *odd]
 
 
 @cache
