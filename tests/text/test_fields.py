@@ -265,7 +265,9 @@ def test_the_command_line_takes_columns_by_name(tmp_path, monkeypatch, capsys):
     assert main(["evaluate", "mail.textodds", "mail.csv"]) == 0  # the columns are known
     capsys.readouterr()
     assert main(["predict", "mail.textodds", "--say", "free"]) == 2
-    assert "`free` is no row of the columns subject, body" in capsys.readouterr().err
+    assert "the columns subject, body, and `free` came without them" in capsys.readouterr().err
+        "the model reads the columns subject, body, and `free` came without them" in capsys.readouterr().err
+    )
 
 
 def test_a_merged_model_remembers_the_columns_that_both_were_trained_on(tmp_path):

@@ -372,7 +372,9 @@ def said(model: Model, text: str) -> Any:
         row = None
     if not isinstance(row, dict):
         raise InputError(
-            f"`{one_line(text)}` is no row of {'the columns ' + ', '.join(names) if is_text else 'a table'}",
+            f"the model reads the columns {', '.join(names)}, and `{one_line(text)}` came without them"
+            if is_text
+            else f"`{one_line(text)}` is no row of a table",
             hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'",
         )
     return model.row_of(row)
