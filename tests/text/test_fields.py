@@ -266,8 +266,6 @@ def test_the_command_line_takes_columns_by_name(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["predict", "mail.textodds", "--say", "free"]) == 2
     assert "the columns subject, body, and `free` came without them" in capsys.readouterr().err
-        "the model reads the columns subject, body, and `free` came without them" in capsys.readouterr().err
-    )
 
 
 def test_a_merged_model_remembers_the_columns_that_both_were_trained_on(tmp_path):
@@ -293,3 +291,16 @@ def test_reports_and_what_to_label_next_take_columns(tmp_path):
     ]
     with pytest.raises(Unsupported, match="Subject, Body"):
         generate.sample(model, 2)
+
+
+def test_other_columns_are_read_if_they_are_as_many(tmp_path):
+    rows = mails()
+    renamed = [{"Topic": row["Subject"], "Content": row["Body"], "kind": row["kind"]} for row in rows]
+    model = textodds.train(rows, text=["Subject", "Body"], label="kind")
+    said = model.evaluate(renamed, text=["Topic", "Content"]).as_dict()
+    assert said == model.evaluate(rows).as_dict()
+    with pytest.raises(InputError, match="the model reads Subject, Body, and other columns are named"):
+        model.evaluate(rows, text="Body")
+    one = textodds.train(rows, text="Body", label="kind")
+    with pytest.raises(InputError, match="the model reads one column, and other columns are named"):
+        one.evaluate(rows, text=["Subject", "Body"])

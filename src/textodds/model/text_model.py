@@ -59,12 +59,18 @@ class TextReading(DensityModel[Tally, Example]):
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
         """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""
         given, *beside = data
-        if self.recipe.settings.fields and reading.get("text") is None:
+        fields, text = self.recipe.settings.fields, reading.get("text")
+        if text is not None and max(len(fields), 1) != (1 if isinstance(text, str) else len(text)):
+            raise InputError(
+                f"the model reads {', '.join(fields) or 'one column'}, and other columns are named for it",
+                hint="name as many columns, in the same order; or none, where they are called as in training",
+            )
+        if fields and text is None:
             has_labels = bool(beside) and beside[0] is not None
             if isinstance(given, list) and (has_labels or all(isinstance(text, str) for text in given)):
                 given = [self.row_of(text) for text in given]
             else:
-                reading = reading | {"text": list(self.recipe.settings.fields)}
+                reading = reading | {"text": list(fields)}
         return read(given, *beside, labelled=labelled, like=self.schema, **reading)
 
     def row_of(self, text: object) -> str:
