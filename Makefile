@@ -9,6 +9,8 @@ export VIRTUAL_ENV := $(abspath $(VENV))
 unexport CONDA_PREFIX
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
+# A worker that has done its part takes tests of the other: no long file is left to one of them at the end.
+SHARED := -n auto --dist worksteal
 FUZZ_SECONDS ?= 15
 FUZZ_TARGETS := lines terms model
 FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -67,10 +69,10 @@ rust-test: $(VENV)/ready
 # The rooms and the laws of every model: no process, no browser, no real data, nothing that takes seconds.
 ROOMS := conformance data text stats learn judge model training study interop
 room-test: $(VENV)/ready
-	$(PYTEST) -n auto --dist loadfile -m "not spark and not long and not slow and not realdata" $(ROOMS:%=tests/%) tests/test_*.py
+	$(PYTEST) $(SHARED) -m "not spark and not long and not slow and not realdata" $(ROOMS:%=tests/%) tests/test_*.py
 
 python-test: $(VENV)/ready
-	$(PYTEST) -n auto --dist loadfile -m "not spark and not long"
+	$(PYTEST) $(SHARED) -m "not spark and not long"
 
 # What `make test` does in little, at its full length.
 test-long: $(VENV)/ready
@@ -89,7 +91,7 @@ fuzz:
 	@for target in $(FUZZ_TARGETS); do \
 		mkdir -p rust/fuzz/corpus/$$target; \
 		rust/fuzz/target/$(shell rustc -vV | sed -n 's/host: //p')/release/$$target rust/fuzz/corpus/$$target rust/fuzz/seeds/$$target \
-			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=10 -rss_limit_mb=4096 \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=$$(test $$target = model && echo 16384 || echo 4096) -timeout=10 -rss_limit_mb=4096 \
 			-artifact_prefix=rust/fuzz/artifacts/$$target- > rust/fuzz/artifacts/$$target.log 2>&1 \
 			|| { tail -40 rust/fuzz/artifacts/$$target.log; exit 1; }; \
 		echo "fuzz $$target: $(FUZZ_SECONDS) s without a find"; \

@@ -62,7 +62,8 @@ def trained(kind: str, rows: tuple[list[str], list[str]]) -> Any:
     if kind == SKLEARN:
         return peers.sklearn_fit(rows)
     settings = TextSettings.sklearn() if kind == SAME else TextSettings()
-    return textodds.train(texts, labels, threads=2 if kind == TWO else 1, settings=settings)
+    threads = 2 if kind == TWO else 1
+    return textodds.train(texts, labels, learner="multinomial", threads=threads, settings=settings)
 
 
 def accuracy(predicted: Any, labels: list[str]) -> float:

@@ -22,9 +22,11 @@ def small_model(classes=2, **options):
 
 
 def parts(path):
-    """The tensors and the header of a model file."""
+    """The tensors and the header of a model file, without checksums: as earlier versions wrote them."""
     with safe_open(path, "np") as file:
         header = json.loads(file.metadata()["textodds"])
+    for checksums in ("tensors", "xxh64"):
+        header.pop(checksums, None)
     return load_file(path), header
 
 

@@ -73,6 +73,8 @@ CASES = [
          spark={"learner": ["multinomial", "bernoulli"]}),
     case("features", {"features": "pairs", **NB}, ["--features", "pairs", "--learner", "multinomial"],
          acts=lambda model: model.recipe.settings.ngrams == (1, 2), spark={"features": "pairs"}),
+    case("textbook", {"textbook": True}, ["--textbook"],
+         acts=lambda model: model.info["textbook"] and is_uncalibrated(model), spark={"textbook": True}),
     case("budget", {"budget": 0.0, "learner": "auto"}, ["--budget", "0"],
          acts=lambda model: model.info["chosen"]["budget"] == 0, spark={"budget": 0.0, "learner": "auto"}),
     case("columns", {"columns": {"visits": "ignore"}}, ["--columns", "visits=ignore"], data="people.csv",
@@ -98,13 +100,17 @@ CASES = [
             ("gaussian", "numbers.csv", "refused"),
         ]
     ),
+    case("documents", {"documents": False, **NB}, ["--no-documents", "--learner", "multinomial"],
+         acts=lambda model: model.corpus is None and model.has_counts),
+    case("documents", {"documents": False, "learner": "softmax:C=1:ngrams=1"},
+         ["--no-documents", "--learner", "softmax:C=1:ngrams=1"], acts=lambda model: model.corpus is None),
     case("threads", {"threads": 1, **NB}, ["--threads", "1", "--learner", "multinomial"]),
     case("threads", {"threads": 1, "learner": "mixed"}, ["--threads", "1", "--learner", "mixed"],
          data="people.csv"),
     case("memory", {"memory": 1 << 20, **NB}, ["--memory", "1MiB", "--learner", "multinomial"],
          spark={"memory": 1 << 20}),
-    case("observer", {"observer": textodds.Observer()}, ["--learner", "multinomial"],
-         spark={"observer": textodds.Observer()}),
+    case("observer", {"observer": textodds.Observer(), **NB}, ["--learner", "multinomial"],
+         spark={"observer": textodds.Observer(), **NB}),
     case("text", {"text": "body", **NB}, ["--text", "body", "--learner", "multinomial"],
          acts=lambda model: "eerf" in model.vocabulary.words(), spark={"text": "body"}),
     case("text", {"text": ["text", "body"], **NB},
@@ -141,7 +147,7 @@ def taken_for(model, column):
 def is_uncalibrated(model):
     """Whether nothing was made of documents that were left out or held out."""
     if model.kind == "tables":
-        return model.held_out is None and model.recipe.calibration is None
+        return model.held_out is None and model.calibration is None
     temperature = (model.info.get("fit") or {}).get("temperature", 1.0)
     return model.calibration is None and model.held_out is None and temperature == 1.0
 

@@ -2,7 +2,8 @@
 
 A slip that shows in one setting, or where two settings meet, shows in some case of a cover by pairs; the
 product of all factors mostly repeats these meetings (Kuhn, Wallace, Gallo 2004, "Software fault interactions
-and implications for software testing"). `pairwise` and `in_turn` stand above the parametrisations of a test:
+and implications for software testing"). `pairwise`, `in_turn` and `together` stand above the parametrisations
+of a test:
 
     @pairwise
     @pytest.mark.parametrize("weighted", [False, True])
@@ -11,6 +12,9 @@ and implications for software testing"). `pairwise` and `in_turn` stand above th
     def test_full_densities_are_scipys(covariance, target, weighted): ...
 """
 
+import contextlib
+import functools
+import inspect
 import itertools
 
 import pytest
@@ -76,16 +80,92 @@ def in_turn(times=1):
     return lambda test: _combined(test, lambda *factors: turns(*factors, times=times))
 
 
+def together(test):
+    """The test once, for every value of its parametrisations; what fails is said of each value it fails with.
+
+    For many values of one claim, none of which takes time: what is refused, what is written how. Its fixtures
+    are made once for all values, so that it may not have those that values would leave something in.
+    """
+    rows = [
+        ("-".join(label for label, _ in row), list(itertools.chain(*(values for _, values in row))))
+        for row in itertools.product(*_factors(test))
+    ]
+    names = _all_names(test)
+    signature = inspect.signature(test)
+    rest = [each for name, each in signature.parameters.items() if name not in names]
+    assert not {each.name for each in rest} & {"tmp_path", "monkeypatch"}, "values would meet in them"
+
+    @functools.wraps(test)
+    def whole(**fixtures):
+        with Failures() as failures:
+            for label, values in rows:
+                with failures.noted(label):
+                    test(**fixtures, **dict(zip(names, values, strict=True)))
+
+    whole.__signature__ = signature.replace(parameters=rest)
+    whole.pytestmark = _other_marks(test)
+    return whole
+
+
+class Failures:
+    """Failures of several checks, kept until all are done: ``with failures.noted("what is checked"): ...``.
+
+    >>> with Failures() as failures:
+    ...     for value in (1, 2, 3):
+    ...         with failures.noted(value):
+    ...             assert value == 2
+    Traceback (most recent call last):
+    ExceptionGroup: 2 fail: 1, 3 (2 sub-exceptions)
+    """
+
+    def __init__(self):
+        self._labels, self._errors = [], []
+
+    def __enter__(self):
+        return self
+
+    @contextlib.contextmanager
+    def noted(self, label):
+        """Keep what fails in the block, under a label."""
+        try:
+            yield
+        except (Exception, pytest.fail.Exception) as error:
+            error.add_note(f"with {label}")
+            self._labels.append(str(label))
+            self._errors.append(error)
+
+    def __exit__(self, kind, error, traceback):
+        if kind is None and self._errors:
+            failed = f"{len(self._labels)} fail: {', '.join(self._labels)}"
+            raise BaseExceptionGroup(failed, self._errors) from None
+
+
 def _combined(test, combine):
-    marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]
-    test.pytestmark = [mark for mark in test.pytestmark if mark.name != "parametrize"]
-    factors = [_values(*mark.args, **mark.kwargs) for mark in reversed(marks)]
-    names = [name for mark in reversed(marks) for name in _names(mark.args[0])]
+    names = _all_names(test)
     rows = [
         pytest.param(*itertools.chain(*(values for _, values in row)), id="-".join(label for label, _ in row))
-        for row in combine(*factors)
+        for row in combine(*_factors(test))
     ]
+    test.pytestmark = _other_marks(test)
     return pytest.mark.parametrize(names, rows)(test)
+
+
+def _parametrisations(test):
+    """Those of a test, from the top."""
+    return [mark for mark in reversed(test.pytestmark) if mark.name == "parametrize"]
+
+
+def _other_marks(test):
+    return [mark for mark in test.pytestmark if mark.name != "parametrize"]
+
+
+def _factors(test):
+    """The labelled values of each parametrisation."""
+    return [_values(*mark.args, **mark.kwargs) for mark in _parametrisations(test)]
+
+
+def _all_names(test):
+    return [name for mark in _parametrisations(test) for name in _names(mark.args[0])]
 
 
 def _names(names):
@@ -97,7 +177,10 @@ def _values(names, values, ids=None):
     names, found = _names(names), []
     labels = list(ids) if ids is not None and not callable(ids) else None
     for at, value in enumerate(values):
-        assert not hasattr(value, "marks"), "plain values only: a mark would be lost"
+        if hasattr(value, "marks"):  # as `pytest.param` makes it
+            assert not value.marks, "plain values only: a mark would be lost"
+            found.append((value.id or "-".join(map(str, value.values)), value.values))
+            continue
         each = (value,) if len(names) == 1 else tuple(value)
         own = [_label(v, n, at, ids) for v, n in zip(each, names, strict=True)]
         label = str(labels[at]) if labels else "-".join(own)

@@ -144,3 +144,41 @@ def adagrad(rows, codes, costs, n_classes, *, rate=0.5):
             old = weights.get(v, [0.0] * n_classes)
             weights[v] = [w - step * e for w, e in zip(old, error, strict=True)]
     return weights, bias, losses
+
+
+def xxh64(content):
+    """XXH64 of some bytes with the seed 0, as its specification has it."""
+    p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+    p4, p5, low = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5, (1 << 64) - 1
+
+    def rotated(x, by):
+        return (x << by | x >> 64 - by) & low
+
+    def mixed(lane, word):
+        return rotated((lane + word * p2) & low, 31) * p1 & low
+
+    def word(at, size):
+        return int.from_bytes(content[at : at + size], "little")
+
+    at, n, total = 0, len(content), p5
+    if n >= 32:
+        lanes = [(p1 + p2) & low, p2, 0, -p1 & low]
+        for at in range(0, n - 31, 32):
+            lanes = [mixed(lane, word(at + 8 * i, 8)) for i, lane in enumerate(lanes)]
+        at += 32
+        total = sum(map(rotated, lanes, (1, 7, 12, 18))) & low
+        for lane in lanes:
+            total = ((total ^ mixed(0, lane)) * p1 + p4) & low
+    total = (total + n) & low
+    for size in (8, 4, 1):
+        while n - at >= size:
+            if size == 8:
+                total = (rotated(total ^ mixed(0, word(at, 8)), 27) * p1 + p4) & low
+            elif size == 4:
+                total = (rotated(total ^ word(at, 4) * p1 & low, 23) * p2 + p3) & low
+            else:
+                total = rotated(total ^ word(at, 1) * p5 & low, 11) * p1 & low
+            at += size
+    for shift, by in ((33, p2), (29, p3), (32, 1)):
+        total = (total ^ total >> shift) * by & low
+    return total

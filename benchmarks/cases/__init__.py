@@ -21,6 +21,7 @@ from cases.spark import spark
 from cases.spark_scaling import scaling
 from cases.tables import tables
 from cases.training import train_memory
+from cases.updates import updates
 from cases.vectorisers import vectorisers
 from result import Result
 
@@ -39,6 +40,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "discriminant": discriminant,
     "tables": tables,
     "left-out": left_out,
+    "updates": updates,
     "vectorisers": vectorisers,
     "best": best,
     "asking": asking,

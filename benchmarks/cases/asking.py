@@ -102,7 +102,7 @@ def curve(corpus: Corpus, way: Choice, seed: int) -> list[float]:
     order = random.permutation(len(corpus.train.texts))[:POOL]
     pool = [(corpus.train.texts[i], corpus.train.labels[i]) for i in order]
     first, pool = pool[:FIRST], pool[FIRST:]
-    model: Any = textodds.train(*map(list, zip(*first, strict=True)), threads=1)
+    model: Any = textodds.train(*map(list, zip(*first, strict=True)), learner="multinomial", threads=1)
     reached = []
     for n in range(FIRST, SIZES[-1] + 1, STEP):
         if n in SIZES:
@@ -123,7 +123,9 @@ def _cost(bench: Bench, result: Result) -> None:
         except Missing as missing:
             result.skip(str(missing))
             continue
-        model: Any = textodds.train(corpus.test.texts[:300], corpus.test.labels[:300], threads=1)
+        model: Any = textodds.train(
+            corpus.test.texts[:300], corpus.test.labels[:300], learner="multinomial", threads=1
+        )
         contender = InProcess(OURS, lambda texts, model=model: most_useful(model, texts), corpus.train.fresh)
         contender.time()  # SciPy is imported but once
         series = interleaved([contender], bench.rounds)

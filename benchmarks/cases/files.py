@@ -25,7 +25,8 @@ def train_csv(bench: Bench) -> Result:
     result = Result(
         "train-csv",
         "Training from a file",
-        "From a plain CSV file in the page cache to a model: `textodds.train(path, threads=1)` against the "
+        "From a plain CSV file in the page cache to a model: "
+        '`textodds.train(path, learner="multinomial", threads=1)` against the '
         "faster of `csv.DictReader` and `pandas.read_csv`, then `CountVectorizer()` and `MultinomialNB()`.",
     )
     for name, others in (("imdb", True), ("20newsgroups", False)):
@@ -55,9 +56,11 @@ def _from_csv(bench: Bench, corpus: Corpus, result: Result, *, others: bool) -> 
     sklearn = f"{SKLEARN}, read by {reader}"
     same = TextSettings.sklearn()
     contenders = [
-        InProcess(ONE, lambda _: textodds.train(path, threads=1), times=3),
-        InProcess(SAME, lambda _: textodds.train(path, threads=1, settings=same), times=2),
-        InProcess(DEFAULT, lambda _: textodds.train(path), times=3),
+        InProcess(ONE, lambda _: textodds.train(path, learner="multinomial", threads=1), times=3),
+        InProcess(
+            SAME, lambda _: textodds.train(path, learner="multinomial", threads=1, settings=same), times=2
+        ),
+        InProcess(DEFAULT, lambda _: textodds.train(path, learner="multinomial"), times=3),
         InProcess(sklearn, lambda _: peers.sklearn_fit(read(path))),
     ]
     answers: dict[str, Any] = {who.name: lambda model: model.predict(corpus.test.texts) for who in contenders}
@@ -71,7 +74,7 @@ def _from_csv(bench: Bench, corpus: Corpus, result: Result, *, others: bool) -> 
                 result.skip(str(missing))
     warm = bench.workspace / "warm.csv"
     warm.write_bytes(b"label,text\na,one\nb,two\n")
-    textodds.train(warm)
+    textodds.train(warm, learner="multinomial")
     series = interleaved(contenders, bench.rounds)
     right = {who.name: accuracy(answers[who.name](who.result), corpus.test.labels) for who in contenders}
     result.record(corpus.name, series, accuracy=right)
@@ -139,7 +142,9 @@ def _fasttext(bench: Bench, corpus: Corpus, classes: list[str]) -> list[tuple[In
     peers.module("fasttext")
     path = peers.write_fasttext(corpus.train, bench.workspace / f"{corpus.name}.fasttext")
     prepared = [peers.words(text) for text in corpus.test.texts]
-    own = InProcess(OWN, lambda _: textodds.train(path, format="fasttext", threads=1), times=2)
+    own = InProcess(
+        OWN, lambda _: textodds.train(path, learner="multinomial", format="fasttext", threads=1), times=2
+    )
     theirs = InProcess(FASTTEXT, lambda _: peers.fasttext_train(path), rounds=3)
 
     def answer(model: Any) -> list[str]:

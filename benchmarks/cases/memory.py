@@ -17,13 +17,13 @@ from result import Result, Table, Target, digits
 
 TRAIN = """
 import json, sys, textodds
-model = textodds.train(sys.argv[1])
+model = textodds.train(sys.argv[1], learner='multinomial')
 vocabulary = model.vocabulary
 print(json.dumps([len(vocabulary), vocabulary.keys.nbytes + vocabulary.arena.nbytes]))
 """
 
 # What training needs to be imported, on a file of two rows.
-BASELINE = "import sys, textodds; textodds.train(sys.argv[1])"
+BASELINE = "import sys, textodds; textodds.train(sys.argv[1], learner='multinomial')"
 
 TRAIN_BY_SKLEARN = """
 import json, sys, pandas

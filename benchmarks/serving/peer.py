@@ -12,7 +12,7 @@ from typing import Any
 
 from textodds.cli import main
 from textodds.serve import answers, messages
-from textodds.serve.live_model import ServedModel
+from textodds.serve.fold import ServedModel
 
 
 class ByPipeline:

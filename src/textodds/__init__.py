@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from textodds.study.audit import audit
     from textodds.study.compare import Comparison, compare
     from textodds.study.diff import diff
-    from textodds.study.evaluation_report import evaluation_report
+    from textodds.study.report.evaluation_page import evaluation_report
     from textodds.text import TextSettings, Weighting
     from textodds.training.stream import SoftmaxStream
     from textodds.training.train import train
@@ -145,7 +145,7 @@ _HOME = {
     "class_mix": "judge.class_mix",
     "compare": "study.compare",
     "diff": "study.diff",
-    "evaluation_report": "study.evaluation_report",
+    "evaluation_report": "study.report.evaluation_page",
     "from_sklearn": "interop.from_sklearn",
     "load": "model.file",
     "most_useful": "study.active",

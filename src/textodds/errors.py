@@ -8,6 +8,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from importlib import import_module
+from itertools import islice
+
+NAMED = 50  # columns that an error lists
+MOST_COMPARED, LONGEST_COMPARED = (
+    5000,
+    200,
+)  # names, and characters of one, that are looked at for a near miss
 
 
 class TextoddsError(Exception):
@@ -80,8 +88,10 @@ class MissingColumn(InputError):
     ) -> None:
         columns = list(columns)
         self.wanted = wanted
-        listed = ", ".join(f"`{name}`" for name in columns) or "none"
-        near = difflib.get_close_matches(wanted, columns, n=1)
+        listed = ", ".join(f"`{name}`" for name in columns[:NAMED]) or "none"
+        if len(columns) > NAMED:
+            listed += f" and {len(columns) - NAMED:,} more"
+        near = nearest(wanted, columns)
         meant = f"did you mean `{near[0]}`?" if near else ""
         if option is None:  # one of several by its own name, not one that an option names
             super().__init__(
@@ -98,6 +108,12 @@ class NegativeCount(InputError):
     """Counts would go, or are, below zero."""
 
     code = "input.negative-count"
+
+
+class NotLearned(NegativeCount):
+    """A document is to be forgotten that was not learned."""
+
+    code = "input.not-learned"
 
 
 class TooFewRows(InputError):
@@ -156,11 +172,32 @@ class Shrunk(TextoddsWarning):
     """A covariance was drawn towards a simpler one than was asked for, for want of rows."""
 
 
+class InOrder(TextoddsWarning):
+    """The texts of a stream come class by class, and were learned so."""
+
+
 class VocabularyPruned(TextoddsWarning):
     """The vocabulary outgrew its memory budget and rare words were dropped."""
 
 
+def nearest(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
+    """The known names that are most like one that is not; of very many or very long ones only some."""
+    if len(unknown) > LONGEST_COMPARED:
+        return []
+    compared = [name for name in islice(known, MOST_COMPARED) if len(name) <= LONGEST_COMPARED]
+    return difflib.get_close_matches(unknown, compared, n=n)
+
+
 def suggestion(unknown: str, known: Iterable[str]) -> str:
     """`; did you mean `x`?` for the nearest known name, or nothing."""
-    near = difflib.get_close_matches(unknown, list(known), n=1)
+    near = nearest(unknown, known)
     return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def require(extra: str, *packages: str, told: str) -> None:
+    """Fail where a package of an extra is not installed; ``told`` says so, with ``{}`` for its name."""
+    for package in packages:
+        try:
+            import_module(package)
+        except ModuleNotFoundError as error:
+            raise Unsupported(told.format(error.name), hint=f"pip install 'textodds[{extra}]'") from error

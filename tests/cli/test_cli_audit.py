@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 import textodds
+from pairs import together
 from textodds.cli import main
 from textodds.learn import naive_bayes
 
@@ -101,6 +102,7 @@ def test_the_smoothing_is_chosen_unless_given(capsys):
     assert answers[0] == answers[1] != answers[2]
 
 
+@together
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import textodds
+from pairs import together
 from textodds.cli import main
 
 from .transcripts import COMMAND
@@ -179,7 +180,7 @@ def test_one_of_each_is_no_choice():
 def test_naive_bayes_by_name_has_its_words_as_ever_and_chooses_features_when_asked():
     model = trained("--learner", "multinomial")
     assert "chosen" not in model.info
-    assert model.recipe == textodds.train("d.csv").recipe
+    assert model.recipe == textodds.train("d.csv", learner="multinomial").recipe
     assert tried(trained("--learner", "multinomial", "--features", "words,letters")) >= {
         "multinomial, words",
         "multinomial, letters",
@@ -207,6 +208,7 @@ def test_a_budget_is_a_time(budget, seconds):
     assert model.info["chosen"]["budget"] == seconds
 
 
+@together
 @pytest.mark.parametrize("budget", ["abc", "-5", "", "2 weeks", "nan", "inf"])
 def test_a_budget_that_is_no_time_is_refused(budget, capsys):
     told = refused(capsys, "--budget", budget)
@@ -238,6 +240,7 @@ def test_an_option_that_only_some_learners_take_leaves_nothing_to_choose():
     assert model.recipe == textodds.train("d.csv", learner=textodds.MultinomialNB(alpha=0.1)).recipe
 
 
+@together
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -245,6 +248,10 @@ def test_an_option_that_only_some_learners_take_leaves_nothing_to_choose():
         (["--learner", "multinomial:ngrams=1-2,softmax"], "the same texts, cut in the same way"),
         (["--features", "pairs", "--learner", "auto:class_weight=balanced"], "auto has no class_weight"),
         (["--learner", "auto", "--typical"], "`typical` is for one learner of words, not for a choice"),
+        (
+            ["--learner", "multinomial", "--features", "words,pairs", "--typical"],
+            "`typical` is for single words, not for a choice of features",
+        ),
         (["--learner", "auto:unknown=smooth"], "unknown words is for one learner of words, not for a choice"),
         (["--learner", "auto", "--stream"], "`stream` is for one learner, not for a choice"),
         (["--learner", "multinomial,softmx"], "unknown learner `softmx`; did you mean `softmax`?"),
@@ -282,28 +289,23 @@ def test_a_stream_has_the_features_that_are_named():
     assert model.recipe.settings.hash_bits is not None
 
 
-def test_typical_texts_are_kept_where_features_are_chosen():
-    model = trained("--learner", "multinomial", "--features", "words,pairs", "--typical")
+def test_typical_texts_are_kept_where_learners_of_single_words_are_chosen():
+    model = trained("--learner", "multinomial,bernoulli", "--features", "words", "--typical")
     assert model.familiarity(["c1 c2"])
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["learn", "m", "--say", "c1", "--label-is", "k0"],
-        ["forget", "m", "--say", "c1", "--label-is", "k0"],
-        ["merge", "m", "m", "-o", "both"],
-    ],
-    ids=lambda command: command[0],
-)
-def test_a_chosen_softmax_model_does_not_change_and_says_what_to_do(command, capsys):
-    trained("--learner", "softmax,nb-softmax", "--features", "words")
-    before = Path("m").read_bytes()
-    assert main(command) == 2
-    told = capsys.readouterr().err
-    assert "this model rests on all of its documents at once, not on counts" in told
-    assert "train multinomial, which learns and forgets" in told
-    assert Path("m").read_bytes() == before
+def test_a_chosen_softmax_model_learns_forgets_and_is_merged(capsys):
+    before = trained("--learner", "softmax,nb-softmax", "--features", "words")
+    n = sum(before.class_documents.values())
+    assert main(["learn", "m", "--say", "c1 zzqx", "--label-is", "k0"]) == 0
+    assert sum(textodds.load("m").class_documents.values()) == n + 1
+    assert main(["forget", "m", "--say", "c1 zzqx", "--label-is", "k0"]) == 0
+    after = textodds.load("m")
+    assert after.class_documents == before.class_documents
+    assert after.recipe == before.recipe
+    assert b"zzqx" not in Path("m").read_bytes()
+    assert main(["merge", "m", "m", "-o", "both", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["documents"] == 2 * n
 
 
 def test_a_chosen_model_of_counts_learns_and_forgets():

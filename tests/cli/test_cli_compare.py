@@ -120,8 +120,11 @@ def test_columns_of_a_table_may_be_named(capsys):
             ["messages.csv", "--html", "no/such/page.html"],
             "cannot write `no/such/page.html`: there is no folder `no/such`",
         ),
-        (["messages.csv", "--html", "messages.csv"], "the page would replace `messages.csv`, which is data"),
-        (["messages.csv", "--keep", "messages.csv"], "`messages.csv` is not a file of kept measurements"),
+        (
+            ["messages.csv", "--html", "messages.csv"],
+            "the page would replace `messages.csv`, which DATA names",
+        ),
+        (["messages.csv", "--keep", "messages.csv"], "the file of measurements would replace `messages.csv`"),
         (["messages.csv", "--keep", "no/kept"], "cannot keep measurements in `no/kept`"),
     ],
 )

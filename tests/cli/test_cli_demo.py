@@ -11,7 +11,7 @@ def test_the_numbers_of_the_demo_are_those_of_the_library(capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert list(Path().iterdir()) == []
-    model = textodds.train(demo.messages_folder() / "messages.csv")
+    model = textodds.train(demo.messages_folder() / "messages.csv", learner="multinomial")
     quality = model.evaluate(demo.messages_folder() / "new_messages.csv")
     assert f"accuracy   {quality.accuracy:.4f}" in out
     said = re.findall(r"“(.*)”\n +(\w+) +(\d\.\d{4})", out)
@@ -55,3 +55,13 @@ def test_examples_that_are_not_there_are_said(capsys, monkeypatch):
     monkeypatch.setattr(demo, "LEARNED", "missing.csv")
     assert main(["demo"]) == 2
     assert "error: the example messages are not installed" in capsys.readouterr().err
+
+
+def test_the_readme_shows_what_the_demo_prints(capsys):
+    assert main(["demo"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    [shown] = re.findall(
+        r"```text\n(.*?)```", (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8"), re.S
+    )
+    for line in filter(None, map(str.split, shown.splitlines())):
+        assert " ".join(line) in printed

@@ -70,13 +70,14 @@ def test_fail_under_is_a_share(model, capsys, limit):
     )
 
 
-def test_labels_that_the_model_lacks_are_named_and_their_loss_is_null(model, capsys):
-    Path("test.csv").write_text("text,label\nfree,eggs\nhome,eggs\n")
+def test_labels_that_the_model_lacks_are_named_and_the_loss_is_that_of_the_others(model, capsys):
+    Path("test.csv").write_text("text,label\nfree,eggs\nhome,eggs\nsee you,ham\n")
     assert main(["evaluate", "mail.textodds", "test.csv"]) == 0
     assert "labels the model does not have, always wrong: eggs (2)" in capsys.readouterr().out
     assert main(["evaluate", "mail.textodds", "test.csv", "--json"]) == 0
     told = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(name))
-    assert told["log_loss"] is None
+    known = textodds.load("mail.textodds").predict_proba(["see you"])[0, 0]
+    assert told["log_loss"] == pytest.approx(-math.log(known))
     assert told["unknown_labels"] == {"eggs": 2}
 
 

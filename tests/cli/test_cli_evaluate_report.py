@@ -51,7 +51,7 @@ def test_the_same_command_writes_the_same_page(test_csv):
         ("no/r.html", "cannot write `no/r.html`: there is no folder `no`", "with `--report`"),
         ("folder.html", "cannot write `folder.html`: it is a folder", "with `--report`"),
         ("r.pdf", "the report must be an .html file, got `r.pdf`", "name it `*.html`"),
-        ("data.html", "the report would replace `data.html`, which it is made of", "name another file"),
+        ("data.html", "the report would replace `data.html`, which DATA names", "name another file"),
     ],
 )
 def test_a_report_that_cannot_be_written_is_refused_before_any_work(model, capsys, report, problem, hint):

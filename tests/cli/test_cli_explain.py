@@ -59,7 +59,7 @@ def test_why_not_names_the_rival(capsys):
         (["--why-not", "spam"], "`spam` is the answer"),
         (["--why-not", "ham", "--others"], "`--others` and `--why-not` name two rivals"),
         (["--top", "0"], "`--top` cannot be `0`"),
-        (["--html", "nowhere/x.html"], "`nowhere/x.html`: no such file or directory"),
+        (["--html", "nowhere/x.html"], "cannot write `nowhere/x.html`: No such file or directory"),
     ],
 )
 def test_what_cannot_be_is_refused_with_a_reason(model, capsys, options, said):

@@ -55,7 +55,12 @@ def test_quiet_says_nothing(model, capsys):
         ("mail.textodds", "mail", "`mail` does not end as a format", "name it `*.onnx`"),
         ("mial.textodds", "x.onnx", "no model file at `mial.textodds`", "did you mean `mail.textodds`?"),
         ("mail.textodds", "no/x.onnx", "cannot write `no/x.onnx`: there is no folder `no`", "with `-o`"),
-        ("model.onnx", "model.onnx", "`model.onnx` would replace the model itself", "another file"),
+        (
+            "model.onnx",
+            "model.onnx",
+            "the ONNX file would replace `model.onnx`, which MODEL names",
+            "another file",
+        ),
     ],
 )
 def test_what_cannot_be_exported_is_said(model, capsys, model_file, output, problem, hint):

@@ -5,6 +5,7 @@ import click
 import pytest
 
 import textodds
+from pairs import together
 from textodds.cli import main
 from textodds.cli.commands import COMMANDS, commands
 from textodds.learn.recipe import OF_TEXTS
@@ -44,6 +45,7 @@ def test_help_begins_with_what_the_list_of_commands_says_and_shows_examples(name
     assert all(len(line) <= 80 for line in out.splitlines() if "textodds train t" not in line)
 
 
+@together
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_in_the_help_use_options_that_there_are(name):
     command = of_name(name)

@@ -20,7 +20,7 @@ def test_inspect_shows_recipe_file_and_words(mail, capsys):
     assert "  learner       multinomial (alpha 1.0, prior data)\n" in out
     assert "  text          unit words, ngrams 1-1, lower, normal form NFC\n" in out
     assert "  selection     min df 2, max df 1.0, unknown ignore\n" in out
-    assert re.search(r"  file          [\d.]+ kB, format 3, with counts\n", out)
+    assert re.search(r"  file          [\d.]+ kB, format 3, with counts, with documents\n", out)
     assert f"  fingerprint   {loaded.info['fingerprint'][:16]}…\n" in out
     assert re.search(r"  quality       accuracy 1\.0000 \(0\.\d+ to 1\.0000\) on 6 rows of mail\.csv\n", out)
     assert "  ham             3   50.0%\n" in out
@@ -99,7 +99,13 @@ def test_a_model_of_one_class_can_be_inspected(capsys):
 
 def test_what_a_forged_file_says_of_itself_does_no_harm(mail, capsys):
     forged = textodds.train("mail.csv")
-    forged.info.update(documents="many", source=["x"], rejected={}, quality={"accuracy_interval": 3})
+    forged.info.update(quality={"accuracy_interval": 3})
     forged.save("mail.textodds")
     assert main(["inspect", "mail.textodds"]) == 0
     assert "quality" not in capsys.readouterr().out
+    for name, value in (("documents", "many"), ("source", ["x"]), ("rejected", {}), ("quality", 3)):
+        wrong = textodds.train("mail.csv")
+        wrong.info[name] = value
+        wrong.save("mail.textodds")
+        assert main(["inspect", "mail.textodds"]) == 2
+        assert f"`{name}` of its data is {value!r}" in capsys.readouterr().err

@@ -118,9 +118,11 @@ def test_what_does_not_go_together_is_refused(trained, tmp_path, capsys, options
     assert words in capsys.readouterr().err
 
 
-def test_learning_more_is_refused_with_the_way_out(trained, capsys):
+def test_learning_more_needs_the_documents(trained, tmp_path, capsys):
     _, path = trained
-    assert main(["learn", str(path), "--say", "hello", "--label-is", "ham"]) == 2
+    small = tmp_path / "small.textodds"
+    textodds.load(path).save(small, documents=False)
+    assert main(["learn", str(small), "--say", "hello", "--label-is", "ham"]) == 2
     told = capsys.readouterr().err
-    assert "this model rests on all of its documents" in told
+    assert "without its documents cannot be updated" in told
     assert "train it again" in told

@@ -69,6 +69,7 @@ def test_a_table_without_texts_is_learned_and_what_was_chosen_is_told(people, ca
           visits   N intervals   numbers, 3 different
           town     categorical   3 different values
 
+        not calibrated: that takes 100 rows, and 80 can be left out
         wrote people.textodds: 3 columns, 2 kB
 
         next:  textodds predict people.textodds NEW_DATA
@@ -191,11 +192,11 @@ def test_halves_are_merged_into_the_model_of_all_and_taken_apart_again(model, ca
     whole = textodds.train(
         [Path("people.csv"), Path("more.csv")], label="kind", like=textodds.load("people.textodds")
     )
-    assert loaded.predict_proba("test.csv") == pytest.approx(whole.predict_proba("test.csv"), abs=1e-9)
+    assert (loaded.predict_proba("test.csv") == whole.predict_proba("test.csv")).all()
     merged = ["merge", "all.textodds", "--subtract", "more.textodds", "-o", "rest.textodds", "--quiet"]
     assert main(merged) == 0
     first = textodds.load("people.textodds").predict_proba("test.csv")
-    assert textodds.load("rest.textodds").predict_proba("test.csv") == pytest.approx(first, abs=1e-9)
+    assert (textodds.load("rest.textodds").predict_proba("test.csv") == first).all()
 
 
 def test_rows_are_learned_and_forgotten(model, capsys):
@@ -205,11 +206,44 @@ def test_rows_are_learned_and_forgotten(model, capsys):
     assert now.class_documents == {"poor": 60, "rich": 60}
     assert now.predict_proba("test.csv") != pytest.approx(before, abs=1e-6)
     assert main(["forget", "people.textodds", "more.csv"]) == 0
-    assert textodds.load("people.textodds").predict_proba("test.csv") == pytest.approx(before, abs=1e-9)
+    assert (textodds.load("people.textodds").predict_proba("test.csv") == before).all()
     assert re.sub("documents|rows", "rows", capsys.readouterr().err) == (
         "learned 40 rows: people.textodds now rests on 120 rows in 2 classes, 3 columns\n"
         "forgot 40 rows: people.textodds now rests on 80 rows in 2 classes, 3 columns\n"
     )
+
+
+def test_a_row_that_was_never_learned_is_not_forgotten(model, capsys):
+    """Though its values were, in other rows, and a model without rows could not tell."""
+    before = Path("people.textodds").read_bytes()
+    assert main(["train", "people.csv", "--label", "kind", "--no-documents", "-o", "bare", "--quiet"]) == 0
+    row = ["--say", json.dumps({"income": 1000.0, "visits": 0, "town": "Ulm"}), "--label-is", "poor"]
+    assert main(["forget", "people.textodds", *row]) == 2
+    assert "error: the row `income=1000, visits=0, town=Ulm` was not learned as `poor`" in (
+        capsys.readouterr().err
+    )
+    assert Path("people.textodds").read_bytes() == before
+    assert main(["forget", "bare", *row, "--quiet"]) == 0
+
+
+def test_without_rows_a_table_learns_and_says_that_its_calibration_is_older(people, capsys):
+    write("people.csv", 0, 200)
+    assert main(["train", "people.csv", "--label", "kind", "--no-documents", "-o", "bare", "--quiet"]) == 0
+    assert main(["train", "people.csv", "--label", "kind", "--quiet"]) == 0
+    bare, whole = textodds.load("bare"), textodds.load("people.textodds")
+    assert (bare.has_documents, whole.has_documents) == (False, True)
+    assert (bare.predict_proba("test.csv") == whole.predict_proba("test.csv")).all()
+    assert main(["learn", "bare", "more.csv", "--quiet"]) == 0
+    assert main(["inspect", "bare"]) == 0
+    told = capsys.readouterr().out
+    assert "calibration   that of an earlier model: it has changed since" in told
+    assert "format 3, without rows" in told
+    assert main(["predict", "bare", "test.csv", "--max-error", "0.4"]) == 2
+    assert "has no documents to calibrate it on again" in capsys.readouterr().err
+    assert main(["learn", "people.textodds", "more.csv", "--quiet"]) == 0
+    assert main(["inspect", "people.textodds", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["keeps_documents"], told["earlier_calibration"]) == (True, False)
 
 
 def test_what_a_table_consists_of_are_rows(model, capsys):
@@ -233,12 +267,13 @@ def test_inspect_shows_the_columns_and_what_they_are_taken_for(model, capsys):
     assert err == ""
     assert steady(out) == dedent("""\
         people.textodds
-          classes   2
-          rows      80
-          columns   3
-          learner   mixed
-          file      2 kB, format 3
-          data      people.csv
+          classes       2
+          rows          80
+          columns       3
+          learner       mixed
+          calibration   not calibrated: that takes 100 rows, and 80 can be left out
+          file          2 kB, format 3, with rows
+          data          people.csv
 
           class   rows   share
           poor      40   50.0%
@@ -294,7 +329,7 @@ def test_rows_unlike_any_are_told(people, capsys):
         (["--learner", "lda"], "column `town` is one of categories (3 different values)", "town=ignore"),
         (["--learner", "gaussian"], "column `town` is one of categories (3 different values)", "town=ignore"),
         (["--learner", "table:max_cells=9"], "the full table needs 720 cells", "fewer columns"),
-        (["--like", "mail.textodds"], "`mail.textodds` is a model of texts, not of tables", None),
+        (["--like", "mail.textodds"], "people.csv has no text column", "--text"),
         (["--like", "people.csv"], "`people.csv` is damaged or no model of ours", "train it again"),
         (["--like", "cut.textodds", "--columns", "town=ignore"], "a model that is like another", "leave out"),
         (["--learner", "mixed:binary"], "mixed has no binary", "goes with multinomial"),
@@ -432,6 +467,9 @@ def test_what_cannot_be_done_with_a_table_is_said_and_nothing_changes(model, mai
 
 def test_what_was_never_learned_is_named_as_it_stands_in_the_data(model, capsys):
     row = ["--say", '{"visits": 99}', "--label-is", "poor"]
+    assert main(["forget", "people.textodds", *row]) == 2
+    assert "the row `visits=99` was not learned as `poor`" in capsys.readouterr().err
+    assert main(["train", "people.csv", "--label", "kind", "--no-documents", "--quiet"]) == 0
     assert main(["forget", "people.textodds", *row]) == 2
     assert "the count of `above 40.0` of column `visits`" in capsys.readouterr().err
 

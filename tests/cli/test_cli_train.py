@@ -34,6 +34,7 @@ def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
           ham        3   50.0%
           spam       3   50.0%
 
+        not calibrated: that takes 100 texts, and 6 can be left out
         wrote mail.textodds: 16 words, 2 kB
 
         next:  textodds predict mail.textodds --say "a text of your own"
@@ -133,7 +134,7 @@ def test_every_choice_arrives_in_the_recipe(mail, options, changes):
         (["--test", "missing.csv"], "no file at `missing.csv`"),
         (["-o", "missing/mail.textodds"], "cannot write `missing/mail.textodds`: there is no folder"),
         (["-o", "."], "cannot write `.`: it is a folder"),
-        (["-o", "mail.csv"], "the model would replace `mail.csv`, which is data"),
+        (["-o", "mail.csv"], "the model would replace `mail.csv`, which DATA names"),
     ],
 )  # fmt: skip
 def test_a_choice_that_cannot_be_had_is_an_error_and_leaves_nothing_behind(mail, capsys, options, problem):

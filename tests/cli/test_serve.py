@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import textodds as library
+from pairs import together
 from textodds.cli import main
 
 from .transcripts import COMMAND, on_a_terminal, textodds
@@ -24,6 +25,7 @@ def without_tokens(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+@together
 @pytest.mark.parametrize(
     ("args", "err"),
     [
@@ -70,6 +72,22 @@ def test_options_that_make_no_sense_are_said(capsys, args, err):
     assert capsys.readouterr() == ("", err)
 
 
+def refused(capsys, *args):
+    """What a start that is refused says."""
+    assert main(["serve", *args, "--port", "0"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    return err
+
+
+def test_a_journal_for_a_service_that_only_reads_is_refused(model, capsys):
+    told = refused(capsys, "mail.textodds", "--read-only", "--journal", "j")
+    assert told == (
+        "error: `--read-only` keeps no corrections, and needs no `--journal`\n\nhint: give one of them\n"
+    )
+    assert {path.name for path in Path().iterdir()} == {"mail.csv", "mail.textodds"}
+
+
 def test_a_missing_model_is_said_and_nothing_is_made(tmp_path):
     done = textodds("serve", "missing.textodds", "--port", "0")
     assert (done.returncode, done.stdout) == (2, "")
@@ -79,36 +97,29 @@ def test_a_missing_model_is_said_and_nothing_is_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_model_of_texts_is_said(mail):
-    done = textodds("serve", "mail.csv", "--port", "0")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: `mail.csv` is damaged or no model of ours")
+def test_what_is_no_model_of_texts_is_said(mail, capsys):
+    assert refused(capsys, "mail.csv").startswith("error: `mail.csv` is damaged or no model of ours")
     table = {"size": [1.0, 2.0, 3.0, 4.0], "label": ["a", "a", "b", "b"]}
     library.train(table, label="label").save("table.textodds")
-    done = textodds("serve", "table.textodds", "--port", "0")
-    assert done.returncode == 2
-    assert done.stderr == (
+    assert refused(capsys, "table.textodds") == (
         "error: `table.textodds` is a model of tables, and the service reads texts\n\n"
         "hint: serve a model that was trained on texts\n"
     )
 
 
-@pytest.mark.parametrize("journal", ["mail.csv", "mail.textodds", ".", "nowhere/journal"])
-def test_a_journal_that_is_none_is_said_and_left_as_it_was(model, journal):
+@pytest.mark.parametrize("journal", ["mail.csv", ".", "nowhere/journal"])
+def test_a_journal_that_is_none_is_said_and_left_as_it_was(model, capsys, journal):
     before = Path(journal).read_bytes() if Path(journal).is_file() else None
-    done = textodds("serve", "mail.textodds", "--port", "0", "--journal", journal)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: cannot open the journal `{journal}`: ")
-    assert "\n\nhint: name another file with `--journal`\n" in done.stderr
+    told = refused(capsys, "mail.textodds", "--journal", journal)
+    assert told.startswith(f"error: cannot open the journal `{journal}`: ")
+    assert "\n\nhint: name another file with `--journal`\n" in told
     assert before is None or Path(journal).read_bytes() == before
     assert {path.name for path in Path().iterdir()} == {"mail.csv", "mail.textodds"}
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
-def test_others_are_not_let_in_without_tokens(model, host):
-    done = textodds("serve", "mail.textodds", "--port", "0", "--host", host)
-    assert (done.returncode, done.stdout) == (2, "")
-    problem, hint = done.stderr.split("\n\n")
+def test_others_are_not_let_in_without_tokens(model, capsys, host):
+    problem, hint = refused(capsys, "mail.textodds", "--host", host).split("\n\n")
     assert problem == (
         f"error: at `{host}` others can reach the service, and there are no tokens to tell them apart"
     )
@@ -130,13 +141,13 @@ def test_others_are_not_let_in_without_tokens(model, host):
     ],
 )
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
-def test_tokens_that_would_not_do_are_said_but_not_shown(model, tokens, problem, host):
+def test_tokens_that_would_not_do_are_said_but_not_shown(model, monkeypatch, capsys, tokens, problem, host):
     given = {name: token for name, token in zip(TOKENS, tokens, strict=True) if token is not None}
-    env = {**os.environ, **given}
-    done = textodds("serve", "mail.textodds", "--port", "0", "--host", host, env=env)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {problem}\n\nhint: ")
-    assert not any(token in done.stderr for token in given.values())
+    for name, token in given.items():
+        monkeypatch.setenv(name, token)
+    told = refused(capsys, "mail.textodds", "--host", host)
+    assert told.startswith(f"error: {problem}\n\nhint: ")
+    assert not any(token in told for token in given.values())
 
 
 def test_a_host_that_is_nobodys_is_said(model):
@@ -203,7 +214,7 @@ def test_it_says_how_many_corrections_there_are(model):
 
 
 def test_a_model_that_cannot_learn_is_served_and_said_to_be_so(mail):
-    assert main(["train", "mail.csv", "--learner", "softmax", "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--learner", "softmax", "--no-documents", "--quiet"]) == 0
     process, _ = started()
     why = process.stderr.readline()
     assert why.startswith("it answers, but cannot learn: ")

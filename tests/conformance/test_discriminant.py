@@ -11,7 +11,7 @@ import textodds
 from cli.conftest import in_a_folder_of_its_own  # noqa: F401 - a fixture, for every test
 from model_cases import documents, new_texts
 from model_files import parts, put_together
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, together
 from textodds.cli import main
 from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.interop.to_onnx import to_onnx
@@ -90,11 +90,12 @@ def test_a_prior_given_in_training_equals_that_prior_given_later(kind):
     )
 
 
+@together
 @every_learner
 def test_what_counts_alone_allow_is_refused_with_the_way_out(learner):
     with pytest.raises(Unsupported, match="rests on all of its documents at once") as caught:
-        model_of(learner, 2, "words").learn("a text", "class 00")
-    assert "train it again" in caught.value.hint
+        _ = model_of(learner, 2, "words").tally
+    assert "train multinomial" in caught.value.hint
 
 
 @pytest.mark.parametrize("learner", LINEAR)
@@ -118,6 +119,7 @@ def test_top_words_and_hyperplane_name_the_words_of_a_class(learner):
     assert {word[:4] for word, odds in strongest if odds > 0} == {"own1"}
 
 
+@together
 @pytest.mark.parametrize("learner", QUADRATIC)
 @pytest.mark.parametrize(
     "asked",
@@ -283,6 +285,7 @@ def test_train_says_what_it_chose(learner, capsys):
     assert "held-out texts" in told
 
 
+@together
 @both
 @pytest.mark.parametrize("shrinkage", ["1.5", "-0.1", "nan"])
 def test_a_shrinkage_that_is_none_is_refused(learner, shrinkage, capsys):
@@ -335,21 +338,33 @@ def test_evaluate_measures(trained, learner, capsys):
 
 
 @both
-@pytest.mark.parametrize("command", ["learn", "forget"])
-def test_learning_and_forgetting_are_refused_with_the_way_out(trained, learner, command, capsys):
-    before = trained[learner].read_bytes()
-    assert main([command, str(trained[learner]), "--say", "hello", "--label-is", "ham"]) == 2
-    told = capsys.readouterr().err
-    assert "rests on all of its documents" in told
-    assert "train it again" in told
-    assert trained[learner].read_bytes() == before
+def test_what_was_learned_can_be_forgotten_and_leaves_no_trace(trained, learner, tmp_path, capsys):
+    before, path = trained[learner].read_bytes(), tmp_path / "changed.textodds"
+    path.write_bytes(before)
+    said = ["--say", "zzqx hello", "--label-is", "ham"]
+    assert main(["learn", str(path), *said]) == 0
+    assert "now rests on 421 documents" in capsys.readouterr().err
+    assert path.read_bytes() != before
+    assert main(["forget", str(path), *said]) == 0
+    assert b"zzqx" not in path.read_bytes()
+    scores = [textodds.load(each).score(new_texts(2))[0] for each in (path, trained[learner])]
+    np.testing.assert_array_equal(*scores)
+    now = path.read_bytes()
+    assert main(["forget", str(path), *said]) == 2
+    assert "was not learned as `ham`" in capsys.readouterr().err
+    assert path.read_bytes() == now
 
 
 @both
-def test_merging_is_refused_with_the_way_out(trained, learner, capsys):
-    path = str(trained[learner])
-    assert main(["merge", path, path, "-o", "both"]) == 2
-    assert "rests on all of its documents" in capsys.readouterr().err
+def test_a_model_without_documents_is_refused_with_the_way_out(learner, tmp_path, capsys):
+    path = str(tmp_path / "small.textodds")
+    assert main(["train", MESSAGES, "--learner", learner, "--no-documents", "-o", path, "--quiet"]) == 0
+    for command in (
+        ["learn", path, "--say", "hello", "--label-is", "ham"],
+        ["merge", path, path, "-o", "both"],
+    ):
+        assert main(command) == 2
+        assert "without its documents cannot be updated" in capsys.readouterr().err
 
 
 def test_export_writes_the_linear_and_refuses_the_quadratic(trained, tmp_path, capsys):

@@ -17,6 +17,7 @@ import pytest
 from scipy import stats
 
 import textodds
+from pairs import together
 from textodds.errors import InputError
 from textodds.learn import registry
 from textodds.learn.registry import COUNTS, LEARNERS, Entry, as_dict, learner_named, names_of, of_dict
@@ -225,6 +226,7 @@ def unusual(kind, name):
     return kind(**{name: not usual if isinstance(usual, bool) else type(usual)(usual / 2)})
 
 
+@together
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_entry_has_a_class_that_knows_it_and_comes_back_from_plain_data(name):
     entry = LEARNERS[name]

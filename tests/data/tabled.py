@@ -134,3 +134,18 @@ FORMS = {
     "a list of dicts": lambda folder, columns: dicts(columns),
     "an iterator of dicts": lambda folder, columns: iter(dicts(columns)),
 }
+
+READERS = [
+    "csv",
+    "jsonl.gz",
+    "parquet",
+    "duckdb",
+    "sqlite",
+    "pyarrow Table",
+    "pyarrow RecordBatchReader",
+    "pandas DataFrame of objects",
+    "polars DataFrame",
+    "a dict of arrays",
+    "an iterator of dicts",
+]
+"""Of the forms that one reader reads, one: for what is decided once the rows are read."""

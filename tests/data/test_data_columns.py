@@ -2,6 +2,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pairs import together
 from textodds.data import read
 from textodds.data.columns import LABEL_NAMES, TEXT_NAMES, ColumnRequest
 from textodds.errors import InputError, MissingColumn
@@ -19,11 +20,13 @@ def find(columns, *, text=None, **wanted):
     return Found(at, places.label, places.weight)
 
 
+@together
 @pytest.mark.parametrize("name", TEXT_NAMES)
 def test_each_usual_name_of_a_text_column_is_found_in_any_case(name):
     assert find(["id", name.upper(), "label"]).text == 1
 
 
+@together
 @pytest.mark.parametrize("name", LABEL_NAMES)
 def test_each_usual_name_of_a_label_column_is_found_in_any_case(name):
     assert find(["id", "text", name.title()]).label == 2

@@ -2,6 +2,7 @@ import errno
 import gc
 import gzip
 import os
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from unbatched import pairs, read_pairs
 
+from pairs import together
 from textodds.data import files, read
 from textodds.errors import BadFile, InputError
 
@@ -116,6 +118,7 @@ def test_a_file_where_a_folder_is_wanted_is_told(tmp_path):
         read("mail.csv", format="folder")
 
 
+@together
 @pytest.mark.parametrize(
     ("error", "message"),
     [
@@ -155,6 +158,7 @@ def test_an_unknown_format_is_answered_with_its_near_miss(name, near):
     assert "folder, database" in caught.value.hint
 
 
+@together
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -262,7 +266,8 @@ def test_a_named_pipe_is_read_once_where_its_format_is_known_and_copied_where_no
 
 
 @pytest.mark.slow
-def test_the_copy_of_a_pipe_is_removed_with_its_source(tmp_path, monkeypatch):
+def test_the_copy_of_a_pipe_leaves_nothing_behind_whenever_it_ends(tmp_path, monkeypatch):
+    """On Linux it has no name from the first byte on; elsewhere it is removed with its source."""
     room = tmp_path / "room"
     room.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(room))
@@ -272,7 +277,8 @@ def test_the_copy_of_a_pipe_is_removed_with_its_source(tmp_path, monkeypatch):
     source = read("pipe")
     assert pairs(source) == ROW
     writer.join()
-    assert len(list(room.iterdir())) == 1
+    assert pairs(source) == ROW  # of the copy
+    assert len(list(room.iterdir())) == (0 if sys.platform == "linux" else 1)
     del source
     gc.collect()
     assert list(room.iterdir()) == []

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds.data import frames, read
 from textodds.errors import BadRow, InputError, LengthMismatch, MissingColumn
 
@@ -68,6 +68,7 @@ def test_a_frame_gives_its_rows(frame):
     assert rows(read(frame(COLUMNS), weight="w")) == ROWS
 
 
+@together
 @every_frame
 def test_numbers_as_labels_become_text(frame):
     assert read_pairs(frame({"text": ["a", "b"], "label": [3, 0]})) == [("a", "3"), ("b", "0")]
@@ -75,6 +76,7 @@ def test_numbers_as_labels_become_text(frame):
     assert read_pairs(frame({"text": ["a", "b"], "label": [True, False]})) == [("a", "true"), ("b", "false")]
 
 
+@together
 @every_frame
 def test_null_text_and_null_or_empty_labels_are_bad_rows(frame):
     columns = {"text": ["a", None, "c", "d", "e"], "label": ["x", "x", None, "", "y"]}
@@ -91,6 +93,7 @@ def test_nan_labels_are_empty(frame):
         read_pairs(frame({"text": ["a", "b"], "label": [1.0, float("nan")]}))
 
 
+@together
 @in_turn(1)
 @every_frame
 @pytest.mark.parametrize("weight", [None, float("nan"), float("inf"), -1.0])
@@ -100,6 +103,7 @@ def test_a_weight_that_cannot_be_used_is_a_bad_row_with_its_value(frame, weight)
         rows(read(frame(columns), weight="w"))
 
 
+@together
 @every_frame
 def test_a_missing_column_lists_what_is_there(frame):
     with pytest.raises(MissingColumn, match="has no text column; its columns are `a`, `b`"):
@@ -111,6 +115,7 @@ def test_without_labels_none_are_needed(frame):
     assert read_pairs(frame({"text": ["a"]}), labelled=False) == [("a", None)]
 
 
+@together
 @every_frame
 def test_a_frame_without_rows_gives_no_batch(frame):
     assert (
@@ -149,6 +154,7 @@ def test_a_column_of_texts_goes_with_any_column_of_labels(series):
     assert rows(read(iter(texts), series(labels), series(weights))) == ROWS
 
 
+@together
 @every_series
 def test_numbers_in_a_column_of_labels_become_text(series):
     assert read_pairs(["a", "b"], series([3, 4])) == [("a", "3"), ("b", "4")]
@@ -227,9 +233,12 @@ def test_pandas_columns_are_named_by_whatever_they_are_called():
     assert read_pairs(frame, text="0", label="1") == [("a", "x")]
 
 
-def test_two_columns_of_one_name_are_no_trouble():
+def test_two_columns_of_one_name_are_refused_where_one_is_wanted():
     frame = pd.DataFrame([["a", "x", "b"]], columns=["text", "label", "text"])
-    assert read_pairs(frame) == [("a", "x")]
+    with pytest.raises(InputError, match="two columns named `text`"):
+        read_pairs(frame)
+    frame.columns = ["note", "label", "note"]
+    assert read_pairs(frame.assign(text="c")) == [("c", "x")]
 
 
 def test_a_column_of_nulls_is_all_bad_rows():

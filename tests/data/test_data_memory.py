@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from unbatched import pairs, read_pairs, rows
 
+from pairs import together
 from textodds.data import admission, frames, read
 from textodds.errors import BadRow, InputError, LengthMismatch
 
@@ -53,6 +54,7 @@ def test_labels_of_pairs_are_left_out_where_none_are_wanted():
     assert read_pairs([("a", None), ("b", "x")], labelled=False) == [("a", None), ("b", None)]
 
 
+@together
 @pytest.mark.parametrize(
     ("items", "reason"),
     [
@@ -157,6 +159,7 @@ def test_a_text_in_place_of_labels_is_told():
         read(["a"], ["x"], 2)
 
 
+@together
 @pytest.mark.parametrize("source", [3, None, b"bytes", {"a": 1}, object()])
 def test_what_holds_no_texts_is_told(source):
     with pytest.raises(InputError, match=r"cannot read texts from an? "):

@@ -47,6 +47,12 @@ def test_skipped_rows_are_counted_with_their_reasons_and_written_down(mail, tmp_
     ]
 
 
+def test_a_pair_that_is_none_is_written_down_as_it_came():
+    source = read([("a", "x"), ("b",), 5], bad_rows="skip")
+    assert pairs(source) == [("a", "x")]
+    assert [row["row"] for row in kept(source.rejects.path)] == ['["b"]', "5"]
+
+
 def test_the_file_for_skipped_rows_can_be_chosen(mail, tmp_path):
     source = read(mail, bad_rows="skip", rejects_path=tmp_path / "bad.jsonl")
     pairs(source)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tabled import kinds, read_table, rows
 
+from pairs import together
 from textodds.data import KINDS, Column, Schema
 from textodds.data.arrow import MISSING, as_category, numbers_of
 from textodds.errors import InputError, MissingColumn
@@ -17,6 +18,7 @@ from textodds.errors import InputError, MissingColumn
 SENTENCES = [f"this is sentence number {n} of many" for n in range(30)]
 
 
+@together
 @pytest.mark.parametrize(
     ("values", "kind", "why"),
     [
@@ -67,6 +69,7 @@ def test_the_kind_of_a_column_is_found_from_its_values(values, kind, why):
     assert (column.kind, column.why) == (kind, why)
 
 
+@together
 @pytest.mark.parametrize(
     ("array", "kind", "why"),
     [
@@ -87,6 +90,7 @@ def test_the_kind_of_a_column_is_found_from_its_type(array, kind, why):
     assert (column.kind, column.why) == (kind, why)
 
 
+@together
 @pytest.mark.parametrize("missing", [*MISSING, *(f" {value}\t" for value in MISSING), None])
 def test_what_is_missing_is_missing_for_numbers_and_categories_but_not_for_texts(missing):
     columns = {"n": ["1.5", missing, "2.5"], "c": ["u", missing, "v"], "t": ["u", missing, "v"]}
@@ -235,6 +239,7 @@ def test_schemas_survive_their_dict():
 COLUMN = {"name": "a", "kind": "number", "why": "given"}
 
 
+@together
 @pytest.mark.parametrize(
     "data",
     [

@@ -7,9 +7,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tabled import FORMS, read_table, rows, write_csv, write_sqlite
+from tabled import FORMS, READERS, read_table, rows, write_csv, write_sqlite
 
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds.data import Column, Schema, kinds, lines
 from textodds.data import source as sources
 from textodds.errors import BadFile, BadRow, InputError
@@ -17,6 +17,7 @@ from textodds.errors import BadFile, BadRow, InputError
 SCHEMA = Schema((Column("age", "number", "given"), Column("c", "category", "given")), "label")
 DELIMITED = [form for name, form in FORMS.items() if name.startswith(("csv", "tsv"))]
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+every_reader = pytest.mark.parametrize("form", [FORMS[name] for name in READERS], ids=READERS)
 
 
 def as_array(columns):
@@ -51,6 +52,7 @@ def test_a_value_that_is_no_number_is_a_bad_row(form, value, reason, tmp_path):
     assert "--bad-rows skip" in caught.value.hint
 
 
+@together
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table, dict, as_array])
 @pytest.mark.parametrize(
     ("value", "reason"), [(np.inf, "infinite"), (-np.inf, "infinite"), (-1e200, "-1e[+]200;")]
@@ -63,7 +65,7 @@ def test_a_typed_number_that_is_infinite_or_too_large_is_a_bad_row(frame, value,
     assert rows(source) == [{"1": 1.5}, {"1": 2.5}, {"1": None}]
 
 
-@every_form
+@every_reader
 def test_bad_rows_are_skipped_counted_and_written_down(form, tmp_path):
     columns = {
         "age": ["1", "abc", "2.5", "3", None],
@@ -215,7 +217,7 @@ def test_a_weight_that_cannot_be_used_is_a_bad_row(form, weight, shown, tmp_path
         rows(form(tmp_path, columns), weight="w")
 
 
-@every_form
+@every_reader
 def test_rows_with_bad_weights_are_skipped(form, tmp_path):
     columns = {"a": [1.5, 2.5, 3.5], "label": ["x", "y", "x"], "w": ["1", "abc", " 0.5 "]}
     source = read_table(form(tmp_path, columns), weight="w", bad_rows="skip")

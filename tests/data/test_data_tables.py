@@ -8,8 +8,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tabled import FORMS, cells, dicts, read_table, rows, write_csv, write_duckdb, write_jsonl, write_sqlite
+from tabled import (
+    FORMS,
+    READERS,
+    cells,
+    dicts,
+    read_table,
+    rows,
+    write_csv,
+    write_duckdb,
+    write_jsonl,
+    write_sqlite,
+)
 
+from pairs import together
 from textodds.data import Batch, Column, Schema, admission, frames, kinds, lines, prefetched
 from textodds.data import source as sources
 from textodds.errors import InputError, LengthMismatch, MissingColumn, NoData
@@ -41,6 +53,7 @@ EXPECTED = dicts(
 )
 OPTIONS = {"label": "kind", "weight": "w"}
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+every_reader = pytest.mark.parametrize("form", [FORMS[name] for name in READERS], ids=READERS)
 
 
 @every_form
@@ -85,7 +98,7 @@ def test_the_first_rows_are_not_lost_when_the_schema_is_asked_for(form, tmp_path
             iter(source)
 
 
-@every_form
+@every_reader
 def test_batches_of_any_size_hold_the_same_rows(form, tmp_path, monkeypatch):
     for module in (admission, lines):
         monkeypatch.setattr(module, "BATCH_ROWS", 1)
@@ -98,14 +111,14 @@ def test_batches_of_any_size_hold_the_same_rows(form, tmp_path, monkeypatch):
     assert len(seen) > 2
 
 
-@every_form
+@every_reader
 def test_a_pass_that_is_begun_here_goes_on_in_another_thread(form, tmp_path):
     source = read_table(form(tmp_path, COLUMNS), **OPTIONS)
     assert source.schema.label == "kind"
     assert sum(len(batch) for batch in prefetched(source)) == 5
 
 
-@every_form
+@every_reader
 def test_the_weight_and_the_label_are_no_columns_and_the_usual_label_is_found(form, tmp_path):
     columns = {"a": [1.5, 2.5, 3.5], "Class": ["x", "y", "x"], "b": ["u", "v", "u"]}
     source = read_table(form(tmp_path, columns))
@@ -113,19 +126,19 @@ def test_the_weight_and_the_label_are_no_columns_and_the_usual_label_is_found(fo
     assert [row["LABEL"] for row in rows(source)] == ["x", "y", "x"]
 
 
-@every_form
+@every_reader
 def test_a_missing_label_column_is_told_with_what_is_there(form, tmp_path):
     with pytest.raises(MissingColumn, match="has no label column; its columns are `a`, `b`"):
         rows(form(tmp_path, {"a": [1.5, 2.5], "b": ["u", "v"]}))
 
 
-@every_form
+@every_reader
 def test_without_labels_none_are_needed(form, tmp_path):
     columns = {"a": [1.5, 2.5], "b": ["u", "v"]}
     assert rows(form(tmp_path, columns), labelled=False) == dicts(columns)
 
 
-@every_form
+@every_reader
 def test_a_column_of_the_schema_that_is_not_there_is_named_with_what_is(form, tmp_path):
     schema = Schema((Column("aged", "number", "given"),))
     with pytest.raises(MissingColumn, match="has no column `aged`; its columns are `age`, `b`") as caught:
@@ -139,7 +152,7 @@ def test_a_table_without_rows_has_no_batches(form, tmp_path):
     assert rows(form(tmp_path, empty)) == []
 
 
-@every_form
+@every_reader
 def test_booleans_and_whole_numbers_are_written_as_labels_are(form, tmp_path):
     columns = {"flag": [True, False, None], "n": [3.0, 4.0, None], "label": [1, 2, 1]}
     if form is FORMS["sqlite"]:  # which has no booleans
@@ -233,6 +246,7 @@ def test_what_comes_beside_the_table_must_pair_up_with_it():
         read_table(pa.table({"a": [1]}).to_reader(), ["x"])
 
 
+@together
 @pytest.mark.parametrize(
     ("source", "message"),
     [

@@ -5,9 +5,10 @@ import json
 import pyarrow
 import pytest
 import unbatched
-from tabled import FORMS, read_table, rows
+from tabled import FORMS, READERS, read_table, rows
 from unbatched import pairs, read_pairs
 
+from pairs import together
 from textodds.data import Column, Schema, read
 from textodds.errors import BadRow, InputError, MissingColumn
 
@@ -20,9 +21,10 @@ MAIL = {
 }
 JOINED = ["win a phone\ncall now", "see you\nat six", "offer\nfree, or nearly\nfree"]
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+every_reader = pytest.mark.parametrize("form", [FORMS[name] for name in READERS], ids=READERS)
 
 
-@every_form
+@every_reader
 def test_columns_that_are_joined_are_one_text(form, tmp_path):
     source = read(form(tmp_path, MAIL), text="subject+body", label="kind", weight="cost")
     assert source.is_of_texts
@@ -41,7 +43,7 @@ def test_several_columns_of_texts_are_fields_of_one(form, tmp_path):
     )
 
 
-@every_form
+@every_reader
 def test_the_columns_of_an_earlier_source_are_read_again(form, tmp_path):
     earlier = read(MAIL, text="subject+body", label="kind").schema
     again = read(form(tmp_path, {**MAIL, "text": ["other"] * 3, "label": ["other"] * 3}), like=earlier)
@@ -50,7 +52,7 @@ def test_the_columns_of_an_earlier_source_are_read_again(form, tmp_path):
     assert pairs(others) == [("a", "b")]
 
 
-@every_form
+@every_reader
 @pytest.mark.parametrize("text", ["subject+boddy", ["subject", "boddy"]])
 def test_a_column_that_is_missing_is_named_among_several(form, text, tmp_path):
     with pytest.raises(MissingColumn, match="has no boddy column; its columns are `id`, `Subject`") as told:
@@ -96,6 +98,7 @@ def test_a_text_that_is_not_utf8_is_a_bad_row_of_the_join(tmp_path):
         list(read("t.jsonl", text="a+b"))
 
 
+@together
 @pytest.mark.parametrize(
     ("text", "message"),
     [

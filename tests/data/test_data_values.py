@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairs import together
 from textodds.data.values import Unusable, label_of, labels_of, text_of, texts_of, weight_of, weights_of
 
 
+@together
 @pytest.mark.parametrize(
     ("value", "label"),
     [
@@ -38,12 +40,14 @@ def test_labels_become_text_as_one_would_write_them(value, label):
     assert type(label_of(value)) is str
 
 
+@together
 @pytest.mark.parametrize("value", [None, "", b"", float("nan"), np.nan, Decimal("nan"), pd.NA, pd.NaT])
 def test_a_null_or_empty_label_is_bad(value):
     with pytest.raises(Unusable, match=r"^label is empty$"):
         label_of(value)
 
 
+@together
 @pytest.mark.parametrize("value", [None, float("nan"), pd.NA, pd.NaT])
 def test_a_null_text_is_bad(value):
     with pytest.raises(Unusable, match=r"^text is null$"):
@@ -86,6 +90,7 @@ def test_nul_bytes_in_a_text_are_kept():
     assert texts_of(["a\0b"]) == (["a\0b"], {})
 
 
+@together
 @pytest.mark.parametrize(
     ("value", "reason"),
     [

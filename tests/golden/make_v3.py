@@ -69,7 +69,7 @@ def answers(model: TableModel | TextModel, name: str) -> dict[str, object]:
     familiar = [] if model.typical is None else model.familiarity(asked)
     return {
         "classes": list(model.classes_),
-        "recipe": model.recipe.as_dict(),
+        "recipe": model.recipe_as_dict() if model.kind == "tables" else model.recipe.as_dict(),
         "class_documents": model.class_documents,
         "labels": model.predict(asked).tolist(),
         "evidence": evidence.tolist(),

@@ -472,6 +472,8 @@ def test_every_name_of_the_package_is_there_and_no_other():
         _ = textodds.to_fortran
 
 
+@pytest.mark.long
+@in_turn(1)
 @pytest.mark.realdata
 @pytest.mark.parametrize("sklearn", [True, False], ids=["sklearn", "words"])
 @pytest.mark.parametrize("learner", ["multinomial", "bernoulli", "complement", "softmax", "nb-softmax"])
@@ -486,6 +488,7 @@ def test_real_texts_get_the_same_probabilities_everywhere(real_data, learner, sk
     assert label.tolist() == model.predict(texts[:200]).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.realdata
 def test_real_texts_of_eight_classes_with_words_and_characters_get_the_same_probabilities(real_data):
     train, (texts, _) = real_data("reuters_r8")

@@ -223,7 +223,7 @@ def test_real_texts_drawn_to_a_known_mix(real_data, name):
     few spam messages are themselves uncertain, which shows unless honest documents are given.
     """
     train, (texts, labels) = real_data(name)
-    model = textodds.train(*train)
+    model = textodds.train(*train, learner="multinomial")
     prior, K = model.linear.log_prior, len(model.classes_)
     evidence = model.score(texts)[0] - prior
     truth = np.array([model.classes_.index(label) for label in labels])

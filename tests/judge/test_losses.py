@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.errors import BadFile, InputError
 from textodds.judge.decisions import Losses
 
@@ -67,6 +68,7 @@ def test_ten_thousand_classes_cost_no_matrix():
     np.testing.assert_allclose(losses.expected(np.log(p))[:, :3], [[0.9999, 0.9999, 0.9999 + 8e-4]] * 2)
 
 
+@together
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 from collections import Counter
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy import sparse, special, stats
 
 import textodds
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds.cli import main
 from textodds.data import Batch
 from textodds.errors import NoData, Unsupported
@@ -18,6 +19,7 @@ from textodds.learn.naive_bayes import BernoulliLearner, MultinomialLearner
 from textodds.learn.registry import learner_named
 from textodds.learn.tables import CategoricalLearner, MixedLearner
 from textodds.stats.sample import TYPICAL, Reservoir
+from textodds.study.generate import perplexities
 from textodds.training.tables import train_table
 
 WORDS = ("ant", "bee", "cat")
@@ -77,15 +79,77 @@ def test_a_multinomial_model_is_scipys_multinomial_and_sums_to_one_over_texts_of
     assert np.exp(model.log_density(texts)).sum() == pytest.approx(1, rel=1e-12)
 
 
-def test_a_binary_multinomial_model_draws_each_word_that_is_there_once():
-    model = textodds.train(TEXTS, LABELS, learner=MultinomialLearner(binary=True))
-    seen = {"x": np.array([2, 2, 0]) + 1.0, "y": np.array([1, 1, 2]) + 1.0}
-    for counts in itertools.product(range(3), repeat=3):
-        there = np.minimum(counts, 1)
-        for k, label in enumerate(("x", "y")):
-            shares = seen[label] / seen[label].sum()
-            expected = stats.multinomial.logpmf(there, there.sum(), shares)
-            assert model.log_likelihood([text_of(counts)])[0, k] == pytest.approx(expected, abs=1e-12)
+NO_DENSITY = {
+    "binary": ({"learner": MultinomialLearner(binary=True)}, "a binary model"),
+    "pairs": ({"ngrams": (1, 2)}, "terms that overlap"),
+    "pairs alone": ({"ngrams": (2, 2), "learner": BernoulliLearner()}, "terms that overlap"),
+    "letters": ({"unit": "characters-in-words", "ngrams": (1, 3)}, "terms that overlap"),
+    "characters beside words": ({"characters": (2, 3)}, "terms that overlap"),
+}
+WANTED = ("log_likelihood", "log_joint", "log_density", "perplexity", "familiarity", "learn_typical")
+
+
+@pytest.mark.parametrize("options", NO_DENSITY)
+def test_counts_of_terms_that_overlap_or_come_once_are_no_distribution_of_texts(options):
+    options, problem = NO_DENSITY[options]
+    model = textodds.train(TEXTS, LABELS, **options)
+    for wanted in WANTED:
+        with pytest.raises(Unsupported, match=problem):
+            getattr(model, wanted)(["ant"])
+    with pytest.raises(Unsupported, match=problem):
+        textodds.train(TEXTS, LABELS, typical=True, **options)
+    with pytest.raises(Unsupported, match=problem):
+        perplexities(model, ["ant"])
+
+
+def test_a_table_whose_texts_are_counted_in_pairs_is_no_distribution_of_rows():
+    table = {"note": TEXTS * 4, "x": list(range(20))}
+    model = train_table(table, LABELS * 4, columns={"note": "text"}, words={"ngrams": (1, 2)})
+    assert model.predict(table).tolist()
+    with pytest.raises(Unsupported, match="terms that overlap"):
+        model.log_density(table)
+
+
+GIBBERISH = "qwe rtz uio asd fgh"
+
+
+@pytest.mark.parametrize("learner", [MultinomialLearner(), BernoulliLearner()], ids=str)
+def test_gibberish_is_less_probable_than_any_text_of_its_length_that_was_learned(learner):
+    texts, labels = documents(300, 8)
+    model = textodds.train(texts[:200], labels[:200], learner=learner, typical=True)
+    alike = [text for text in texts if len(text.split()) == 5]
+    gibberish, *found = model.familiarity([GIBBERISH, *alike])
+    assert gibberish.log_density < min(each.log_density for each in found)
+    assert gibberish.surprise > max(each.surprise for each in found)
+    assert gibberish.p_value <= 0.02
+    np.testing.assert_allclose(model.log_density([GIBBERISH]), gibberish.log_density)
+    assert model.log_density([GIBBERISH])[0] < model.log_density([""])[0]
+
+
+def test_gibberish_is_more_perplexing_than_any_known_word():
+    model = textodds.train(TEXTS, LABELS)
+    assert model.perplexity(["zzz"])[0] > model.perplexity(WORDS).max()
+    assert (perplexities(model, ["zzz"])[0] >= perplexities(model, WORDS).max(axis=0) - 1e-9).all()
+
+
+def test_an_unknown_word_is_as_likely_as_one_that_the_class_has_never_shown():
+    """By hand: of x are 6 words, of y 6; cat is never in x."""
+    model = textodds.train(TEXTS, LABELS)
+    unseen = {label: 1 / (len(own) + 3) for label, own in (("x", "aabbba"), ("y", "bcccca"))}
+    for text, n, known in (("zzz", 1, [0, 0, 0]), ("ant zzz yyy", 3, [1, 0, 0])):
+        unknown = n - sum(known)
+        p = sum(
+            prior
+            * special.comb(n, unknown)
+            * np.prod(theta(label) ** np.array(known))
+            * unseen[label] ** unknown
+            for label, prior in (("x", 0.6), ("y", 0.4))
+        )
+        assert np.exp(model.log_density([text])[0]) == pytest.approx(p, rel=1e-12)
+    bernoulli = textodds.train(TEXTS, LABELS, learner=BernoulliLearner())
+    empty = np.exp(bernoulli.log_joint([""])[0])
+    p = empty @ np.array([1 / (3 + 2), 1 / (2 + 2)])
+    assert np.exp(bernoulli.log_density(["zzz"])[0]) == pytest.approx(p, rel=1e-12)
 
 
 def test_a_bernoulli_model_sums_to_one_over_all_sets_of_words():
@@ -120,11 +184,9 @@ def test_words_that_are_not_known_have_no_part_in_the_likelihood():
     assert model.log_likelihood([]).shape == (0, 2)
 
 
-@pytest.mark.parametrize(
-    "learner", [MultinomialLearner(), MultinomialLearner(binary=True), BernoulliLearner()], ids=str
-)
+@pytest.mark.parametrize("learner", [MultinomialLearner(), BernoulliLearner()], ids=str)
 def test_bayes_rule_holds_between_joint_density_and_posterior(learner):
-    model = textodds.train(TEXTS, LABELS, learner=learner, ngrams=(1, 2))
+    model = textodds.train(TEXTS, LABELS, learner=learner)
     texts = ["ant bee", "cat cat ant", "bee", ""]
     np.testing.assert_allclose(
         model.log_joint(texts) - model.log_density(texts)[:, None],
@@ -139,7 +201,8 @@ def test_perplexity_is_that_of_a_hand_calculation():
         counts = np.array([text.split().count(word) for word in WORDS])
         p = 0.6 * np.prod(theta("x") ** counts) + 0.4 * np.prod(theta("y") ** counts)
         assert model.perplexity([text])[0] == pytest.approx(p ** (-1 / counts.sum()), rel=1e-12)
-    np.testing.assert_array_equal(model.perplexity(["", "zzz"]), [1.0, 1.0])
+    unseen = 0.6 / (6 + 3) + 0.4 / (6 + 3)
+    np.testing.assert_allclose(model.perplexity(["", "zzz"]), [1.0, 1 / unseen], rtol=1e-12)
 
 
 @pytest.mark.parametrize("V", [2, 7, 50])
@@ -158,6 +221,7 @@ def test_a_model_of_sets_of_words_has_no_perplexity(learner):
         model.perplexity(["ant"])
 
 
+@together
 @in_turn(1)
 @pytest.mark.parametrize("learner", ["softmax", "nb-softmax", "complement", "lda", "qda"])
 @pytest.mark.parametrize("wanted", ["log_likelihood", "log_joint", "log_density", "perplexity"])
@@ -167,6 +231,7 @@ def test_a_model_that_only_tells_classes_apart_has_no_density(learner, wanted):
         getattr(model, wanted)(["ant"])
 
 
+@together
 @pytest.mark.parametrize("learner", ["softmax", "nb-softmax", "complement", "lda", "qda"])
 def test_a_model_that_only_tells_classes_apart_knows_no_typical_texts(learner):
     with pytest.raises(Unsupported, match="typical"):
@@ -190,23 +255,16 @@ def test_up_to_so_many_typical_ones_all_are_compared_with(M):
     np.testing.assert_allclose(typical.p_value(new_length, new), expected, rtol=1e-15)
 
 
-def by_definition(length, surprise, new_length, new):
-    """(1 + those as surprising) / (m + 1), among the m of the most similar length, ties included."""
-    away = np.abs(length - new_length)
-    alike = away <= np.sort(away)[NEAR - 1]
-    return (1 + (surprise[alike] >= new).sum()) / (alike.sum() + 1)
-
-
-def test_of_more_typical_ones_those_of_the_most_similar_length_are_compared_with():
-    """Lengths are evenly spread, so that the nearest by length are the nearest by rank."""
+def test_of_more_typical_ones_those_of_similar_length_are_compared_with():
+    """Lengths are evenly spread, and the 1,500 fall into three groups by length."""
     random = np.random.default_rng(0)
     length, surprise = np.arange(1500.0), random.normal(size=1500) + np.arange(1500) / 300
     order = random.permutation(1500)
     typical = Typical.of(length[order], surprise[order])
-    # Half-way between two, an even number of them is nearest, and no tie leaves a choice.
-    for new_length in (-5.0, 300.5, 700.5, 1200.5, 1600.0):
+    for new_length, group in ((-5.0, 0), (300.5, 0), (499.4, 0), (499.6, 1), (700.5, 1), (1600.0, 2)):
+        alike = surprise[500 * group : 500 * (group + 1)]
         for new in (0.0, 2.0, 5.0):
-            expected = by_definition(length, surprise, new_length, new)
+            expected = (1 + (alike >= new).sum()) / 501
             assert typical.p_value(np.array([new_length]), np.array([new]))[0] == pytest.approx(expected)
 
 
@@ -331,6 +389,51 @@ def test_p_values_of_texts_of_the_kind_are_small_no_more_often_than_they_say(lea
         assert share >= a / 3  # nor so rarely that nothing is ever found
 
 
+def messages(n, seed):
+    """Texts of two topics with lengths and words as texts have them: a few long ones, many rare words."""
+    random = np.random.default_rng([seed, 9])
+    V = 4000
+    shares = [1 / (np.arange(V) + 3.0), 1 / (np.roll(np.arange(V), 20) + 3.0)]
+    labels = random.integers(0, 2, n)
+    lengths = 1 + random.lognormal(2.3, 0.9, n).astype(int)
+    texts = [
+        " ".join(f"w{v}" for v in random.choice(V, m, p=shares[k] / shares[k].sum()))
+        for k, m in zip(labels, lengths, strict=True)
+    ]
+    return texts, [f"topic {k}" for k in labels]
+
+
+@pytest.mark.parametrize(
+    "learner", [MultinomialLearner(), BernoulliLearner()], ids=["multinomial", "bernoulli"]
+)
+def test_p_values_of_texts_of_the_kind_are_uniform(learner):
+    M, new = 2000, 2000
+    texts, labels = messages(M + new, 1)
+    model = textodds.train(texts[:M], labels[:M], learner=learner, typical=True)
+    p_values = [each.p_value for each in model.familiarity(texts[M:])]
+    # At 1 %, for two samples: p-values have the sampling error of the typical texts as well.
+    assert stats.kstest(p_values, "uniform").statistic < 1.63 * np.sqrt(1 / M + 1 / new)
+
+
+@pytest.mark.parametrize("options", [{}, {"min_df": 2}, {"min_df": 0.05}], ids=str)
+def test_typical_texts_of_a_bernoulli_model_are_each_left_out_alone(options):
+    texts, labels = messages(40, 2)
+    options = {"learner": BernoulliLearner(alpha=0.4), **options}
+    model = textodds.train(texts, labels, typical=True, **options)
+    empty = model.log_density([""])[0]
+    expected = []
+    for i, text in enumerate(texts):
+        rest = textodds.train(texts[:i] + texts[i + 1 :], labels[:i] + labels[i + 1 :], **options)
+        expected.append((empty - rest.log_density([text])[0]) / len(text.split()))
+    np.testing.assert_allclose(np.sort(model.typical.surprise), np.sort(expected), rtol=1e-9)
+
+
+def test_typical_texts_of_a_bernoulli_model_count_as_often_as_they_came():
+    texts, labels = messages(60, 3)
+    model = textodds.train(texts + texts[:20], labels + labels[:20], learner=BernoulliLearner(), typical=True)
+    assert len(model.typical.surprise) == 80
+
+
 def test_p_values_of_many_texts_hold_at_every_length():
     """More texts than are compared with: the short and the long ones each have their own kind to go by."""
     texts, labels = documents(5000, 99)
@@ -369,9 +472,8 @@ def test_the_surprise_of_a_text_is_that_of_a_hand_calculation():
         )
         assert each.surprise == pytest.approx(-np.log(p) / n, rel=1e-12)
         assert each.unknown == unknown
-    np.testing.assert_allclose(
-        [each.log_density for each in found], model.log_density(["ant cat", "", "ant bee"]), rtol=1e-12
-    )
+    asked = ["ant cat", "zzz", "ant zzz zzz yyy bee"]
+    np.testing.assert_allclose([each.log_density for each in found], model.log_density(asked), rtol=1e-12)
 
 
 def test_typical_texts_are_those_that_a_model_without_them_finds(monkeypatch):
@@ -421,7 +523,7 @@ def test_what_is_familiar_does_not_depend_on_the_order_of_the_texts():
 def test_typical_texts_kept_in_training_are_those_learned_later(tmp_path):
     texts, labels = documents(200, 4)
     model = textodds.train(texts, labels, typical=True)
-    later = textodds.train(texts, labels)
+    later = textodds.train(texts, labels, learner="multinomial")
     assert later.typical is None
     later.learn_typical(texts, labels)
     np.testing.assert_array_equal(later.typical.surprise, model.typical.surprise)
@@ -435,7 +537,7 @@ def test_typical_texts_kept_in_training_are_those_learned_later(tmp_path):
 
 def test_typical_texts_that_were_not_learned_need_no_labels():
     texts, labels = documents(400, 5)
-    model = textodds.train(texts[:200], labels[:200])
+    model = textodds.train(texts[:200], labels[:200], learner="multinomial")
     model.learn_typical(texts[200:], seen=False)
     np.testing.assert_allclose(
         np.sort(model.typical.surprise), np.sort(surprises(model, texts[200:])), rtol=1e-12
@@ -477,6 +579,7 @@ TABLES = {"mixed": MixedLearner(), "gaussian": learner_named("gaussian"), "qda":
 NEEDED = {"mixed": "xyc", "gaussian": "xy", "qda": "xy", "categorical": "c"}
 
 
+@together
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_p_values_of_rows_of_the_kind_are_small_no_more_often_than_they_say(name):
@@ -599,7 +702,7 @@ def test_the_command_line_keeps_typical_texts_and_tells_what_is_not_like_them(ma
 
 
 def test_the_command_line_says_what_a_model_without_typical_texts_lacks(mail, capsys):
-    assert main(["train", "mail.csv", "--quiet"]) == 0
+    assert main(["train", "mail.csv", "--learner", "multinomial", "--quiet"]) == 0
     assert main(["predict", "mail.textodds", "--say", "aa0", "--familiarity"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -610,3 +713,57 @@ def test_the_command_line_says_what_a_model_without_typical_texts_lacks(mail, ca
     assert capsys.readouterr().err.startswith(
         "error: only a model of how texts come about knows typical ones"
     )
+
+
+# Values that no row of training had.
+
+
+def people(n, seed):
+    """Rows with an age that is cut into intervals, hours, and a trade; and their labels."""
+    random = np.random.default_rng([seed, 10])
+    k = random.integers(0, 2, n)
+    return {
+        "age": (17 + 60 * random.beta(1.2 + k, 3)).round().tolist(),
+        "hours": random.normal(38 + 4 * k, 9).tolist(),
+        "trade": [f"trade {v}" for v in random.poisson(2 + 2 * k)],
+    }, [f"class {i}" for i in k]
+
+
+def test_numbers_out_of_the_range_of_intervals_are_unfamiliar():
+    table, labels = people(1500, 1)
+    model = train_table(table, labels, columns={"age": "bins"}, typical=True)
+    for age in (999.0, -40.0, 150.0):
+        far = people(100, 2)[0] | {"age": [age] * 100}
+        assert max(each.p_value for each in model.familiarity(far)) <= 0.02
+        assert (model.log_density(far) < model.log_density(people(100, 2)[0])).all()
+    p_values = [each.p_value for each in model.familiarity(people(1000, 3)[0])]
+    assert stats.kstest(p_values, "uniform").statistic < 1.63 * np.sqrt(1 / 1500 + 1 / 1000)
+
+
+def test_what_lies_beyond_the_range_says_nothing_of_the_class():
+    table, labels = people(500, 1)
+    model = train_table(table, labels, columns={"age": "bins", "hours": "ignore", "trade": "ignore"})
+    near, far = (model.predict_proba({"age": [age]}) for age in (math.nan, 999.0))
+    np.testing.assert_allclose(near, far, rtol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [CategoricalLearner(), learner_named("table")], ids=["each", "full"])
+def test_a_category_never_seen_is_less_likely_than_any_that_was(learner):
+    table, labels = people(500, 1)
+    model = train_table({"trade": table["trade"]}, labels, learner=learner, typical=True)
+    known = {"trade": sorted(set(table["trade"]))}
+    new = {"trade": ["astronaut"]}
+    assert model.log_density(new)[0] < model.log_density(known).min()
+    assert model.familiarity(new)[0].p_value == min(each.p_value for each in model.familiarity(new))
+    assert model.familiarity(new)[0].p_value <= 0.01
+
+
+def test_gibberish_in_a_column_of_texts_is_unfamiliar():
+    texts, labels = documents(300, 8)
+    table = {"note": texts, "x": np.arange(300.0).tolist()}
+    model = train_table(table, labels, columns={"note": "text"}, typical=True)
+    same = part(table, 0, 50)
+    assert (
+        model.log_density(same | {"note": ["qwe rtz uio"] * 50})
+        < model.log_density(same | {"note": [""] * 50})
+    ).all()

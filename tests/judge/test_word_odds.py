@@ -8,6 +8,7 @@ import pytest
 
 import textodds
 from explain_texts import LABELS, TEXTS
+from pairs import together
 from row_counts import counts_of_rows
 from textodds.errors import InputError, Unsupported
 from textodds.judge.word_odds import separation
@@ -120,6 +121,7 @@ def cells(y, documents):
     return Counts(("a", "b", "c"), np.array(documents, float), starts, k.astype(np.uint32), held, held)
 
 
+@together
 @pytest.mark.parametrize("prior", [0.0, -1.0, math.nan, math.inf])
 def test_a_prior_of_no_words_is_refused(prior):
     with pytest.raises(InputError, match="the prior must be above 0"):

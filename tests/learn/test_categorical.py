@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.errors import InputError, NoData
 from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.forms.linear import LOG_ZERO
@@ -96,6 +97,7 @@ def test_one_class_is_a_class():
     np.testing.assert_allclose(got, [[2 / 5], [3 / 5]], rtol=1e-14)
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
@@ -124,7 +126,7 @@ def test_choices_that_cannot_be_are_refused_when_made(choices, message):
             {"sky": ["sun"], "wind": ["weak"], "x": [1]},
             "got 3 columns, the model has 2: column `x` is unknown",
         ),
-        ([["sun"], ["weak"]], "columns `x0`, `x1` are unknown"),
+        ({"x0": ["sun"], "x1": ["weak"]}, "columns `x0`, `x1` are unknown"),
         ({"sky": ["sun"], "wind": ["weak", "weak"]}, "column `sky` has 1 rows, column `wind` 2"),
         ({"sky": ["sun"], "wind": [0.5]}, "column `wind`: row 0 has 0.5"),
     ],

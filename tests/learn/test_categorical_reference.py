@@ -54,7 +54,7 @@ def test_play_tennis_as_a_full_table(table):
     columns, labels = table("tab_play_tennis", "train")
     tally = CellTally.of(columns, labels)
     assert len(tally.cells) == 14
-    assert FullTable().cells(tally) == 36
+    assert FullTable().cells(tally.marginals()) == 36
     new = {"outlook": ["Sunny"], "temperature": ["Cool"], "humidity": ["High"], "wind": ["Strong"]}
     got = joint_probabilities(FullTable(), CellTally, columns, labels, new)
     naive = joint_probabilities(Categorical(), CategoryTally, columns, labels, new)
@@ -91,13 +91,17 @@ def test_likelihoods_are_those_of_scikit_learn(alpha, classes):
     y = random.integers(0, classes, 400)
     y[:classes] = np.arange(classes)
     weights = random.integers(1, 4, 400) / 4
-    tally = CategoryTally.of(X, y, weights)
+    columns = {f"x{j}": column for j, column in enumerate(X.T)}
+    tally = CategoryTally.of(columns, y, weights)
     reference = CategoricalNB(alpha=alpha).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(
-        log_joint(Categorical(alpha), tally, X), reference.predict_joint_log_proba(X), rtol=0, atol=1e-10
+        log_joint(Categorical(alpha), tally, columns),
+        reference.predict_joint_log_proba(X),
+        rtol=0,
+        atol=1e-10,
     )
     # The model sorts names as text, so that 10 comes before 2.
-    parts = Categorical(alpha).fit(tally).by_column(X)
+    parts = Categorical(alpha).fit(tally).by_column(columns)
     for j, log_p in enumerate(reference.feature_log_prob_):
         np.testing.assert_allclose(parts[:, j], log_p[:, X[:, j]].T, rtol=0, atol=1e-10)
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.errors import InputError, NoData
 from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.conditionals.table import KEPT_MARGINS, FullTable
@@ -112,15 +113,19 @@ def test_products_too_small_for_numbers_still_compare():
     np.testing.assert_allclose(got, [expected], rtol=1e-12)
 
 
+def numbered(matrix):
+    return {f"x{j}": column for j, column in enumerate(matrix.T)}
+
+
 def test_more_patterns_of_missing_values_than_are_kept_make_no_difference():
     random = np.random.default_rng(0)
     rows = random.integers(0, 2, (300, 8)).astype(object)
-    estimate = FullTable().fit(CellTally.of(rows, random.integers(0, 2, 300)))
+    estimate = FullTable().fit(CellTally.of(numbered(rows), random.integers(0, 2, 300)))
     holes = np.where(random.random((300, 8)) < 0.5, None, rows)
-    whole = estimate.log_likelihood(holes)
+    whole = estimate.log_likelihood(numbered(holes))
     assert len(np.unique(holes == None, axis=0)) > KEPT_MARGINS  # noqa: E711
     for i in range(300):
-        np.testing.assert_array_equal(estimate.log_likelihood(holes[i : i + 1])[0], whole[i])
+        np.testing.assert_array_equal(estimate.log_likelihood(numbered(holes[i : i + 1]))[0], whole[i])
     assert 0 < len(estimate._kept) <= KEPT_MARGINS
 
 
@@ -170,6 +175,7 @@ def test_one_column_too_many_categories_is_no_power():
     )
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "message"),
     [

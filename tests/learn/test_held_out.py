@@ -9,6 +9,7 @@ import pytest
 
 import textodds
 from model_files import parts, put_together
+from pairs import together
 from textodds.data import Batch, Source
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Rejects
@@ -23,6 +24,11 @@ from textodds.training.plan import Plan
 from textodds.training.train import train_on
 
 V, LENGTH = 60, 12
+
+
+def trained(*rows, **options):
+    """A model of naive Bayes, unless another learner is named."""
+    return textodds.train(*rows, **{"learner": "multinomial", **options})
 
 
 def drawn(N, shares=(0.5, 0.5), *, repeats=3, seed=0):
@@ -53,7 +59,7 @@ def zipfian(N=400, seed=0):
 
 def calibrated_loss(learner, texts, labels):
     """Leave-one-out log-loss under the best temperature and bias, by another way than training takes."""
-    model = textodds.train(texts, labels, learner=learner, calibrate=False)
+    model = trained(texts, labels, learner=learner, calibrate=False)
     found = model.leave_one_out(texts, labels)
     weights = np.ones(len(texts))
     calibration = Calibration.of(found.scores, found.truth, weights)
@@ -67,7 +73,7 @@ def calibrated_loss(learner, texts, labels):
 @pytest.mark.parametrize("kind", [MultinomialLearner, BernoulliLearner, ComplementLearner])
 def test_the_smoothing_chosen_is_near_that_of_least_loss_by_a_fine_grid(kind):
     texts, labels = zipfian()
-    chosen = textodds.train(texts, labels, learner=kind(alpha=None)).recipe.learner.alpha
+    chosen = trained(texts, labels, learner=kind(alpha=None)).recipe.learner.alpha
     grid = 10 ** np.arange(-4, 1.6, 0.125)
     losses = [calibrated_loss(kind(alpha=float(alpha)), texts, labels) for alpha in grid]
     best = int(np.argmin(losses))
@@ -80,8 +86,8 @@ def test_the_smoothing_chosen_is_near_that_of_least_loss_by_a_fine_grid(kind):
 
 def test_fewer_than_a_hundred_texts_choose_nothing():
     texts, labels = zipfian()
-    few = textodds.train(texts[: FEWEST - 1], labels[: FEWEST - 1], learner=MultinomialLearner(alpha=None))
-    enough = textodds.train(texts[:FEWEST], labels[:FEWEST], learner=MultinomialLearner(alpha=None))
+    few = trained(texts[: FEWEST - 1], labels[: FEWEST - 1], learner=MultinomialLearner(alpha=None))
+    enough = trained(texts[:FEWEST], labels[:FEWEST], learner=MultinomialLearner(alpha=None))
     assert few.recipe.learner.alpha == 1.0
     assert few.calibration is None
     assert few.held_out is None
@@ -93,15 +99,15 @@ def test_fewer_than_a_hundred_texts_choose_nothing():
 def test_a_smoothing_is_chosen_without_a_calibration_too():
     texts, labels = zipfian()
     learner = MultinomialLearner(alpha=None)
-    plain = textodds.train(texts, labels, learner=learner, calibrate=False)
+    plain = trained(texts, labels, learner=learner, calibrate=False)
     assert plain.calibration is None
-    assert plain.recipe == textodds.train(texts, labels, learner=learner).recipe
+    assert plain.recipe.learner == trained(texts, labels, learner=learner).recipe.learner
 
 
 def test_a_model_of_a_chosen_smoothing_is_that_of_the_number():
     texts, labels = zipfian()
-    chosen = textodds.train(texts, labels, learner=MultinomialLearner(alpha=None))
-    given = textodds.train(texts, labels, learner=chosen.recipe.learner)
+    chosen = trained(texts, labels, learner=MultinomialLearner(alpha=None))
+    given = trained(texts, labels, learner=chosen.recipe.learner)
     np.testing.assert_array_equal(chosen.predict_proba(texts), given.predict_proba(texts))
 
 
@@ -110,7 +116,7 @@ def test_a_model_of_a_chosen_smoothing_is_that_of_the_number():
 )
 def test_a_smoothing_that_cannot_be_chosen_is_refused_rather_than_ignored(recipe):
     with pytest.raises(InputError):
-        textodds.train(*zipfian(), **{"learner": MultinomialLearner(alpha=None), **recipe})
+        trained(*zipfian(), **{"learner": MultinomialLearner(alpha=None), **recipe})
 
 
 # Calibration
@@ -118,14 +124,14 @@ def test_a_smoothing_that_cannot_be_chosen_is_refused_rather_than_ignored(recipe
 
 def test_a_model_is_calibrated_unless_told_not_to_be():
     texts, labels = drawn(FEWEST)
-    assert textodds.train(texts, labels).calibration is not None
-    assert textodds.train(texts, labels, calibrate=False).calibration is None
-    assert textodds.train(texts, labels, calibrate=False).held_out is None
-    assert textodds.train(texts[1:], labels[1:]).calibration is None
+    assert trained(texts, labels).calibration is not None
+    assert trained(texts, labels, calibrate=False).calibration is None
+    assert trained(texts, labels, calibrate=False).held_out is None
+    assert trained(texts[1:], labels[1:]).calibration is None
 
 
 def test_a_model_of_one_class_is_as_it_is():
-    model = textodds.train(drawn(200)[0], ["c0"] * 200, learner=MultinomialLearner(alpha=None))
+    model = trained(drawn(200)[0], ["c0"] * 200, learner=MultinomialLearner(alpha=None))
     assert model.calibration is None
     assert model.recipe.learner.alpha == 1.0
     assert model.predict_proba(["w1"]).tolist() == [[1.0]]
@@ -134,8 +140,8 @@ def test_a_model_of_one_class_is_as_it_is():
 @pytest.mark.parametrize("learner", ["multinomial", "bernoulli"])
 def test_without_calibration_probabilities_are_those_of_bayes_rule(learner):
     texts, labels = drawn(300)
-    model = textodds.train(texts, labels, learner=learner)
-    plain = textodds.train(texts, labels, learner=learner, calibrate=False)
+    model = trained(texts, labels, learner=learner)
+    plain = trained(texts, labels, learner=learner, calibrate=False)
     np.testing.assert_array_equal(model.score(texts)[0], plain.score(texts)[0])
     np.testing.assert_array_equal(model.predict_proba(texts, calibrate=False), plain.predict_proba(texts))
     np.testing.assert_allclose(
@@ -146,7 +152,7 @@ def test_without_calibration_probabilities_are_those_of_bayes_rule(learner):
 
 def test_all_ways_to_ask_are_calibrated():
     texts, labels = drawn(300)
-    model = textodds.train(texts, labels)
+    model = trained(texts, labels)
     expected = model.predict_proba(texts)
     np.testing.assert_allclose([model(text).probabilities["c1"] for text in texts], expected[:, 1])
     np.testing.assert_array_equal(model.predict(texts) == "c1", expected[:, 1] > 0.5)
@@ -160,9 +166,9 @@ def test_all_ways_to_ask_are_calibrated():
 @pytest.mark.parametrize("learner", ["multinomial", "bernoulli", "complement"])
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (0.7, 0.2, 0.1)], ids=str)
 def test_words_that_come_together_no_longer_count_twice(learner, shares):
-    model = textodds.train(*drawn(1500, shares), learner=learner)
+    model = trained(*drawn(1500, shares), learner=learner)
     new = drawn(1500, shares, seed=1)
-    plain = textodds.train(*drawn(1500, shares), learner=learner, calibrate=False)
+    plain = trained(*drawn(1500, shares), learner=learner, calibrate=False)
     after, before = model.evaluate(*new), plain.evaluate(*new)
     assert after.log_loss < 0.85 * before.log_loss
     assert after.accuracy > before.accuracy - 0.02
@@ -170,39 +176,39 @@ def test_words_that_come_together_no_longer_count_twice(learner, shares):
 
 @pytest.mark.parametrize("repeats", [1, 2, 5])
 def test_the_temperature_is_how_many_words_say_the_same(repeats):
-    model = textodds.train(*drawn(4000, repeats=repeats))
+    model = trained(*drawn(4000, repeats=repeats))
     assert model.calibration.temperature == pytest.approx(repeats, rel=0.15)
     assert model.info["left_out"]["temperature"] == model.calibration.temperature
 
 
 def test_one_class_of_a_single_text_leaves_the_others_calibrated():
     texts, labels = drawn(1000)
-    usual = textodds.train(texts, labels)
-    single = textodds.train([*texts, "w1 w2"], [*labels, "single"])
+    usual = trained(texts, labels)
+    single = trained([*texts, "w1 w2"], [*labels, "single"])
     assert single.calibration.temperature == pytest.approx(usual.calibration.temperature, rel=0.05)
     assert single.info["left_out"]["accuracy"] == pytest.approx(usual.info["left_out"]["accuracy"], abs=0.01)
 
 
 def test_a_text_without_weight_teaches_nothing_and_its_class_is_not_asked_for():
     texts, labels = drawn(500)
-    model = textodds.train([*texts, "w1"], [*labels, "other"], [1.0] * 500 + [0.0])
-    np.testing.assert_allclose(model.predict_proba(texts), textodds.train(texts, labels).predict_proba(texts))
+    model = trained([*texts, "w1"], [*labels, "other"], [1.0] * 500 + [0.0])
+    np.testing.assert_allclose(model.predict_proba(texts), trained(texts, labels).predict_proba(texts))
 
 
 def test_texts_without_weight_do_not_calibrate():
     texts, labels = drawn(500)
     more, wrong = drawn(500, seed=1)[0], ["c0", "c1"] * 250
-    model = textodds.train(texts + more, labels + wrong, [1.0] * 500 + [0.0] * 500)
-    usual = textodds.train(texts, labels).predict_proba(texts)
+    model = trained(texts + more, labels + wrong, [1.0] * 500 + [0.0] * 500)
+    usual = trained(texts, labels).predict_proba(texts)
     np.testing.assert_allclose(model.predict_proba(texts), usual, atol=1e-3)
 
 
 def test_a_weight_of_two_is_two_texts_and_nearly_so_to_the_calibration():
     texts, labels = drawn(300)
-    twice = textodds.train(texts, labels, [2.0] * 300)
+    twice = trained(texts, labels, [2.0] * 300)
     # Leaving out a text of weight 2 leaves out both of two texts, so the calibration may differ from theirs
     # by what one text in 300 tells.
-    once = textodds.train(texts + texts, labels + labels)
+    once = trained(texts + texts, labels + labels)
     np.testing.assert_array_equal(twice.score(texts)[0], once.score(texts)[0])
     assert twice.calibration.temperature == pytest.approx(once.calibration.temperature, rel=0.25)
 
@@ -214,7 +220,7 @@ def log_odds(model, texts):
 
 def test_another_prior_shifts_log_odds_by_its_change_exactly():
     texts, labels = drawn(1000, (0.8, 0.2))
-    model = textodds.train(texts, labels)
+    model = trained(texts, labels)
     n = labels.count("c1")
     before = math.log(n / (1000 - n))
     for prior, after in (("uniform", 0.0), ({"c0": 0.1, "c1": 0.9}, math.log(9.0)), ("data", before)):
@@ -224,20 +230,21 @@ def test_another_prior_shifts_log_odds_by_its_change_exactly():
 
 def test_a_prior_given_in_training_is_that_given_later():
     texts, labels = drawn(2000, (0.9, 0.1))
-    given = textodds.train(texts, labels, learner=MultinomialLearner(prior="uniform"))
-    later = textodds.train(texts, labels).with_prior("uniform")
+    given = trained(texts, labels, learner=MultinomialLearner(prior="uniform"))
+    later = trained(texts, labels).with_prior("uniform")
     np.testing.assert_allclose(given.predict_proba(texts), later.predict_proba(texts), atol=0.02)
     even = drawn(2000, seed=1)
     assert given.evaluate(*even).log_loss == pytest.approx(later.evaluate(*even).log_loss, abs=0.01)
 
 
-def test_learning_and_forgetting_keep_the_calibration():
+def test_without_documents_learning_and_forgetting_keep_the_calibration_and_promise_nothing():
     texts, labels = drawn(400)
-    model = textodds.train(texts[:300], labels[:300])
-    calibration, held_out, before = model.calibration, model.held_out, model.predict_proba(texts)
+    model = trained(texts[:300], labels[:300], documents=False)
+    calibration, before = model.calibration, model.predict_proba(texts)
     model.learn(texts[300:], labels[300:])
-    assert model.calibration is calibration
-    assert model.held_out is held_out
+    np.testing.assert_array_equal(model.calibration.slopes, calibration.slopes)
+    assert model.held_out is None
+    assert model.info["earlier"] is True
     assert not np.array_equal(model.predict_proba(texts), before)
     model.forget(texts[300:], labels[300:])
     np.testing.assert_array_equal(model.predict_proba(texts), before)
@@ -245,30 +252,35 @@ def test_learning_and_forgetting_keep_the_calibration():
 
 def test_a_class_learned_later_has_no_bias_and_makes_old_answers_no_ground_for_promises():
     texts, labels = drawn(400, (0.7, 0.3))
-    model = textodds.train(texts, labels)
-    slopes, bias = model.calibration.slopes, dict(zip(model.classes_, model.calibration.bias, strict=True))
+    model = trained(texts, labels, documents=False)
+    slopes, rate = model.calibration.slopes, dict(zip(model.classes_, model.calibration.rate, strict=True))
     model.learn(["brand new words"] * 3, ["b-new"] * 3)
     assert model.classes_ == ("b-new", "c0", "c1")
     np.testing.assert_array_equal(model.calibration.slopes, slopes)
-    np.testing.assert_array_equal(model.calibration.bias, [0.0, bias["c0"], bias["c1"]])
+    np.testing.assert_array_equal(model.calibration.rate, [0.0, rate["c0"], rate["c1"]])
     assert model.held_out is None
     assert model("brand new words").probabilities["b-new"] > 2 * model("").probabilities["b-new"]
     np.testing.assert_allclose(model.predict_proba(texts).sum(axis=1), 1.0)
     model.forget(["brand new words"] * 3, ["b-new"] * 3)
-    np.testing.assert_array_equal(model.calibration.bias, [bias["c0"], bias["c1"]])
+    np.testing.assert_array_equal(model.calibration.rate, [rate["c0"], rate["c1"]])
 
 
 def test_what_was_said_of_quality_goes_with_the_answers_it_was_measured_on():
     texts, labels = drawn(400)
-    model = textodds.train(texts, labels)
+    model = trained(texts, labels, documents=False)
     model.learn(["brand new words"], ["b-new"])
     assert model.held_out is None
     assert "left_out" not in model.info
+    model = trained(texts, labels)
+    before = model.info["left_out"]
+    model.learn(texts[:50], labels[:50])
+    assert len(model.held_out) == model.info["left_out"]["n"] == 450
+    assert model.info["left_out"] != before
 
 
 def test_merged_models_have_a_calibration_between_theirs():
     first, second = drawn(300), drawn(900, repeats=5, seed=1)
-    a, b = textodds.train(*first), textodds.train(*second)
+    a, b = trained(*first, documents=False), trained(*second)
     both = a + b
     share = 900 / 1200
     expected = a.calibration.temperature ** (1 - share) * b.calibration.temperature**share
@@ -278,16 +290,17 @@ def test_merged_models_have_a_calibration_between_theirs():
     )
     assert both.held_out is None
     np.testing.assert_array_equal((both - b).calibration.slopes, both.calibration.slopes)
-    plain = textodds.train(*second, calibrate=False)
-    assert (a + plain).calibration is None
+    plain = trained(*second, calibrate=False)
+    with pytest.raises(InputError, match="made differently: calibrate"):
+        _ = a + plain
 
 
 def test_merging_models_of_different_classes_has_a_bias_for_all():
-    a = textodds.train(*drawn(300))
+    a = trained(*drawn(300), documents=False)
     texts, labels = drawn(300, seed=1)
-    b = textodds.train(texts, [f"d{label[1:]}" for label in labels])
+    b = trained(texts, [f"d{label[1:]}" for label in labels])
     both = a + b
-    np.testing.assert_allclose(both.calibration.bias, [*(a.calibration.bias / 2), *(b.calibration.bias / 2)])
+    np.testing.assert_allclose(both.calibration.rate, [*(a.calibration.rate / 2), *(b.calibration.rate / 2)])
 
 
 # Where it must not matter
@@ -321,7 +334,7 @@ def test_threads_and_the_cut_of_batches_do_not_matter():
 
 def test_a_file_gives_the_same_bits(tmp_path):
     texts, labels = zipfian()
-    model = textodds.train(texts, labels, learner=MultinomialLearner(alpha=None))
+    model = trained(texts, labels, learner=MultinomialLearner(alpha=None))
     model.save(tmp_path / "m")
     again = textodds.load(tmp_path / "m")
     np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
@@ -344,7 +357,7 @@ def test_a_file_gives_the_same_bits(tmp_path):
     "learner", [MultinomialLearner(), MultinomialLearner(alpha=None), BernoulliLearner()], ids=str
 )
 def test_honest_accuracy_and_loss_are_those_of_new_texts(learner):
-    model = textodds.train(*drawn(3000, (0.6, 0.3, 0.1)), learner=learner)
+    model = trained(*drawn(3000, (0.6, 0.3, 0.1)), learner=learner)
     new = model.evaluate(*drawn(6000, (0.6, 0.3, 0.1), seed=1))
     told = model.info["left_out"]
     p = new.accuracy
@@ -361,7 +374,7 @@ def test_honest_accuracy_and_loss_are_those_of_new_texts(learner):
 
 def test_what_is_kept_is_what_leaving_out_says():
     texts, labels = drawn(300)
-    model = textodds.train(texts, labels)
+    model = trained(texts, labels)
     found = model.leave_one_out(texts, labels)
     answer = found.log_posterior.argmax(axis=1)
     said = np.exp(found.log_posterior)
@@ -400,13 +413,14 @@ def test_posteriors_and_truths_pair_up():
 def kept(tmp_path_factory):
     """The tensors and the header of a calibrated model, and a path."""
     path = tmp_path_factory.mktemp("files") / "m"
-    textodds.train(*drawn(150, (0.5, 0.3, 0.2))).save(path)
+    trained(*drawn(150, (0.5, 0.3, 0.2))).save(path)
     return *parts(path), path
 
 
 SLOPES, BIAS = [0.5], [0.0, 0.1, -0.1]
 
 
+@together
 @pytest.mark.parametrize(
     "calibration",
     [
@@ -452,6 +466,7 @@ def test_a_calibration_that_can_be_is_taken(kept, calibration):
     assert (model.calibration is None) == (calibration is None)
 
 
+@together
 @pytest.mark.parametrize("name", ["truth", "answer", "p_truth", "p_answer"])
 @pytest.mark.parametrize(
     "damage",

@@ -1,6 +1,8 @@
 """Softmax regression over rows: what it refuses, what it proves, its penalty, and what naive Bayes lends."""
 
+import itertools
 import math
+import re
 import warnings
 from dataclasses import replace
 
@@ -9,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
 
 import textodds
-from pairs import in_turn
+from pairs import in_turn, together
 from row_counts import counts_of_rows
-from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged
+from textodds.errors import BadWeight, InputError, LengthMismatch, NoData, NotConverged, Separable
 from textodds.learn import naive_bayes
 from textodds.learn.design import LabelledRows, Plain
 from textodds.learn.held_out import FOLDS
@@ -21,7 +25,8 @@ from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.softmax import penalty, regression
 from textodds.learn.softmax.penalty import Path, choose
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
-from textodds.learn.solvers.objective import Objective
+from textodds.learn.solvers.descent import Descent
+from textodds.learn.solvers.objective import Objective, Parameters
 from textodds.learn.solvers.solve import Ascent
 
 BOTH = pytest.mark.parametrize("kind", [SoftmaxLearner, NBSoftmaxLearner], ids=["softmax", "nb-softmax"])
@@ -58,6 +63,7 @@ def close(left, right, tolerance=1e-5):
 # What it refuses.
 
 
+@together
 @BOTH
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -102,6 +108,7 @@ REFUSED_DATA = {
 }
 
 
+@together
 @in_turn(1)
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_DATA)
@@ -129,6 +136,7 @@ REFUSED_CHOICES = {
 }
 
 
+@together
 @in_turn(1)
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_CHOICES)
@@ -138,6 +146,7 @@ def test_choices_that_cannot_be_are_refused_when_a_learner_is_made(kind, name):
         kind(**choices)
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "words"),
     [
@@ -162,6 +171,7 @@ REFUSED_CLASS_WEIGHTS = {
 }
 
 
+@together
 @BOTH
 @pytest.mark.parametrize("name", REFUSED_CLASS_WEIGHTS)
 def test_class_weights_that_cannot_be_are_refused(kind, name):
@@ -170,6 +180,7 @@ def test_class_weights_that_cannot_be_are_refused(kind, name):
         kind(C=1.0, class_weight=class_weight).fit(ROWS, LABELS)
 
 
+@together
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize(
     ("rows", "labels"), [(ROWS[:, :1], LABELS), (ROWS, ["a", "b", "c", "a"])], ids=["features", "classes"]
@@ -180,6 +191,7 @@ def test_a_start_of_another_shape_is_refused(form, rows, labels):
         SoftmaxLearner(C=1.0).fit(form(ROWS), LABELS, start=other)
 
 
+@together
 @pytest.mark.parametrize("labels", [LABELS, ["a", "b", "c", "a"]], ids=["two", "three"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_features_too_large_to_square_are_refused_or_learned_from(form, labels):
@@ -400,6 +412,137 @@ def test_the_penalties_of_the_literature_are_converted_as_documented():
     assert regression.as_c(None, 0.0, 50.0) == math.inf
     assert regression.as_c(math.inf, None, 50.0) == math.inf
     assert regression.as_c(None, None, 50.0) is None
+
+
+LECTURES = {
+    "(λ/2) Σ_k ‖w_k‖²": lambda W: 0.5 * (W**2).sum(),  # a vector for each class, for two as for more
+    "λ‖θ‖²": lambda W: ((W[:, 1] - W[:, 0]) ** 2).sum() if W.shape[1] == 2 else (W**2).sum(),
+}
+
+
+def least(penalty, rows, codes, classes):
+    """Where the negative log-likelihood and a penalty of weights (V, K) and biases (K,) are least: both."""
+    V = rows.shape[1]
+
+    def value(flat):
+        both = flat.reshape(V + 1, classes)
+        scores = rows @ both[:V] + both[V]
+        losses = logsumexp(scores, axis=1) - scores[np.arange(len(codes)), codes]
+        return losses.sum() + penalty(both[:V], both[V])
+
+    found = minimize(value, np.zeros((V + 1) * classes), method="BFGS", options={"gtol": 1e-7})
+    both = found.x.reshape(V + 1, classes)
+    return both - both.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("written", LECTURES)
+def test_the_penalties_of_the_lectures_are_converted_as_the_table_says(written, classes):
+    rows, labels, _ = problem(3, features=4, classes=classes)
+    codes = np.array([int(label[1:]) for label in labels])
+    strength = 0.7
+    (line,) = (line for line in regression.as_c.__doc__.splitlines() if f"``{written} + Σ loss``" in line)
+    formulas = re.findall("``(.*?)``", line)[1:]  # of two classes, of three or more
+    C = eval(formulas[classes > 2], {"λ": strength})
+    both = least(lambda W, b: strength * LECTURES[written](W), rows, codes, classes)
+    weights, bias = parameters(SoftmaxLearner(C=C, tolerance=1e-12).fit(rows, labels))
+    np.testing.assert_allclose(weights, both[:-1], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(bias, both[-1], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("how", ["dense", "sparse", "descent"])
+def test_the_prior_may_be_on_the_biases_too(how, classes):
+    rows, labels, _ = problem(5, features=4, classes=classes)
+    rows[:, 0] += 1.0
+    labels = [label if i % 3 else "c0" for i, label in enumerate(labels)]  # classes of uneven size
+    codes = np.array([int(label[1:]) for label in labels])
+
+    def penalty(W, b):  # of θ = [θ, b], as in the lecture on logistic regression
+        both = np.vstack([W, b])
+        return ((both[:, 1] - both[:, 0]) ** 2).sum() if classes == 2 else (both**2).sum()
+
+    both = least(penalty, rows, codes, classes)
+    descent = Descent(rate=0.5, epochs=3000) if how == "descent" else None
+    learner = SoftmaxLearner(C=0.5, penalise_bias=True, tolerance=1e-12, descent=descent)
+    fit = learner.fit(sparse.csr_array(rows) if how == "sparse" else rows, labels)
+    weights, bias = parameters(fit)
+    np.testing.assert_allclose(weights, both[:-1], rtol=0, atol=1e-4)
+    np.testing.assert_allclose(bias, both[-1], rtol=0, atol=1e-4)
+    assert fit.outcome.gap <= 1e-8
+    plain = parameters(replace(learner, penalise_bias=False).fit(rows, labels))[1]
+    assert np.linalg.norm(plain) > 1.05 * np.linalg.norm(bias)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_penalised_bias_is_the_weight_of_a_constant_feature(classes):
+    rows, labels, weights = problem(7, features=4, classes=classes, weighted=True)
+    fit = SoftmaxLearner(C=2.0, penalise_bias=True, tolerance=1e-10).fit(rows, labels, weights)
+    value, slope = fit.objective.value_and_gradient(fit.outcome.parameters)
+    wide = replace(fit.objective, rows=np.hstack([rows, np.ones((len(rows), 1))]), penalise_bias=False)
+    found = fit.outcome.parameters
+    moved = Parameters(np.vstack([found.weights, found.bias]), np.zeros_like(found.bias))
+    there, steep = wide.value_and_gradient(moved)
+    assert there == pytest.approx(value)
+    np.testing.assert_allclose(np.vstack([slope.weights, slope.bias]), steep.weights, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(steep.weights, 0.0, atol=1e-3)
+
+
+def test_a_penalised_bias_is_honoured_where_the_penalty_is_chosen_and_by_name():
+    rows, labels, _ = problem(9, n=300, classes=2)
+    labels = [label if i % 4 else "c0" for i, label in enumerate(labels)]
+    for each in (rows, sparse.csr_array(rows)):
+        fit = SoftmaxLearner(penalise_bias=True, tolerance=1e-9).fit(each, labels)
+        close(fit, SoftmaxLearner(C=fit.C, penalise_bias=True, tolerance=1e-9).fit(rows, labels))
+    texts = ["free phone", "see you", "call me", "phone me"] * 5
+    model = textodds.train(texts, ["spam", "ham", "ham", "ham"] * 5, learner="softmax:C=1:penalise_bias")
+    assert model.recipe.learner == SoftmaxLearner(C=1.0, penalise_bias=True)
+    free = textodds.train(texts, ["spam", "ham", "ham", "ham"] * 5, learner="softmax:C=1")
+    odds = [float(np.diff(each.linear.intercept + each.linear.log_prior)[0]) for each in (model, free)]
+    assert abs(odds[0]) < abs(odds[1])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_descent_can_be_watched_diverging_on_data_that_can_be_separated(classes):
+    """The lecture on logistic regression, 3.3.1: the norm goes to infinity."""
+    rows = np.repeat(np.eye(classes), 4, axis=0)
+    labels = [f"c{k}" for k in np.repeat(np.arange(classes), 4)]
+    with pytest.raises(Separable):
+        SoftmaxLearner(C=math.inf).fit(rows, labels)
+    norms, losses = [], []
+    for epochs in (10, 100, 1000, 10_000):
+        learner = SoftmaxLearner(C=math.inf, descent=Descent(rate=1.0, epochs=epochs))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            fit = learner.fit(rows, labels)
+        curve = [value for _, value in fit.outcome.curve]
+        assert all(later < before for before, later in itertools.pairwise(curve))
+        norms.append(np.linalg.norm(parameters(fit)[0]))
+        losses.append(curve[-1])
+    assert losses[-1] < 0.01 * losses[0]
+    assert all(later > before + 1.0 for before, later in itertools.pairwise(norms))  # as the logarithm of t
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.3])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_descent_is_algorithm_3_1_at_the_rate_that_is_documented(classes, strength):
+    """With a vector for each class, for two classes as for more, and the gradient of the sum over rows."""
+    rows, labels, _ = problem(11, features=4, classes=classes)
+    codes, eta, n = np.array([int(label[1:]) for label in labels]), 0.003, len(labels)
+    W, b = np.zeros((4, classes)), np.zeros(classes)
+    for _ in range(25):
+        error = softmax(rows @ W + b, axis=1) - np.eye(classes)[codes]
+        W, b = W - eta * (rows.T @ error + strength * W), b - eta * error.sum(axis=0)
+    factor = 2 if classes == 2 else 1
+    assert "twice" in Descent.__doc__
+    learner = SoftmaxLearner(
+        C=factor / strength if strength else math.inf, descent=Descent(rate=factor * n * eta, epochs=25)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        weights, bias = parameters(learner.fit(rows, labels))
+    np.testing.assert_allclose(weights, W - W.mean(axis=1, keepdims=True), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(bias, b - b.mean(), rtol=0, atol=1e-12)
 
 
 def exact_path(rows, labels, grid):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from pairs import pairwise
+from pairs import pairwise, together
 from textodds.errors import InputError
 from textodds.learn.solvers.descent import Descent, descend
 from textodds.learn.solvers.newton import newton
@@ -257,6 +257,7 @@ def test_the_start_is_not_changed():
     assert np.all(start.bias == 1.0)
 
 
+@together
 @pytest.mark.parametrize(
     ("choice", "complaint"),
     [

@@ -58,7 +58,7 @@ def test_the_gradient_equals_finite_differences(objective, seed):
     at, along = point(objective, seed), point(objective, seed + 1)
     value, slope = objective.value_and_gradient(at)
     h = 1e-5
-    difference = (objective.value(at + along * h) - objective.value(at - along * h)) / (2 * h)
+    difference = (objective.value(at + along * h) - objective.value(at + along * -h)) / (2 * h)
     assert value == objective.value(at)
     assert slope.dot(along) == pytest.approx(difference, rel=1e-6, abs=1e-6)
 
@@ -69,7 +69,7 @@ def test_the_curvature_equals_finite_differences_of_the_gradient(objective, seed
     bent = objective.curvature(objective.probabilities(objective.scores(at)), along)
     h = 1e-5
     ahead, behind = (objective.value_and_gradient(at + along * s)[1] for s in (h, -h))
-    difference = (ahead - behind) * (0.5 / h)
+    difference = (ahead + behind * -1.0) * (0.5 / h)
     np.testing.assert_allclose(bent.weights, difference.weights, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(bent.bias, difference.bias, rtol=1e-5, atol=1e-5)
 

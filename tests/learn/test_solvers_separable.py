@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
 
+from pairs import together
 from textodds.learn.solvers import separable
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Parameters
@@ -53,6 +54,7 @@ def assert_is(objective, kind):
         assert m.min() > 1e-7
 
 
+@together
 @pytest.mark.parametrize(
     ("rows", "codes", "kind"),
     [
@@ -72,6 +74,7 @@ def test_two_classes_by_hand(rows, codes, kind):
     assert_is(objective_of(rows, codes), kind)
 
 
+@together
 @pytest.mark.parametrize(
     ("rows", "codes", "kind"),
     [

@@ -5,9 +5,10 @@ import pytest
 from scipy import sparse
 from scipy.stats import multivariate_normal
 
-from pairs import pairwise
+from pairs import pairwise, together
 from textodds.errors import InputError, TooFewRows, Unsupported
 from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, conjugate_gradients, shared
+from textodds.learn.design import LabelledRows
 from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
 from textodds.learn.forms.quadratic import LowRank
 
@@ -344,6 +345,7 @@ def test_no_shrinkage_is_refused_with_class_and_rank():
     assert "leave shrinkage out" in caught.value.hint
 
 
+@together
 @pytest.mark.parametrize("seed", range(6))
 def test_no_shrinkage_of_a_covariance_of_full_rank_is_that_covariance_or_refused(seed):
     rows, codes = data((60, 50, 70), 4, seed=seed)
@@ -392,15 +394,19 @@ def labelled(seed=0, V=20, n=60):
     return sparse.csr_array(rows), [CLASSES[k] for k in codes]
 
 
+def fit(learner, rows, labels, weights=None):
+    return learner.fit_design(None, LabelledRows.of(rows, labels, weights))
+
+
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_the_temperature_makes_held_out_rows_cost_less(kind):
     rows, labels = labelled()
     new, truth = labelled(1)
-    fit = kind(0.5).fit(rows, labels)
+    found = fit(kind(0.5), rows, labels)
     codes = np.array([CLASSES.index(label) for label in truth])
-    loss = -fit.model.log_posterior(new)[np.arange(len(codes)), codes].mean()
+    loss = -found.model.log_posterior(new)[np.arange(len(codes)), codes].mean()
     assert loss < np.log(3) - 0.1
-    about = fit.report()
+    about = found.report()
     assert about["shrinkage"] == 0.5
     assert about["temperature"] > 0
     assert about["held_out"] == 180
@@ -408,7 +414,7 @@ def test_the_temperature_makes_held_out_rows_cost_less(kind):
 
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_the_shrinkage_of_least_held_out_loss_is_chosen(kind):
-    about = kind().fit(*labelled()).report()
+    about = fit(kind(), *labelled()).report()
     losses = dict(map(tuple, about["path"]))
     assert losses[about["shrinkage"]] == min(losses.values())
     assert len(losses) >= 2
@@ -417,28 +423,29 @@ def test_the_shrinkage_of_least_held_out_loss_is_chosen(kind):
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_each_shrinkage_that_is_tried_has_a_loss_of_its_own(kind):
     for seed in range(4):
-        losses = [loss for _, loss in kind().fit(*labelled(seed)).report()["path"]]
+        losses = [loss for _, loss in fit(kind(), *labelled(seed)).report()["path"]]
         assert len(set(np.round(losses, 12))) == len(losses)
 
 
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_rows_of_very_few_texts_are_learned_without_holding_any_out(kind):
     rows, labels = data((2, 2, 0))
-    fit = kind().fit(sparse.csr_array(rows), [CLASSES[k] for k in labels])
-    assert np.isfinite(fit.model.log_posterior(sparse.csr_array(rows))).all()
+    found = fit(kind(), sparse.csr_array(rows), [CLASSES[k] for k in labels])
+    assert np.isfinite(found.model.log_posterior(sparse.csr_array(rows))).all()
 
 
+@together
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 @pytest.mark.parametrize("how", ["oas", "ledoit-wolf", "likelihood"])
 def test_ways_to_shrink_that_need_all_of_a_covariance_are_refused(kind, how):
     with pytest.raises(Unsupported, match=f"not by {how}") as caught:
-        kind(how).fit(*labelled())
+        fit(kind(how), *labelled())
     assert "leave it out" in caught.value.hint
 
 
 def test_sparse_rows_are_not_pooled():
     with pytest.raises(Unsupported, match="sparse rows are not pooled"):
-        QuadraticDiscriminantLearner(pooling=0.5).fit(*labelled())
+        fit(QuadraticDiscriminantLearner(pooling=0.5), *labelled())
 
 
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
@@ -446,7 +453,7 @@ def test_no_input_is_changed(kind):
     rows, labels = labelled()
     weights = np.linspace(0.1, 2, len(labels))
     before = rows.copy(), list(labels), weights.copy()
-    kind().fit(rows, labels, weights).model.log_posterior(rows)
+    fit(kind(), rows, labels, weights).model.log_posterior(rows)
     np.testing.assert_array_equal(rows.toarray(), before[0].toarray())
     np.testing.assert_array_equal(rows.data, before[0].data)
     assert labels == before[1]
@@ -458,9 +465,9 @@ def test_no_input_is_changed(kind):
 def test_a_prior_given_beforehand_equals_that_prior_given_later(kind, prior):
     rows, labels = data((150, 50, 25))
     rows, labels = sparse.csr_array(rows), [CLASSES[k] for k in labels]
-    given = kind(0.5, prior=prior).fit(rows, labels).model
+    given = fit(kind(0.5, prior=prior), rows, labels).model
     shares = np.full(3, 1 / 3) if prior == "uniform" else np.array(list(prior.values()))
-    later = kind(0.5).fit(rows, labels).model.with_prior(np.log(shares))
+    later = fit(kind(0.5), rows, labels).model.with_prior(np.log(shares))
     np.testing.assert_allclose(given.log_prior, later.log_prior, rtol=1e-12)
     np.testing.assert_allclose(
         np.exp(given.log_posterior(rows)), np.exp(later.log_posterior(rows)), rtol=0, atol=0.01
@@ -470,7 +477,7 @@ def test_a_prior_given_beforehand_equals_that_prior_given_later(kind, prior):
 @pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
 def test_a_class_that_was_impossible_in_training_is_possible_under_another_prior(kind):
     rows, labels = labelled()
-    model = kind(0.5, prior={"a": 0.5, "b": 0.5, "c": 0.0}).fit(rows, labels).model
+    model = fit(kind(0.5, prior={"a": 0.5, "b": 0.5, "c": 0.0}), rows, labels).model
     assert np.exp(model.log_posterior(rows))[:, 2].max() < 1e-9
     best = model.with_prior(np.log(np.full(3, 1 / 3))).log_posterior(rows).argmax(axis=1)
     assert (np.array(CLASSES)[best] == np.array(labels)).mean() > 0.6

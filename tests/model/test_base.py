@@ -9,8 +9,8 @@ from textodds.learn.forms.linear import log_softmax
 
 TEXTS = ["free prize", "free phone", "see you", "at six"] * 60
 LABELS = [*["spam", "spam", "ham", "ham"] * 50, *["spam", "ham", "ham", "spam"] * 10]
-ROWS = [{"size": i % 7 + 3.0 * (i % 2), "colour": "red" if i % 3 else "blue"} for i in range(40)]
-CODES = ["ab"[i % 2] for i in range(40)]
+ROWS = [{"size": i % 7 + 3.0 * (i % 2), "colour": "red" if i % 3 else "blue"} for i in range(120)]
+CODES = ["ab"[i % 2] for i in range(120)]
 
 
 @pytest.fixture(params=["texts", "tables"])

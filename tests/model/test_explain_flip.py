@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_explain_sum import MODELS, QUADRATIC, WORDS, answered
 
 import textodds
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.model.explain import flip as flip_module
 from textodds.model.explain import unit
@@ -208,6 +208,7 @@ def test_of_many_classes_the_nearest_rival_by_words_is_found():
     assert (got.words, got.label_after, got.exact) == (("own5",), "c04", True)
 
 
+@together
 @pytest.mark.parametrize(
     ("text", "removed", "rest"),
     [

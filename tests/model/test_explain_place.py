@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import textodds
 from explain_texts import LABELS, TEXTS
+from pairs import together
 from textodds.model.explain import placed_terms
 from textodds.model.explain.place import placed_words, prepare
 from textodds.text import TextSettings
@@ -55,6 +56,7 @@ def test_what_stands_in_the_place_of_a_word_holds_the_word(settings, text):
         assert word.replace("ς", "σ") in there.replace("ς", "σ")
 
 
+@together
 @pytest.mark.parametrize(
     ("settings", "text", "places"),
     [

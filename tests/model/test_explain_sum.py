@@ -53,7 +53,7 @@ models = st.sampled_from(sorted(MODELS)).map(MODELS.__getitem__)
 
 
 def answered(model, text):
-    return model.calibrated(model.score([text])[0])[0]
+    return model.score([text], calibrate=True)[0][0]
 
 
 @given(model=models, text=said, data=st.data())

@@ -221,8 +221,10 @@ def test_a_missing_entry_is_refused(file):
 
 
 def opened_with_counts(path):
-    """The model and its counts."""
-    return textodds.load(path).tally
+    """The model, its documents and its counts."""
+    model = textodds.load(path)
+    _ = model.corpus
+    return model.tally
 
 
 def test_a_missing_tensor_is_refused_and_named(file):
@@ -239,7 +241,8 @@ def test_a_tensor_of_a_wrong_type_is_refused(file, kind):
     arrays, header = parts(file)
     for name, array in arrays.items():
         whole = np.dtype(kind).kind in "ui"
-        if array.dtype == np.dtype(kind) or (name.startswith("tally.") and whole):
+        is_narrow = name.startswith("tally.") or name in ("corpus.words", "corpus.lengths", "corpus.class_of")
+        if array.dtype == np.dtype(kind) or (is_narrow and whole):
             continue
         put_together(file, {**arrays, name: array.astype(kind)}, header)
         with pytest.raises(ModelFileError):
@@ -351,12 +354,14 @@ def test_words_that_are_not_utf8_do_no_harm(sparse_file):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e308])
-def test_weights_that_are_no_numbers_do_no_harm(file, value):
+def test_weights_that_are_no_numbers_are_refused(file, value):
     arrays, header = parts(file)
     for name, array in arrays.items():
         if array.dtype == np.float64 and array.size:
-            put_together(file, {**arrays, name: changed(array, 0, value)}, header)
-            used(file)
+            for at in (0, -1):
+                put_together(file, {**arrays, name: changed(array, at, value)}, header)
+                with pytest.raises(ModelFileError, match="no number"):
+                    textodds.load(file)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import textodds
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, together
 from textodds.data import Batch
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.forms.linear import LOG_ZERO
@@ -155,7 +155,7 @@ def test_a_class_with_one_text_is_impossible_to_that_text_and_all_others_are_exa
 
 def test_a_text_of_no_known_word_gets_the_prior_of_the_others():
     texts, labels = ["a", "b", "", "c a"], ["x", "y", "y", "x"]
-    scores = textodds.train(texts, labels).leave_one_out(texts, labels).scores
+    scores = textodds.train(texts, labels, learner="multinomial").leave_one_out(texts, labels).scores
     np.testing.assert_allclose(np.exp(scores[2]), [2 / 3, 1 / 3])
 
 
@@ -186,7 +186,7 @@ def test_a_share_as_min_df_moves_with_the_number_of_texts_but_lets_no_word_in():
 def test_pieces_and_batches_do_not_matter(N):
     texts, labels = drawn(N)
     weights = np.random.default_rng(2).choice([0.5, 1.0, 2.0], N)
-    model = textodds.train(texts, labels, weights)
+    model = textodds.train(texts, labels, weights, learner="multinomial")
     whole = model.leave_one_out(texts, labels, weights)
     cuts = [0, 1, N // 3, N // 3, N]
     batches = [Batch(texts[a:b], labels[a:b], weights[a:b]) for a, b in itertools.pairwise(cuts) if a < b]
@@ -196,7 +196,8 @@ def test_pieces_and_batches_do_not_matter(N):
     np.testing.assert_array_equal(whole.truth, [int(label[1:]) for label in labels])
     for i in (0, PIECE - 1, N - 1):
         rest = [j for j in range(N) if j != i]
-        other = textodds.train([texts[j] for j in rest], [labels[j] for j in rest], weights[rest])
+        others = [texts[j] for j in rest], [labels[j] for j in rest], weights[rest]
+        other = textodds.train(*others, learner="multinomial")
         np.testing.assert_allclose(whole.scores[i], other.score([texts[i]])[0][0], rtol=1e-11)
 
 
@@ -211,7 +212,7 @@ def test_leaving_out_reads_what_training_reads(tmp_path):
 
 def test_leaving_out_changes_nothing():
     texts, labels = drawn()
-    model = textodds.train(texts, labels)
+    model = textodds.train(texts, labels, learner="multinomial")
     before, fingerprint = model.score(texts)[0], model.tally.fingerprint()
     model.leave_one_out(texts, labels)
     np.testing.assert_array_equal(model.score(texts)[0], before)
@@ -220,7 +221,7 @@ def test_leaving_out_changes_nothing():
 
 def test_what_is_found_is_told():
     texts, labels = drawn(N=300)
-    model = textodds.train(texts, labels)
+    model = textodds.train(texts, labels, learner="multinomial")
     assert model.calibration is not None
     found = model.leave_one_out(texts, labels)
     np.testing.assert_allclose(np.exp(found.log_posterior).sum(axis=1), 1)
@@ -233,6 +234,7 @@ def test_what_is_found_is_told():
     assert sorted(found.suspects().tolist()) == list(range(300))
 
 
+@together
 @pytest.mark.parametrize(
     ("recipe", "said"),
     [
@@ -261,19 +263,19 @@ def test_a_smoothing_by_word_is_refused():
 
 def test_a_model_without_its_counts_is_refused(tmp_path):
     texts, labels = drawn()
-    textodds.train(texts, labels).save(tmp_path / "m", counts=False)
+    textodds.train(texts, labels, learner="multinomial").save(tmp_path / "m", counts=False)
     with pytest.raises(Unsupported, match="without its counts"):
         textodds.load(tmp_path / "m").leave_one_out(texts, labels)
 
 
 def test_a_label_never_learned_is_named():
     texts, labels = drawn()
-    model = textodds.train(texts, labels)
+    model = textodds.train(texts, labels, learner="multinomial")
     with pytest.raises(InputError, match="no class `späm`"):
         model.leave_one_out(["w0"], ["späm"])
 
 
 def test_nothing_to_leave_out_is_said():
-    model = textodds.train(*drawn())
+    model = textodds.train(*drawn(), learner="multinomial")
     with pytest.raises(NoData, match="no documents to leave out"):
         left_out(model, [])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, together
 from textodds import _kernels
 from textodds.errors import TextoddsError
 from textodds.learn.forms.linear import LOG_ZERO
@@ -112,6 +112,7 @@ def sound(model="multinomial"):
 PARTS = [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (3, 0), (3, 1), (3, 2)]
 
 
+@together
 @in_turn(2)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("place", "part"), PARTS)
@@ -126,6 +127,7 @@ def test_an_array_too_short_or_too_long_is_refused(model, place, part):
             _kernels.left_out(*replaced(arguments, place, part, other))
 
 
+@together
 @in_turn(2)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
@@ -163,6 +165,7 @@ def test_starts_out_of_order_are_refused(place):
         _kernels.left_out(*replaced(arguments, place, 0, starts))
 
 
+@together
 @pairwise
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -1e308, 1e308])
@@ -206,6 +209,7 @@ def test_a_model_that_is_not_there_or_not_as_it_must_be_is_refused(model, absent
         _kernels.left_out(*arguments)
 
 
+@together
 @pytest.mark.parametrize("sizes", [(1, 3), (3, 3), (2, 2), (2, 4)])
 def test_sums_of_absent_words_of_the_wrong_size_are_refused(sizes):
     arguments = sound("bernoulli")

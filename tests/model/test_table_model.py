@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 
 import textodds
 from model_cases import CATEGORIES, NUMBERS, OF_TABLES, TREES, rows_of_trees, same_statistics
+from pairs import together
 from textodds.data import read
 from textodds.errors import InputError, NegativeCount, NoData, Shrunk, TooFewRows
 from textodds.learn.registry import learner_named
@@ -48,6 +49,7 @@ def test_columns_of_a_table_are_answered_as_rows(name):
     np.testing.assert_array_equal(model.predict_proba(table), model.predict_proba(rows))
 
 
+@together
 @every
 def test_what_is_left_out_of_a_row_is_missing(name):
     if name in FULL:
@@ -96,6 +98,7 @@ def test_learning_and_forgetting_again_gives_the_model_before(name):
     LEARNERS[name].assert_same(model, model_of(name))
 
 
+@together
 @every
 def test_what_was_never_learned_cannot_be_forgotten_and_nothing_changes(name):
     model = copy.copy(model_of(name))
@@ -106,6 +109,7 @@ def test_what_was_never_learned_cannot_be_forgotten_and_nothing_changes(name):
     np.testing.assert_array_equal(model.score(new_rows(name))[0], before)
 
 
+@together
 @every
 def test_forgetting_everything_is_refused_and_nothing_changes(name):
     model = copy.copy(model_of(name))
@@ -243,7 +247,23 @@ def test_mixed_naive_bayes_equals_the_sum_of_scipys_distributions():
     new = [{**row, "note": row["note"] or ""} for row in new_rows("mixed")]
     expected = by_hand(rows, labels, new)
     np.testing.assert_allclose(model.log_joint(new), expected, rtol=1e-11)
-    np.testing.assert_allclose(model.log_density(new), logsumexp(expected, axis=1), rtol=1e-11)
+    density, plain = model.log_density(new), logsumexp(expected, axis=1)
+    seen = {
+        name: {row[name] for row in rows} | {None}
+        for name in rows[0]
+        if name not in ("height", "rain", "note")
+    }
+    words = {word for row in rows for word in (row["note"] or "").lower().split()}
+    known = np.array(
+        [
+            all(row[name] in values for name, values in seen.items())
+            and words >= set(row["note"].lower().split())
+            for row in new
+        ]
+    )
+    np.testing.assert_allclose(density[known], plain[known], rtol=1e-11)
+    assert (density[~known] < plain[~known]).all()  # what was never seen is less likely
+    assert known.sum() > 10 > (~known).sum() > 0
     posterior = expected - logsumexp(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_log_proba(new), posterior, rtol=1e-9, atol=1e-11)
 
@@ -272,10 +292,10 @@ def test_intervals_equal_shares_of_their_counts():
         np.testing.assert_allclose(model.log_joint({"rain": [value]})[0], expected, rtol=1e-12)
 
 
-def test_a_text_column_alone_equals_the_model_of_the_texts():
+@pytest.mark.parametrize("choices", [{"ngrams": (1, 2), "min_df": 2}, {"min_df": 2}], ids=str)
+def test_a_text_column_alone_equals_the_model_of_the_texts(choices):
     rows, labels = rows_of_trees(90)
     texts = [row["note"] for row in rows]
-    choices = {"ngrams": (1, 2), "min_df": 2}
     table = train_table(
         {"note": texts},
         list(labels),
@@ -286,7 +306,8 @@ def test_a_text_column_alone_equals_the_model_of_the_texts():
     plain = textodds.train(texts, list(labels), learner=textodds.MultinomialNB(alpha=0.3), **choices)
     new = [row["note"] for row in new_rows("mixed")[:-1]]
     np.testing.assert_allclose(table.predict_proba({"note": new}), plain.predict_proba(new), rtol=1e-10)
-    np.testing.assert_allclose(table.log_joint({"note": new}), plain.log_joint(new), rtol=1e-10)
+    if "ngrams" not in choices:  # pairs of words are no distribution of texts
+        np.testing.assert_allclose(table.log_joint({"note": new}), plain.log_joint(new), rtol=1e-10)
 
 
 def test_categorical_naive_bayes_equals_mixed_naive_bayes_of_categories():
@@ -627,6 +648,7 @@ def test_a_number_in_a_column_of_categories_is_a_category():
     assert model({**row, "c": 3}) == model({**row, "c": "3"}) == model({**row, "c": 3.0})
 
 
+@together
 @pytest.mark.parametrize("learner", ["mixed", *GAUSSIANS])
 @pytest.mark.parametrize("value", [np.inf, -np.inf, 1e101])
 def test_infinite_numbers_are_refused_and_named(learner, value):
@@ -790,6 +812,7 @@ def test_one_class_is_always_the_answer(name):
         model.explain({"a": 1.0, "b": 1.0})
 
 
+@together
 @pytest.mark.parametrize("name", ["mixed", "gaussian", "lda", "categorical", "table"])
 def test_no_rows_are_said_to_be_none(name):
     with pytest.raises(NoData, match="no row"):
@@ -897,11 +920,15 @@ def test_models_of_different_columns_or_choices_cannot_be_merged():
 def test_merging_models_does_not_depend_on_which_is_first():
     """Two that happen to be made alike, but whose evidence was weighed by different rows."""
     kinds = {"a": "gaussian", "b": "gaussian"}
-    one, two = (train_table(*small(seed=seed), columns=kinds) for seed in (0, 1))
+    one, two = (train_table(*small(120, seed=seed), columns=kinds) for seed in (0, 1))
     assert one.recipe.blocks == two.recipe.blocks
-    for first, second in ((one, two), (two, one)):
-        with pytest.raises(InputError, match="made differently"):
-            _ = first + second
+    assert (one.calibration.slopes != two.calibration.slopes).any()
+    table, labels = small(120, seed=0)
+    more, others = small(120, seed=1)
+    both = {name: [*table[name], *more[name]] for name in table}
+    whole = train_table(both, [*labels, *others], like=one)
+    for merged in (one + two, two + one):
+        np.testing.assert_array_equal(merged.predict_proba(both), whole.predict_proba(both))
 
 
 def test_other_choices_beside_like_are_refused():
@@ -1023,3 +1050,34 @@ def test_any_table_is_learned_or_refused_in_words(learner):
             total = found.prior + sum(value for _, _, value in found.columns)
             assert total == pytest.approx(found.log_odds, rel=1e-6, abs=1e-6)
     assert learned > 10
+
+
+@pytest.mark.parametrize("rows", [99, 100])
+def test_a_table_is_calibrated_from_a_hundred_rows_as_texts_are(rows):
+    model = train_table(*small(rows))
+    assert (model.calibration is not None) == (rows >= 100)
+    assert model.info.get("uncalibrated") == (
+        "that takes 100 rows, and 99 can be left out" if rows < 100 else None
+    )
+
+
+@pytest.mark.parametrize("name", GAUSSIANS)
+def test_a_table_whose_learner_does_not_calibrate_says_so(name):
+    assert "mixed" in small_model(name, n=120).info["uncalibrated"]
+
+
+def test_more_classes_than_have_a_bias_each_are_calibrated_by_slopes_alone(tmp_path):
+    K, random = 301, np.random.default_rng(0)
+    k = np.arange(8 * K) % K
+    rows = {"height": (random.normal(size=8 * K) + k).tolist(), "soil": [f"s{each % 5}" for each in k]}
+    model = train_table(rows, [f"{each:03}" for each in k], learner=MixedLearner())
+    calibration = model.calibration
+    assert calibration.slopes.shape == (2,)
+    assert not np.any(calibration.bias)
+    model.save(tmp_path / "model")
+    ask = {"height": [0.0, 150.0], "soil": ["s0", "s0"]}
+    (batch,) = model.read(ask)
+    expected = np.tensordot(calibration.slopes, model.product.by_block(batch), 1)
+    expected = expected - logsumexp(expected, axis=1, keepdims=True)  # classes are equally frequent
+    got = textodds.load(tmp_path / "model").predict_log_proba(ask)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)

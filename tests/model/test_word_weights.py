@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import textodds
+from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.words import largest
 
 TEXTS, LABELS = ["free prize", "free phone", "see you"], ["spam", "spam", "ham"]
@@ -37,3 +38,16 @@ def test_the_largest_are_those_of_a_stable_sort_whatever_the_blocks(data):
     assert len(found) == R
     for column, best in zip(sizes.T, found, strict=True):
         assert best.tolist() == np.argsort(-column, kind="stable")[:n].tolist()
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"spam": 5.0}], ids=str)
+def test_odds_ratios_of_a_model_of_texts_are_those_of_its_weighted_rows(class_weight):
+    texts = ["free phone", "free call", "see you", "call me", "phone me", "see me free", "you call"] * 3
+    labels = ["spam", "spam", "ham", "ham", "ham", "ham", "ham"] * 3
+    learner = SoftmaxLearner(C=2.0, class_weight=class_weight, tolerance=1e-9)
+    model = textodds.train(texts, labels, learner=learner, ngrams=(1, 1))
+    words = ["free", "phone", "me"]
+    expected = learner.fit(model.rows(texts), labels).odds_ratios("spam", "ham", model.vocabulary.find(words))
+    for mine, theirs in zip(model.odds_ratios("spam", "ham", words, texts, labels), expected, strict=True):
+        assert mine.log_odds == pytest.approx(theirs.log_odds, abs=1e-4)
+        assert mine.standard_error == pytest.approx(theirs.standard_error, rel=1e-4)

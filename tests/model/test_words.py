@@ -2,12 +2,14 @@
 
 import pytest
 
+from pairs import together
 from textodds import TextSettings
 from textodds.errors import InputError
 
 AS_WRITTEN = TextSettings(lower=False, normal_form=None)
 
 
+@together
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -69,6 +71,7 @@ def test_english_stop_words_are_left_out():
     assert TextSettings(stop_words="english").terms("The cat is on the mat") == ["cat", "mat"]
 
 
+@together
 @pytest.mark.parametrize("length", [1, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000, 1_000_000])
 @pytest.mark.parametrize("letter", ["a", "é"])
 def test_words_of_any_length_come_out_whole(letter, length):
@@ -76,6 +79,7 @@ def test_words_of_any_length_come_out_whole(letter, length):
     assert TextSettings().terms(f"x {word} y") == ["x", word, "y"]
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
@@ -108,6 +112,7 @@ def test_equal_settings_are_equal_however_they_are_spelled():
     assert TextSettings(**one.as_dict()) == one
 
 
+@together
 @pytest.mark.parametrize("bad", ["\ud800", 5, None, b"bytes"])
 def test_what_is_no_text_is_named_with_its_row(bad):
     with pytest.raises(InputError, match="text 1 "):

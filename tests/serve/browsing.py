@@ -46,9 +46,11 @@ def mail(n: int, seed: int = 7) -> Rows:
     ]
 
 
-def train(path: Path, rows: Rows, **recipe: Any) -> Path:
-    """A model of some rows, saved."""
-    textodds.train([text for _, text in rows], [label for label, _ in rows], **recipe).save(path)
+def train(path: Path, rows: Rows, *, documents: bool = True, **recipe: Any) -> Path:
+    """A model of some rows, saved, with its documents or without."""
+    recipe = {"learner": "multinomial", **recipe}
+    model = textodds.train([text for _, text in rows], [label for label, _ in rows], **recipe)
+    model.save(path, documents=documents)
     return path
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 import textodds
 from textodds.model.text_model import TextModel
+from textodds.serve.fold import open_model
 from textodds.serve.journal import Journal
-from textodds.serve.live_model import Live, open_model
+from textodds.serve.live_model import Live
 from textodds.serve.messages import Document, ForgetRequest, Forgotten, LearnRequest
 from textodds.serve.settings import Settings
 from textodds.serve.writer import Writer
@@ -40,9 +41,8 @@ PROBES = ["win a prize", "see you at home", "lunch now", "xyzzy", "free free fre
 def trained(documents: Iterable[tuple[str, str]], **options: Any) -> TextModel:
     """A model of (label, text) pairs, all learned at once."""
     rows = list(documents)
-    model = textodds.train(
-        [text for _, text in rows], [label for label, _ in rows], calibrate=False, threads=1, **options
-    )
+    options = {"learner": "multinomial", "calibrate": False, "threads": 1, **options}
+    model = textodds.train([text for _, text in rows], [label for label, _ in rows], **options)
     assert isinstance(model, TextModel)
     return model
 
@@ -88,16 +88,18 @@ def must_be_same(model: TextModel, expected: TextModel) -> None:
 class Core:
     """Journal, model and writer of a service, without HTTP; requests are done when asked, in one thread."""
 
-    def __init__(self, model: Path, journal: Journal | None = None, every: int = 10_000) -> None:
-        self.settings = Settings(model, model.with_name(model.name + ".journal"))
+    def __init__(
+        self, model: Path, journal: Journal | None = None, every: int = 10_000, **options: Any
+    ) -> None:
+        self.settings = Settings(model, model.with_name(model.name + ".journal"), **options)
         self.journal = journal or Journal(self.settings.journal)
         self.every = every
         self.live = Live(self.settings, self.journal, open_model(model))
         self.writer = Writer(self.live, self.journal, snapshot_every=every)
 
-    def begun_again(self) -> Core:
+    def begun_again(self, **options: Any) -> Core:
         """Another core on the same journal, as after a restart."""
-        return Core(self.settings.model, self.journal, self.every)
+        return Core(self.settings.model, self.journal, self.every, **options)
 
     def together(self, *works: Any) -> list[Any]:
         """What becomes of requests that are queued together: answers, and errors in their place."""

@@ -47,7 +47,7 @@ def learn_until_killed(path: Path, senders: list[Sender], last: int, tell: int) 
                 say(sender=number, refused=True)
                 continue
             changed = [one.changed for one in answer.documents]
-            seq = int(answer.version.split(".")[1])
+            seq = int(answer.version.split(".")[1].rstrip("~"))
             sender.acknowledge(changed, seq)
             say(sender=number, changed=changed, seq=seq)
             if sender.random.random() < 0.2:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,15 @@ class Client:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def settled(client: Client, seconds: float = 60) -> str:
+    """The version of the full solution, once there is one of all corrections."""
+    end = time.monotonic() + seconds
+    while (version := str(client.post("/v1/classify", {"text": ""}).json()["version"])).endswith("~"):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return version
 
 
 class Running:

@@ -1,11 +1,16 @@
 """Whatever is wrong with a request is said in one shape, and never how the machine looks inside."""
 
 import json
+import shutil
+import signal
 import socket
+import time
+from pathlib import Path
 
 import pytest
 
-from pairs import in_turn
+import textodds
+from pairs import in_turn, together
 from serve.wire import HOST, JSON, answers, connected, one_answer, post, problem, running, said, until_closed
 
 WITHOUT_A_BODY = ("/v1/snapshot", "/v1/reload")
@@ -27,6 +32,7 @@ def client(service):
     found.close()
 
 
+@together
 @in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize(
@@ -46,6 +52,7 @@ def test_what_is_no_json_is_400(client, path, body):
     assert len(found["detail"]) <= 300
 
 
+@together
 @in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize(
@@ -64,6 +71,7 @@ def test_strings_that_are_no_unicode_are_400(client, path, value):
     problem(answer, 400, "input.json")
 
 
+@together
 @in_turn(1)
 @pytest.mark.parametrize("path", TAKING_JSON)
 @pytest.mark.parametrize("depth", [10, 10_000, 1_000_000])
@@ -130,6 +138,7 @@ def test_fields_that_are_not_what_they_must_be_are_422(client, path, body):
     assert found["code"] in ("input", "input.fields")
 
 
+@together
 @pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"1" + b"0" * 400, b"1" + b"0" * 5000, b"1e-400"])
 def test_numbers_beyond_all_bounds_are_refused_or_read(client, number):
     for field in (b"abstain", b"top"):
@@ -156,6 +165,7 @@ def test_an_unknown_label_of_any_length_is_told_shortly(client):
         assert len(answer.body) < 10_000, (path, len(answer.body))
 
 
+@together
 @pytest.mark.parametrize(
     "query",
     [
@@ -283,6 +293,7 @@ def test_contradictions_are_409(client):
     assert client.post("/v1/forget", {"documents": [{"id": "c"}]}).json()["documents"][0]["changed"]
 
 
+@together
 @pytest.mark.parametrize(
     "sent",
     [
@@ -398,3 +409,23 @@ def test_every_answer_forbids_to_be_guessed_at_kept_or_framed(client):
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
+
+
+def test_what_cannot_be_seen_is_escaped_in_errors_and_in_the_log(trained, tmp_path):
+    """Marks that turn the direction of text around, and lines that would forge another entry of the log."""
+    model = Path(shutil.copy(trained, tmp_path / "mail.textodds"))
+    document = {"id": "m\u202e\n2026 ERROR forged", "text": "free", "label": "ham"}
+    with running(model) as service:
+        client = service.client()
+        assert client.post("/v1/learn", {"documents": [document]}).status == 200
+        found = problem(client.post("/v1/learn", {"documents": [{**document, "label": "spam"}]}), 409)
+        assert "`m\\u202e\\n2026 ERROR forged`" in found["detail"]
+        other = textodds.load(model)
+        other.learn("free", "spam", ids=document["id"])
+        other.save(model)
+        service.process.send_signal(signal.SIGHUP)
+        while b"textodds_reloads_refused_total 1.0" not in client.get("/metrics").body:
+            time.sleep(0.02)
+        log = service.stop()[1]
+    assert "`m\\u202e\\n2026 ERROR forged`" in log
+    assert "\n2026 ERROR forged" not in log

@@ -46,6 +46,16 @@ INSERT INTO entries VALUES (2, -1, 'm1', 'spam', NULL, '2026-11-16T14:03:22.123Z
 PRAGMA application_id = 0x746f6464;
 PRAGMA user_version = 1;
 """
+LAYOUT_2 = """
+CREATE TABLE about (journal TEXT NOT NULL, base TEXT NOT NULL, since INTEGER NOT NULL,
+    snapshot TEXT NOT NULL DEFAULT '', seal TEXT NOT NULL DEFAULT '') STRICT;
+CREATE TABLE entries (seq INTEGER PRIMARY KEY AUTOINCREMENT, sign INTEGER NOT NULL, id TEXT NOT NULL,
+    label TEXT NOT NULL, text TEXT, at TEXT NOT NULL, salt BLOB, seal BLOB NOT NULL DEFAULT x'',
+    chain BLOB NOT NULL DEFAULT x'') STRICT;
+CREATE INDEX entries_by_id ON entries (id, seq);
+PRAGMA application_id = 0x746f6464;
+PRAGMA user_version = 2;
+"""
 
 
 @pytest.fixture
@@ -87,13 +97,18 @@ def test_a_file_of_layout_1_is_read(path: Path) -> None:
         ]
 
 
-def test_a_new_file_has_layout_1(journal: Journal, path: Path) -> None:
-    journal.append([Change(1, "m1", "spam", "free phone")])
-    journal.close()
+@pytest.mark.parametrize("before", ["", LAYOUT_1])
+def test_a_new_file_and_one_of_layout_1_have_layout_2(path: Path, before: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(before)
+    with closing(Journal(path)) as journal:
+        journal.append([Change(1, "m1", "spam", "free phone")])
     made = _described(path)
     with closing(sqlite3.connect(path.with_name("other"))) as db:
-        db.executescript(LAYOUT_1)
+        db.executescript(LAYOUT_2)
     assert made == _described(path.with_name("other"))
+    with closing(Journal(path)) as journal:  # whose seals hold
+        assert journal.last == 1 + 2 * bool(before)
 
 
 def _described(path: Path) -> list[object]:
@@ -161,6 +176,44 @@ def test_erasing_takes_the_texts_of_what_is_not_learned_now_and_no_others(
         ]
         assert list(journal.after(0)) == after
         assert journal.erase(kept) == 0
+
+
+@given(st.lists(changes, max_size=5))
+@settings(deadline=None)
+def test_documents_are_counted_whenever_one_asks(groups: list[list[Change]]) -> None:
+    with closing(Journal(":memory:")) as journal:
+        last: dict[str, int] = {}
+        for group in groups:
+            journal.append(group)
+            last |= {change.id: change.sign for change in group}
+            assert journal.standing() == sum(sign > 0 for sign in last.values())
+
+
+def test_counting_looks_at_new_entries_only(journal: Journal) -> None:
+    journal.append([Change(1, f"m{n}", "spam", "text") for n in range(300)])
+    assert journal.standing() == 300
+    looks = 0
+
+    def look() -> None:
+        nonlocal looks
+        looks += 1
+
+    journal._db.set_progress_handler(look, 50)
+    assert journal.standing() == 300
+    journal.append([Change(-1, "m7", "spam", "text")])
+    looks = 0
+    assert journal.standing() == 299
+    assert looks < 10  # of 50 steps each; all of them take hundreds
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are those of POSIX")
+def test_only_the_owner_may_read_the_files(path: Path) -> None:
+    with closing(Journal(path)) as journal:
+        journal.append([Change(1, "m1", "spam", "one")])
+        assert {part.name: part.stat().st_mode & 0o777 for part in path.parent.iterdir()} == {
+            path.name: 0o600,
+            f"{path.name}-wal": 0o600,
+        }
 
 
 def test_more_entries_and_ids_than_are_asked_for_at_once(journal: Journal) -> None:
@@ -298,7 +351,7 @@ def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path: Path, mode
 def test_a_journal_of_a_later_version_is_refused(path: Path) -> None:
     Journal(path).close()
     with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA user_version = 2")
+        db.execute("PRAGMA user_version = 3")
     before = path.read_bytes()
     with pytest.raises(ModelFileError, match="no journal of this version"):
         Journal(path)

@@ -285,7 +285,8 @@ def test_a_request_that_takes_too_long_is_ended(tmp_path):
     import textodds
 
     texts = [f"word{n % 977} other{n % 331} free{n % 7}" for n in range(20_000)]
-    textodds.train(texts, [str(n % 50) for n in range(20_000)]).save(tmp_path / "m.textodds")
+    labels = [str(n % 50) for n in range(20_000)]
+    textodds.train(texts, labels, learner="multinomial").save(tmp_path / "m.textodds")
     with running(tmp_path / "m.textodds", "--timeout", "0.01") as service:
         client = service.client()
         texts = [" ".join(f"word{n * m % 977}" for n in range(300)) for m in range(1000)]

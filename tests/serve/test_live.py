@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import re
 import shutil
 import sqlite3
 import struct
@@ -36,8 +39,8 @@ from serve.durable import (
 )
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
 from textodds.model.text_model import TextModel
-from textodds.serve import live_model as lives
-from textodds.serve.journal import Change, Journal
+from textodds.serve import fold, live_model
+from textodds.serve.journal import Change, Journal, JournalEntry
 from textodds.serve.messages import Forgotten
 
 NAMED = [
@@ -162,7 +165,7 @@ class Corrected(RuleBasedStateMachine):
 
 class TestCorrected(Corrected.TestCase):  # type: ignore[name-defined, misc]
     settings = settings(
-        max_examples=150, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+        max_examples=60, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
     )
 
 
@@ -220,18 +223,27 @@ def test_readers_have_a_model_and_a_version_that_belong_together(core: Core) -> 
     must_be_same(core.model, expected[len(works)])
 
 
-def test_a_calibrated_model_keeps_its_calibration(tmp_path: Path) -> None:
+def _calibrated(path: Path, **saved: bool) -> TextModel:
+    """A model of 200 texts, which is enough to calibrate it, as it is in a file."""
     random = Random(1)
     texts = [
         " ".join(random.choices(WORDS[:9] if n % 2 else WORDS[5:], k=random.randint(2, 7)))
         for n in range(200)
     ]
-    base = textodds.train(texts, ["spam" if n % 2 else "ham" for n in range(200)], threads=1)
-    assert isinstance(base, TextModel)
-    assert base.calibration is not None
-    base.save(tmp_path / "mail.textodds")
+    labels = ["spam" if n % 2 else "ham" for n in range(200)]
+    base = textodds.train(texts, labels, learner="multinomial", threads=1)
+    base.save(path, **saved)
+    found = textodds.load(path, threads=1)
+    assert isinstance(found, TextModel)
+    assert found.calibration is not None
+    return found
+
+
+def test_without_documents_a_model_keeps_its_calibration_and_promises_nothing(tmp_path: Path) -> None:
+    base = _calibrated(tmp_path / "mail.textodds", documents=False)
     with closing(Journal(":memory:")) as journal:
         core = Core(tmp_path / "mail.textodds", journal)
+        assert core.model.held_out is not None
         core.learn(SPAM, HAM, ("j3", "eggs", "bacon"), new=True)
         core.live.fold()
         core.forget("j3", "j1")
@@ -241,22 +253,25 @@ def test_a_calibrated_model_keeps_its_calibration(tmp_path: Path) -> None:
         for one in (core, core.begun_again()):
             must_be_same(one.model, base)
             assert np.array_equal(one.model.predict_proba(PROBES), base.predict_proba(PROBES))
+            assert one.model.held_out is None
+            assert one.live.serving.version == f"{one.live.base.digest[:12]}.6"  # there is no more to come
 
 
 def test_a_version_has_one_card_before_and_after_a_restart(tmp_path: Path) -> None:
-    texts = [" ".join(WORDS[n % 8 : n % 8 + 4]) for n in range(200)]
-    base = textodds.train(texts, ["spam" if n % 2 else "ham" for n in range(200)], threads=1)
-    assert isinstance(base, TextModel)
-    base.save(tmp_path / "mail.textodds")
+    _calibrated(tmp_path / "mail.textodds")
     with closing(Journal(":memory:")) as journal:
         core = Core(tmp_path / "mail.textodds", journal)
-        core.learn(("j1", "eggs", "bacon"), new=True)
-        core.live.fold()
-        core.forget("j1")
-        before, after = core.model, core.begun_again().model
-        assert before.tally == after.tally
-        assert (before.held_out is None) == (after.held_out is None)
-        assert before.info == after.info
+        for often in (False, True):
+            core.learn((f"j{often}", "eggs", "bacon"), new=True)
+            core.live.solve() if often else core.live.fold()
+            core.forget(f"j{often}")
+            before, after = core.live.solve(), core.begun_again().live.serving
+            assert before.version == after.version
+            assert before.model.tally == after.model.tally
+            assert before.model.held_out is not None
+            assert after.model.held_out is not None
+            assert np.array_equal(before.model.held_out.p_answer, after.model.held_out.p_answer)
+            assert before.model.info == after.model.info
 
 
 def test_a_failed_fold_loses_nothing(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +281,7 @@ def test_a_failed_fold_loses_nothing(core: Core, monkeypatch: pytest.MonkeyPatch
         raise MemoryError
 
     with monkeypatch.context() as patch:
-        patch.setattr(lives, "fold_in", fails)
+        patch.setattr(live_model, "fold_in", fails)
         with pytest.raises(MemoryError):
             core.live.fold()
     assert core.live.acknowledged == 1
@@ -302,7 +317,7 @@ def test_a_journal_of_several_portions_is_read_after_texts_were_erased(
     core.forget("j1")
     core.writer.save()
     core.settings.snapshot.unlink()
-    monkeypatch.setattr(lives, "PORTION", 2)
+    monkeypatch.setattr(fold, "PORTION", 2)
     must_equal(core.begun_again().model, [*ALL, HAM[1:]])
 
 
@@ -313,7 +328,7 @@ def test_portions_of_any_size_make_the_same_model(
     core.learn(SPAM, HAM)
     core.forget(Forgotten(id="b1", text=NAMED[0][2]), "j1")
     core.learn(("b1", "ham", "call me"), ("j1", "ham", "win"))
-    monkeypatch.setattr(lives, "PORTION", portion)
+    monkeypatch.setattr(fold, "PORTION", portion)
     stands = [*TRAINING, *(pair[1:] for pair in NAMED[1:]), HAM[1:], ("ham", "call me"), ("ham", "win")]
     must_equal(core.begun_again().model, stands)
 
@@ -326,6 +341,7 @@ def _snapshot_of(core: Core, change: Callable[[dict[str, Any]], object]) -> None
     about["entry"] = core.journal.mark(seq)
     model.info["served"] = change(about) or about
     model.save(core.settings.snapshot)
+    core.journal.note_snapshot(hashlib.sha256(core.settings.snapshot.read_bytes()).hexdigest())
 
 
 def test_a_snapshot_is_used(core: Core) -> None:
@@ -342,9 +358,6 @@ def test_a_snapshot_is_used(core: Core) -> None:
     "change",
     [
         lambda about: about.update(base="0" * 64),
-        lambda about: about.update(journal="0" * 32),
-        lambda about: about.update(seq=2),
-        lambda about: about.update(entry="0" * 64),
         lambda about: about.update(seq="1"),
         lambda about: about.pop("seq"),
         lambda about: about.pop("base"),
@@ -360,6 +373,33 @@ def test_a_snapshot_of_something_else_is_ignored(
     again = core.begun_again()
     assert again.live.saved == 0
     must_equal(again.model, [*ALL, SPAM[1:]])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"journal": "0" * 32}, r"holds 1 correction of another journal than .*, which has 1$"),
+        ({"seq": 400}, r"holds 400 corrections, and the journal .* only the first 1 of them$"),
+        ({"entry": "0" * 64}, r"holds 1 correction, and the journal .* has others in their place$"),
+    ],
+)
+def test_a_snapshot_that_holds_more_than_the_journal_is_neither_ignored_nor_written_over(
+    core: Core, change: dict[str, Any], told: str
+) -> None:
+    core.learn(SPAM)
+    _snapshot_of(core, lambda about: about.update(change))
+    path, before = core.settings.snapshot, core.settings.snapshot.read_bytes()
+    with pytest.raises(ModelFileError) as refused:
+        core.begun_again()
+    assert re.search(told, refused.value.problem)
+    assert "`--accept-loss`" in str(refused.value.hint)
+    for n in (1, 2):
+        path.write_bytes(before)
+        again = core.begun_again(accept_loss=True)
+        must_equal(again.model, [*ALL, SPAM[1:]])
+        again.writer.save()
+        assert path.with_name(f"{path.name}.{n}").read_bytes() == before
+        must_equal(again.begun_again().model, [*ALL, SPAM[1:]])
 
 
 def test_a_snapshot_that_is_no_model_is_ignored(core: Core, tmp_path: Path) -> None:
@@ -401,8 +441,11 @@ def test_a_snapshot_with_damaged_counts_is_ignored(core: Core) -> None:
     must_equal(again.model, [*ALL, SPAM[1:], HAM[1:]])
 
 
-def test_a_snapshot_from_after_a_journal_that_was_restored_is_ignored(mail: Path) -> None:
-    """The journal is put back as it was, and goes on otherwise: the snapshot has what was never restored."""
+@pytest.mark.parametrize("restored", [True, False])
+def test_a_journal_that_was_lost_or_restored_costs_no_correction_in_silence(
+    mail: Path, restored: bool
+) -> None:
+    """The journal is put back as it was, or gone: the snapshot has what it has not."""
     core = Core(mail)
     core.learn(SPAM)
     path = core.settings.journal
@@ -412,17 +455,20 @@ def test_a_snapshot_from_after_a_journal_that_was_restored_is_ignored(mail: Path
     core.learn(("j3", "eggs", "bacon"))
     core.writer.save()
     core.journal.close()
-    path.write_bytes(path.with_name("backup").read_bytes())
-    core = Core(mail)
-    assert core.live.serving.seq == 1
-    core.learn(HAM)
-    core.learn(("j4", "ham", "home"))
-    core.journal.close()
-    core = Core(mail)
-    try:
-        must_equal(core.model, [*ALL, SPAM[1:], HAM[1:], ("ham", "home")])
-    finally:
-        core.journal.close()
+    snapshot = core.settings.snapshot.read_bytes()
+    path.unlink()
+    if restored:
+        path.with_name("backup").rename(path)
+    with closing(Journal(path)) as journal:
+        with pytest.raises(ModelFileError, match="holds 2 corrections"):
+            Core(mail, journal)
+        assert core.settings.snapshot.read_bytes() == snapshot
+        core = Core(mail, journal, accept_loss=True)
+        core.learn(HAM)
+        core.writer.save()
+        must_equal(core.begun_again().model, [*ALL, *[SPAM[1:]] * restored, HAM[1:]])
+    kept = textodds.load(f"{core.settings.snapshot}.1")
+    must_equal(kept, [*ALL, SPAM[1:], ("eggs", "bacon")])  # type: ignore[arg-type]
 
 
 def test_the_journal_of_another_model_is_learned_by_this_one(core: Core, tmp_path: Path) -> None:
@@ -434,24 +480,65 @@ def test_the_journal_of_another_model_is_learned_by_this_one(core: Core, tmp_pat
     must_equal(again.model, [*TRAINING[:5], SPAM[1:]], learner="bernoulli")
 
 
-def test_a_journal_waits_while_the_model_cannot_learn(core: Core, tmp_path: Path) -> None:
+def _cannot_learn(path: Path) -> TextModel:
+    """A model file that cannot learn."""
+    texts, labels = [text for _, text in TRAINING], [label for label, _ in TRAINING]
+    model = textodds.train(texts, labels, learner="softmax", features="words", threads=1)
+    assert isinstance(model, TextModel)
+    model.save(path, documents=False)
+    return model
+
+
+def test_a_file_that_cannot_learn_what_was_corrected_is_refused_and_the_model_stays(core: Core) -> None:
     core.learn(SPAM, HAM)
     core.forget("j2")
-    texts, labels = [text for _, text in TRAINING], [label for label, _ in TRAINING]
-    softmax = textodds.train(texts, labels, learner="softmax", features="words", threads=1)
-    softmax.save(tmp_path / "mail.textodds")
+    before, old = core.live.fold(), core.settings.model.read_bytes()
+    _cannot_learn(core.settings.model)
+    with pytest.raises(Unsupported, match=r"cannot learn 1 correction .*cannot be updated"):
+        core.ask(core.live.reload)
+    assert core.live.fold() is before
+    assert core.learn(("j3", "ham", "home")) == [True]
+    with pytest.raises(Unsupported, match="cannot learn 2 corrections"):
+        core.begun_again()
+    core.settings.model.write_bytes(old)
+    must_equal(core.begun_again().model, [*ALL, SPAM[1:], ("ham", "home")])
+
+
+def test_a_file_that_cannot_be_made_to_forget_is_refused(core: Core) -> None:
+    """Whether it has learned the document again, it does not say."""
+    core.forget(Forgotten(id="b1", text=NAMED[0][2]))
+    _cannot_learn(core.settings.model)
+    with pytest.raises(Unsupported, match="cannot learn 1 correction "):
+        core.ask(core.live.reload)
+
+
+def test_a_file_that_cannot_learn_is_served_once_corrections_are_taken_back(core: Core) -> None:
+    core.learn(SPAM, HAM)
+    core.forget("j1", "j2")
+    softmax = _cannot_learn(core.settings.model)
+    assert core.ask(core.live.reload)
     for one in (core, core.begun_again()):
-        one.ask(one.live.reload)
         assert np.array_equal(one.model.predict_proba(PROBES), softmax.predict_proba(PROBES))
-        assert one.live.serving.seq == 3
         with pytest.raises(Unsupported):
             one.learn(("j3", "ham", "home"))
-        with pytest.raises(Unsupported):
-            one.forget("j1")
-    one.writer.save()
-    assert _reloaded(one, *NAMED)
-    must_equal(one.model, [*ALL, SPAM[1:]])
-    must_equal(one.begun_again().model, [*ALL, SPAM[1:]])
+    assert _reloaded(core, *NAMED)
+    must_equal(core.model, ALL)
+    must_equal(core.begun_again().model, ALL)
+
+
+def test_a_file_whose_weights_cannot_be_fitted_with_the_corrections_is_refused(core: Core) -> None:
+    """Its only document of a class is one that was forgotten here."""
+    core.forget(Forgotten(id="b2", text=NAMED[1][2]))
+    before = core.live.fold()
+    spam = [pair for pair in TRAINING if pair[0] == "spam"]
+    model = trained([*spam, ("ham", "noon")], learner="softmax", features="words")
+    model.learn(NAMED[1][2], "ham", ids="b2")
+    model.forget("noon", "ham")
+    model.save(core.settings.model)
+    with pytest.raises(InputError, match=r"no weights of `mail[.]textodds` can be fitted"):
+        core.ask(core.live.reload)
+    assert core.live.fold() is before
+    assert core.journal.base == before.digest
 
 
 def _reloaded(core: Core, *named: tuple[str, str, str], training: list[tuple[str, str]] = TRAINING) -> bool:
@@ -594,6 +681,14 @@ def test_writing_over_the_model_file_in_place_does_not_change_what_answers(core:
     must_equal(core.model, [*ALL, SPAM[1:]])
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are those of POSIX")
+def test_only_the_owner_may_read_a_snapshot(core: Core) -> None:
+    core.learn(SPAM)
+    for _ in range(2):
+        core.writer.save()
+        assert core.settings.snapshot.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_snapshot_that_cannot_be_written_leaves_the_last_one(core: Core) -> None:
     core.learn(SPAM)
     core.writer.save()
@@ -683,3 +778,40 @@ def test_a_damaged_journal_is_an_error_with_a_reason(mail: Path) -> None:
     path.write_bytes(whole)
     with pytest.raises((ModelFileError, sqlite3.DatabaseError)):
         Core(mail)
+
+
+@pytest.mark.parametrize("learner", ["multinomial", "multinomial:binary"])
+def test_an_answer_beside_corrections_is_that_of_the_version_it_names(tmp_path: Path, learner: str) -> None:
+    random = Random(3)
+    fresh = [
+        (random.choice(("ham", "spam")), " ".join(random.choices(WORDS, k=8)) + f" w{n}") for n in range(60)
+    ]
+    long = " ".join([*WORDS, *(f"w{n}" for n in range(60))] * 30)  # for which the kernel lets others run
+    seen: list[tuple[int, dict[str, float], list[list[float]]]] = []
+    done = threading.Event()
+    path = base_at(tmp_path / "m", learner=learner)
+    with closing(Journal(":memory:")) as journal:
+        live = Core(path, journal).live
+
+        def ask() -> None:
+            while not done.is_set():
+                serving = live.serving
+                answers = serving.model.predict_proba([long, "win w7 w31"]).tolist()
+                seen.append((serving.seq, serving.model(long).probabilities, answers))
+
+        readers = [threading.Thread(target=ask) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        for n, (label, text) in enumerate(fresh, 1):
+            live.take([JournalEntry(n, 1, f"j{n}", label, text, "")])
+            live.fold()
+        done.set()
+        for reader in readers:
+            reader.join()
+    by_version = {seq: (one, many) for seq, one, many in seen}
+    assert len(by_version) > 1
+    assert all(by_version[seq] == (one, many) for seq, one, many in seen)
+    for seq, (one, many) in by_version.items():
+        offline = trained([*TRAINING, *fresh[:seq]], learner=learner)
+        assert one == offline(long).probabilities
+        assert many == offline.predict_proba([long, "win w7 w31"]).tolist()

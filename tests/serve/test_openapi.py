@@ -150,12 +150,14 @@ def schemathesis(service, tmp_path, *options):
     return done.returncode, short + done.stderr
 
 
-def test_whatever_is_sent_the_answer_is_one_that_is_described(service, tmp_path):
+@pytest.mark.parametrize("examples", [15, pytest.param(40, marks=pytest.mark.long)])
+def test_whatever_is_sent_the_answer_is_one_that_is_described(service, tmp_path, examples):
     status, found = schemathesis(
         service,
         tmp_path,
         *("--checks", "all", "--exclude-checks", "positive_data_acceptance"),
-        *("--phases", "examples,coverage,fuzzing", "--max-examples", "40", "--exclude-path", "/v1/evaluate"),
+        *("--phases", "examples,coverage,fuzzing", "--max-examples", str(examples)),
+        *("--exclude-path", "/v1/evaluate"),
     )
     assert status == 0, found
     assert int(re.search(r"(\d+) generated", found).group(1)) > 300

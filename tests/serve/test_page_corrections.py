@@ -183,8 +183,23 @@ def test_a_correction_that_another_has_undone_is_told(visit, service, client):
     assert [each["change"] for each in corrections(client)] == ["forgotten", "learned"]
 
 
+def test_a_softmax_model_is_corrected_and_what_is_shown_settles(visit, serve, client_of, tmp_path):
+    service = serve(path=train(tmp_path / "s.textodds", mail(60), learner="softmax:C=3"))
+    client, page = client_of(service), visit(service)
+    before = classify(client)
+    right = next(label for label in before["probabilities"] if label != before["label"])
+    correct(page, right)
+    expect(page.locator("#version")).to_have_text(re.compile(r"\.1$"))  # the mark of the quick answer is gone
+    after = classify(client)
+    assert after["version"].endswith(".1")
+    assert after["probabilities"][right] > before["probabilities"][right]
+    page.locator("#outcome").get_by_role("button", name="Undo").click()
+    expect(page.locator("#version")).to_have_text(re.compile(r"\.2$"))
+    assert classify(client)["probabilities"] == pytest.approx(before["probabilities"], abs=1e-2)
+
+
 def test_a_model_that_cannot_learn_says_why(visit, serve, client_of, tmp_path):
-    service = serve(path=train(tmp_path / "s.textodds", mail(60), learner="softmax"))
+    service = serve(path=train(tmp_path / "s.textodds", mail(60), documents=False, learner="softmax"))
     why = client_of(service).get("/v1/model").json()["cannot_learn"]
     page = visit(service)
     write(page, TEXT)

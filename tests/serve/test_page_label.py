@@ -207,7 +207,9 @@ def test_of_a_large_file_a_random_part_takes_part(visit, serve):
 
 
 def test_a_model_that_cannot_learn_gives_labels_to_take_away(visit, serve, tmp_path):
-    page = visit(serve(path=train(tmp_path / "s.textodds", mail(60), learner="softmax")), "label")
+    page = visit(
+        serve(path=train(tmp_path / "s.textodds", mail(60), documents=False, learner="softmax")), "label"
+    )
     begin(page)
     expect(page.locator("#labelling")).to_contain_text("The model does not learn from them")
     press(page, "1")

@@ -12,6 +12,7 @@ import pytest
 
 import textodds
 from serve.conftest import MESSAGES
+from serve.running import Running, settled
 from serve.wire import problem, running
 
 TEXTS = ["win a free phone now", "see you at noon", "", "call call home"]
@@ -207,6 +208,27 @@ def test_corrections_survive_a_swap_and_a_start(models, service, tmp_path):
     assert service.stop()[0] == 0
     with running(service.model) as restarted:
         assert [shares(restarted.client(), text)[1] for text in TEXTS] == right
+
+
+def test_a_file_that_cannot_learn_does_not_drop_the_corrections(models, service):
+    """Refused on request and on a start alike: what is counted is in the answers."""
+    client = service.client()
+    documents = [{"id": f"m{n}", "text": "free phone", "label": "ham"} for n in range(20)]
+    assert client.post("/v1/learn", {"documents": documents}).status == 200
+    settled(client)
+    before = shares(client, "free phone")
+    rows = [text for _, text in MESSAGES], [label for label, _ in MESSAGES]
+    textodds.train(*rows, learner="softmax").save(service.model, documents=False)
+    found = problem(client.post("/v1/reload"), 409)
+    assert found["detail"].startswith("`m.textodds` cannot learn 20 corrections of the journal: ")
+    assert shares(client, "free phone") == before
+    assert client.get("/v1/model").json()["corrections"] == 20
+    assert service.stop()[0] == 0
+    with pytest.raises(RuntimeError, match="cannot learn 20 corrections of the journal"):
+        Running(service.model)
+    put(models[1], service.model)
+    with running(service.model) as restarted:
+        assert shares(restarted.client(), "free phone")[1]["ham"] > 0.5
 
 
 def test_swapping_while_learning_loses_nothing(models, service):

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
+from pairs import together
 from serve.wire import JSON, connected, one_answer, problem, running
 from textodds.serve.routes import ENDPOINTS
 
 READ, WRITE = "r-" + "0123456789abcdef", "w-" + "0123456789abcdef"
 TOKENS = {"TEXTODDS_READ_TOKEN": READ, "TEXTODDS_WRITE_TOKEN": WRITE}
 OPEN = {"/", "/healthz", "/readyz", "/openapi.json", "/v1/reports/{key}", "/page/{name}"}
-WRITING = {"/v1/learn", "/v1/forget", "/v1/snapshot", "/v1/reload"}
+WRITING = {"/v1/learn", "/v1/forget", "/v1/snapshot", "/v1/backup", "/v1/reload"}
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +146,7 @@ def test_pages_of_other_sites_may_not_ask(guarded, unguarded, origin, let_in):
             assert "access-control-allow-origin" not in answer.headers
 
 
+@together
 @pytest.mark.parametrize(
     "host",
     [

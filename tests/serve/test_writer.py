@@ -51,7 +51,7 @@ def _changed(answer: Any) -> list[bool]:
 
 
 def _seq(answer: ChangeAnswer) -> int:
-    return int(answer.version.split(".")[1])
+    return int(answer.version.split(".")[1].rstrip("~"))
 
 
 def test_who_waits_together_shares_a_commit(core: Core) -> None:
@@ -322,10 +322,28 @@ def test_snapshots_are_saved_after_so_many_entries(tmp_path: Path) -> None:
         must_equal(core.begun_again().model, [*TRAINING, *[("spam", "win")] * 20])
 
 
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ([" \t"], "is blank"),
+        (["ham "], "looks like 'ham'"),
+        (["caf\xe9", "cafe\u0301"], r"looks like 'cafe\\u0301'"),
+    ],
+)
+def test_new_labels_that_cannot_be_told_apart_are_refused(core: Core, labels: list[str], told: str) -> None:
+    """Within a request, and from those that are there; nothing is learned."""
+    with pytest.raises(InputError, match=told):
+        core.learn(*((f"n{n}", label, "text") for n, label in enumerate(labels)), new=True)
+    assert core.journal.last == 0
+    assert core.learn(("n0", "caf\xe9", "text"), new=True) == [True]
+    with pytest.raises(InputError, match="looks like"):
+        core.learn(("n1", "cafe\u0301", "text"), new=True)
+
+
 def test_a_model_that_cannot_learn_refuses_with_the_reason(tmp_path: Path) -> None:
     texts, labels = [text for _, text in TRAINING], [label for label, _ in TRAINING]
     model = textodds.train(texts, labels, learner="softmax", features="words", threads=1)
-    model.save(tmp_path / "mail.textodds")
+    model.save(tmp_path / "mail.textodds", documents=False)
     with closing(Journal(":memory:")) as journal:
         core = Core(tmp_path / "mail.textodds", journal)
         for work in (learning(SPAM), forgetting("j1")):

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from naive import trained_here, trained_there
 
-import textodds
 from textodds import spark as on_spark
 from textodds.errors import NoData
 from textodds.learn.naive_bayes import BernoulliLearner
@@ -17,7 +17,7 @@ ODD = {"text": "the `text`.of it", "label": "a.label", "weight": "how much"}
 
 @pytest.fixture(scope="module")
 def model(mail):
-    found = textodds.train(mail)
+    found = trained_here(mail)
     assert found.calibration is not None
     return found
 
@@ -64,7 +64,7 @@ def test_predictions_are_those_of_the_model(asked, model, tmp_path):
 
 
 def test_predictions_of_a_softmax_model_by_another_name(asked, mail):
-    softmax = textodds.train(mail, learner=SoftmaxLearner(C=1.0), ngrams=(1, 2))
+    softmax = trained_here(mail, learner=SoftmaxLearner(C=1.0), ngrams=(1, 2))
     df = on_spark.predict(softmax, asked, "text", column="said `so`.far")
     assert df.columns == [*asked.columns, "said `so`.far"]
     for row in by_number(df):
@@ -125,8 +125,8 @@ def test_where_there_is_nothing_to_ask_there_is_no_answer(asked, model):
 
 def test_a_model_of_columns_with_odd_names(odd):
     table, df = odd
-    found = on_spark.train(df, **ODD)
-    expected = textodds.train(table, **ODD)
+    found = trained_there(df, **ODD)
+    expected = trained_here(table, **ODD)
     assert found.tally == expected.tally
     assert found.calibration.slopes.tobytes() == expected.calibration.slopes.tobytes()
     found = on_spark.evaluate(expected, df, ODD["text"], ODD["label"])
@@ -156,7 +156,7 @@ def test_an_evaluation_is_that_of_one_machine(spark, mail, model):
 
 def test_leaving_out_is_that_of_one_machine(odd):
     table, df = odd
-    model = textodds.train(table, **ODD)
+    model = trained_here(table, **ODD)
     expected = model.leave_one_out(table, **ODD)
     names = (ODD["text"], ODD["label"], ODD["weight"])
     rows = on_spark.leave_one_out(model, df, *names, column="out").select("out").toArrow()["out"].to_pylist()
@@ -173,7 +173,7 @@ def test_leaving_out_is_that_of_one_machine(odd):
 
 def test_an_evaluation_by_leaving_out_is_that_of_one_machine(odd):
     table, df = odd
-    model = textodds.train(table, **ODD)
+    model = trained_here(table, **ODD)
     expected = model.leave_one_out(table, **ODD)
     found = on_spark.evaluate(model, df, *ODD.values(), left_out=True)
     assert found.n == len(expected.rows)
@@ -190,7 +190,7 @@ def test_a_partition_whose_rows_have_no_weight_has_nothing_to_leave_out(spark, m
 
 
 def test_leaving_out_of_bernoulli_passes_over_rows_that_cannot_have_been_learned(spark, mail):
-    model = textodds.train(mail, learner=BernoulliLearner())
+    model = trained_here(mail, learner=BernoulliLearner())
     expected = model.leave_one_out(mail)
     bad = pa.table({"text": ["free", None], "label": [None, "spam"]})
     df = spark.createDataFrame(pa.concat_tables([bad, mail])).coalesce(1)

@@ -50,7 +50,7 @@ def frame(file):
 def trained(data, file):
     from textodds.spark import train
 
-    train(frame(data)).save(file)
+    train(frame(data), learner="multinomial").save(file)
 
 
 def regressed(data, file):
@@ -97,7 +97,7 @@ def error_of(data):
     from textodds.spark import train
 
     try:
-        train(frame(data))
+        train(frame(data), learner="multinomial")
     except Exception as error:
         return type(error).__name__, str(error)
     return None
@@ -116,7 +116,7 @@ def piped(data, folder):
         )
 
     df = frame(data)
-    pipeline = Pipeline(stages=[TextClassifier(textCol="text", labelCol="label")])
+    pipeline = Pipeline(stages=[TextClassifier(textCol="text", labelCol="label", learner="multinomial")])
     pipeline.write().overwrite().save(f"{folder}/pipeline")
     model = Pipeline.load(f"{folder}/pipeline").fit(df)
     model.write().overwrite().save(f"{folder}/model")
@@ -162,7 +162,7 @@ def data(mail, tmp_path_factory):
 @pytest.fixture(scope="module")
 def expected(mail):
     """The model that one machine makes of the data."""
-    return textodds.train(mail)
+    return textodds.train(mail, learner="multinomial", documents=False)
 
 
 @pytest.fixture(scope="module")

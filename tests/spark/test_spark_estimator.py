@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 import pytest
+from naive import trained_here
 from pyspark.ml import Pipeline, PipelineModel
 from pyspark.ml.evaluation import MulticlassClassificationEvaluator
 from pyspark.ml.feature import SQLTransformer
 
-import textodds
 from textodds.errors import InputError, MissingColumn, ModelFileError, Unsupported
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.spark import TextClassifier, TextClassifierModel
@@ -35,7 +35,8 @@ def df(spark, table):
 def pipeline():
     """Upper case, which our words are not, and then our classifier."""
     before = SQLTransformer(statement="SELECT *, concat('Dear ', upper(body)) AS said FROM __THIS__")
-    after = TextClassifier(textCol="said", labelCol="kind", weightCol="times", min_df=2, ngrams=(1, 2))
+    words = {"learner": "multinomial", "min_df": 2, "ngrams": (1, 2)}
+    after = TextClassifier(textCol="said", labelCol="kind", weightCol="times", **words)
     return Pipeline(stages=[before, after])
 
 
@@ -54,7 +55,7 @@ def answers(fitted, df):
 def expected(table):
     """What the pipeline is to have learned, on one machine."""
     texts = [f"Dear {text.upper()}" for text in table["body"].to_pylist()]
-    model = textodds.train(
+    model = trained_here(
         texts, table["kind"].to_pylist(), table["times"].to_pylist(), min_df=2, ngrams=(1, 2)
     )
     return texts, model
@@ -125,12 +126,17 @@ def test_texts_that_are_null_have_no_prediction(fitted, spark):
 
 
 def test_a_fit_with_other_parameters_is_one_of_a_copy(df, table):
-    estimator = TextClassifier(textCol="body", labelCol="kind", predictionCol="said", min_df=1)
-    changed = {estimator.predictionCol: "other", estimator.choices: '{"min_df": 30, "calibrate": false}'}
+    estimator = TextClassifier(
+        textCol="body", labelCol="kind", predictionCol="said", learner="multinomial", min_df=1
+    )
+    changed = {
+        estimator.predictionCol: "other",
+        estimator.choices: '{"learner": "multinomial", "min_df": 30, "calibrate": false}',
+    }
     found = estimator.fit(df.coalesce(1), changed)
     assert found.getOrDefault("predictionCol") == "other"
     assert estimator.getOrDefault("predictionCol") == "said"
-    expected = textodds.train(table, text="body", label="kind", min_df=30, calibrate=False)
+    expected = trained_here(table, text="body", label="kind", min_df=30, calibrate=False)
     assert found.model.vocabulary.words() == expected.vocabulary.words()
     assert found.model.calibration is None
     again = found.copy({found.predictionCol: "third"})
@@ -144,7 +150,7 @@ def test_choices_of_a_learner_go_to_the_learner(df, table):
     found = TextClassifier(textCol="body", labelCol="kind", **choices).fit(df.coalesce(1)).model
     learner = SoftmaxLearner(C=0.01, class_weight={"0": 2.0})
     assert found.recipe.learner == learner
-    expected = textodds.train(table, text="body", label="kind", learner=learner, ngrams=(1, 1))
+    expected = trained_here(table, text="body", label="kind", learner=learner, ngrams=(1, 1))
     assert found.info["fit"]["objective"] == pytest.approx(expected.info["fit"]["objective"], rel=1e-4)
 
 
@@ -168,7 +174,7 @@ def test_choices_that_are_none_are_refused(df):
 
 # such a case
 def test_models_are_sent_from_several_threads_at_once(spark, mail):
-    models = [textodds.train(mail.slice(0, n), calibrate=False) for n in range(20, 60)]
+    models = [trained_here(mail.slice(0, n), calibrate=False) for n in range(20, 60)]
     with ThreadPoolExecutor(8) as threads:
         names = list(threads.map(lambda model: sent(spark, model), models))
     assert len(set(names)) == len(models)

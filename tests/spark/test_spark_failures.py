@@ -4,6 +4,7 @@ import math
 
 import pyarrow as pa
 import pytest
+from naive import trained_here, trained_there
 
 import textodds
 from textodds import spark as on_spark
@@ -46,7 +47,7 @@ def unreadable(spark):
 def stopped(sketchy):
     """The error that training on these rows ends with."""
     with pytest.raises(BadRow) as raised:
-        on_spark.train(sketchy)
+        trained_there(sketchy)
     return raised.value
 
 
@@ -63,10 +64,10 @@ def test_a_bad_row_has_the_attributes_that_it_has_elsewhere(stopped):
 
 
 def test_bad_rows_that_are_skipped_are_counted(sketchy):
-    found = on_spark.train(sketchy, bad_rows="skip")
+    found = trained_there(sketchy, bad_rows="skip")
     assert found.info["rejected"] == 4
     assert found.info["documents"] == 2
-    assert found.tally == textodds.train(["free prize", "see you at six"], ["spam", "ham"]).tally
+    assert found.tally == trained_here(["free prize", "see you at six"], ["spam", "ham"]).tally
     report = on_spark.evaluate(found, sketchy, bad_rows="skip")
     assert (report.n, report.accuracy) == (2, 1.0)
     with pytest.raises(BadRow, match="row 2: text is null"):
@@ -76,7 +77,7 @@ def test_bad_rows_that_are_skipped_are_counted(sketchy):
 def test_softmax_passes_over_the_same_bad_rows(spark, mail):
     table = pa.concat_tables([pa.table({"text": [None, "x"], "label": ["spam", None]}), mail.slice(0, 60)])
     df, learner = spark.createDataFrame(table).coalesce(1), SoftmaxLearner(C=0.01, tolerance=0.5)
-    found = on_spark.train(df, learner=learner, ngrams=(1, 1), bad_rows="skip")
+    found = trained_there(df, learner=learner, ngrams=(1, 1), bad_rows="skip")
     assert found.info["rejected"] == 2
     assert found.info["documents"] == 60
     assert found.info["fit"]["converged"]
@@ -85,7 +86,7 @@ def test_softmax_passes_over_the_same_bad_rows(spark, mail):
 def test_bytes_that_are_not_utf_8_are_a_bad_row(spark):
     df = spark.createDataFrame([(b"a", "x"), (b"a \xff", "x")], "text binary, label string").coalesce(1)
     with pytest.raises(BadRow, match=r"row 2: invalid UTF-8 at byte 2 of the text \(.*a \\\\xff"):
-        on_spark.train(df)
+        trained_there(df)
 
 
 BAD_ROWS = {
@@ -113,16 +114,16 @@ def test_columns_that_are_missing_are_listed(mails):
     with pytest.raises(
         MissingColumn, match="the DataFrame has no txt column; its columns are `text`, `label`"
     ):
-        on_spark.train(mails, text="txt")
+        trained_there(mails, text="txt")
     with pytest.raises(MissingColumn, match="no kind column"):
-        on_spark.train(mails, label="kind")
+        trained_there(mails, label="kind")
     with pytest.raises(MissingColumn, match="no w column"):
-        on_spark.train(mails, weight="w")
+        trained_there(mails, weight="w")
     with pytest.raises(MissingColumn, match="has no label column"):
-        on_spark.train(mails.select("text"))
+        trained_there(mails.select("text"))
     with pytest.raises(MissingColumn, match="has no text column"):
-        on_spark.train(mails.select("label"))
-    model = textodds.train(["a", "b"], ["x", "y"])
+        trained_there(mails.select("label"))
+    model = trained_here(["a", "b"], ["x", "y"])
     for ask in (on_spark.predict, on_spark.explain):
         with pytest.raises(MissingColumn, match="has no text column"):
             ask(model, mails.select("label"))
@@ -130,14 +131,14 @@ def test_columns_that_are_missing_are_listed(mails):
         with pytest.raises(MissingColumn, match="has no label column"):
             ask(model, mails.select("text"))
     with pytest.raises(InputError, match="both column"):
-        on_spark.train(mails, text="text", label="text")
+        trained_there(mails, text="text", label="text")
 
 
 def test_a_column_that_is_no_text_is_refused_before_a_job_runs(spark):
     df = spark.createDataFrame([(1, "a")], "text int, label string")
-    model = textodds.train(["a", "b"], ["x", "y"])
+    model = trained_here(["a", "b"], ["x", "y"])
     for asked in (
-        lambda: on_spark.train(df),
+        lambda: trained_there(df),
         lambda: on_spark.predict(model, df),
         lambda: on_spark.explain(model, df),
         lambda: on_spark.evaluate(model, df),
@@ -151,13 +152,13 @@ def test_a_column_that_is_no_text_is_refused_before_a_job_runs(spark):
 def test_a_label_that_is_a_list_is_refused(spark):
     df = spark.createDataFrame([("a", ["x"])], "text string, label array<string>").coalesce(1)
     with pytest.raises(InputError, match="the label column holds list"):
-        on_spark.train(df)
+        trained_there(df)
 
 
 def test_data_of_other_kinds_is_sent_to_the_other_train(mail):
-    frame, model = mail.to_pandas(), textodds.train(["a", "b"], ["x", "y"])
+    frame, model = mail.to_pandas(), trained_here(["a", "b"], ["x", "y"])
     for asked in (
-        lambda: on_spark.train(frame),
+        lambda: trained_there(frame),
         lambda: on_spark.predict(model, frame),
         lambda: on_spark.explain(model, frame),
         lambda: on_spark.evaluate(model, frame),
@@ -183,13 +184,13 @@ def test_learners_of_one_machine_are_refused_before_a_job_runs(unreadable, given
     with pytest.raises(
         Unsupported, match=r"learns on one machine only[\s\S]*on Spark: multinomial, bernoulli"
     ):
-        on_spark.train(unreadable, **given)
+        trained_there(unreadable, **given)
 
 
 def test_learners_of_tables_are_refused(mails):
     for name in ("mixed", "gaussian", "categorical", "table"):
         with pytest.raises(InputError, match=f"{name} learns from tables, not from texts"):
-            on_spark.train(mails, learner=name)
+            trained_there(mails, learner=name)
 
 
 def test_softmax_without_a_penalty_or_by_another_solver_is_refused_before_a_job_runs(unreadable):
@@ -199,53 +200,58 @@ def test_softmax_without_a_penalty_or_by_another_solver_is_refused_before_a_job_
         SoftmaxLearner(C=1.0, descent=Descent(rate=0.1, epochs=3)),
     ):
         with pytest.raises(Unsupported, match="on Spark softmax regression has a penalty, and one solver"):
-            on_spark.train(unreadable, learner=learner, ngrams=(1, 1))
+            trained_there(unreadable, learner=learner, ngrams=(1, 1))
+
+
+def test_a_penalty_of_the_bias_is_refused_before_a_job_runs(unreadable):
+    with pytest.raises(Unsupported, match="on Spark the bias has no penalty"):
+        on_spark.train(unreadable, learner="softmax:C=1:penalise_bias:ngrams=1-1")
 
 
 def test_typical_texts_of_a_model_that_has_none_are_refused_before_a_job_runs(unreadable):
     for learner in (ComplementLearner(), SoftmaxLearner(C=1.0)):
         with pytest.raises(Unsupported, match="only a model of how texts come about knows typical ones"):
-            on_spark.train(unreadable, learner=learner, typical=True)
+            trained_there(unreadable, learner=learner, typical=True)
 
 
 def test_choices_that_are_none_are_refused(mails):
     with pytest.raises(InputError, match="there is no option `ngram`; did you mean `ngrams`"):
-        on_spark.train(mails, ngram=(1, 2))
+        trained_there(mails, ngram=(1, 2))
     with pytest.raises(InputError, match="unknown learner `multinomal`; did you mean `multinomial`"):
-        on_spark.train(mails, learner="multinomal")
+        trained_there(mails, learner="multinomal")
     with pytest.raises(InputError, match="unknown way with bad rows `ignore`"):
-        on_spark.train(mails, bad_rows="ignore")
+        trained_there(mails, bad_rows="ignore")
     with pytest.raises(InputError, match="cannot be chosen by leaving out one text"):
-        on_spark.train(mails, learner=MultinomialLearner(alpha=None), unknown="first")
+        trained_there(mails, learner=MultinomialLearner(alpha=None), unknown="first")
 
 
 def test_what_cannot_be_made_of_the_rows_is_said(spark, sketchy, mails):
     nothing = spark.createDataFrame([], "text string, label string")
     with pytest.raises(NoData, match="the DataFrame has no row to learn from"):
-        on_spark.train(nothing)
+        trained_there(nothing)
     with pytest.raises(NoData, match="no row to learn from: all 1 were rejected"):
-        on_spark.train(sketchy.where("text is null and label is not null"), bad_rows="skip")
-    model = textodds.train(["a", "b"], ["x", "y"])
+        trained_there(sketchy.where("text is null and label is not null"), bad_rows="skip")
+    model = trained_here(["a", "b"], ["x", "y"])
     with pytest.raises(NoData, match="no rows to evaluate on"):
         on_spark.evaluate(model, nothing)
     with pytest.raises(NoData, match="no word is left of"):
-        on_spark.train(mails, min_df=40)
+        trained_there(mails, min_df=40)
 
 
 def test_rows_without_weight_are_nothing_to_learn_from(sketchy):
     df = sketchy.where("text like 'free%'").selectExpr("*", "0.0D as w")
     with pytest.raises(NoData, match="no document has a weight above zero"):
-        on_spark.train(df, weight="w")
+        trained_there(df, weight="w")
 
 
 def test_softmax_says_what_it_cannot_make_of_the_rows(mails):
     with pytest.raises(InputError, match="no word is left to learn from"):
-        on_spark.train(mails, learner=SoftmaxLearner(C=1.0), ngrams=(1, 1), min_df=40)
+        trained_there(mails, learner=SoftmaxLearner(C=1.0), ngrams=(1, 1), min_df=40)
     with pytest.raises(InputError, match="every row that counts is of one class, `spam`"):
-        on_spark.train(mails.where("label = 'spam'"), learner=SoftmaxLearner(C=1.0), ngrams=(1, 1))
+        trained_there(mails.where("label = 'spam'"), learner=SoftmaxLearner(C=1.0), ngrams=(1, 1))
     learner = SoftmaxLearner(C=1.0, class_weight={"ham": 2.0})
     with pytest.raises(InputError, match="there is no class `ham`"):
-        on_spark.train(mails, learner=learner, ngrams=(1, 1))
+        trained_there(mails, learner=learner, ngrams=(1, 1))
 
 
 def test_an_error_that_is_not_ours_stays_what_it_is(spark):
@@ -253,13 +259,13 @@ def test_an_error_that_is_not_ours_stays_what_it_is(spark):
 
     df = spark.range(1).selectExpr("raise_error('the disk is on fire') as text", "'x' as label")
     with pytest.raises(PySparkException, match="the disk is on fire") as raised:
-        on_spark.train(df)
+        trained_there(df)
     assert not isinstance(raised.value, TextoddsError)
 
 
 def test_of_two_columns_that_spark_takes_for_one_the_named_is_read(spark):
     df = spark.createDataFrame([("a b", "x", "no")], "Text string, label string, text string")
-    assert on_spark.train(df, text="text").tally.vocabulary.words() == ["no"]
+    assert trained_there(df, text="text").tally.vocabulary.words() == ["no"]
 
 
 def test_a_model_of_tables_is_not_asked_on_spark(mails):
@@ -269,8 +275,8 @@ def test_a_model_of_tables_is_not_asked_on_spark(mails):
 
 
 def test_leaving_out_takes_counts_and_labels_that_were_learned(mails, mail):
-    softmax = textodds.train(mail, learner=SoftmaxLearner(C=1.0), ngrams=(1, 1))
+    softmax = trained_here(mail, learner=SoftmaxLearner(C=1.0), ngrams=(1, 1))
     with pytest.raises(Unsupported, match="counts"):
         on_spark.evaluate(softmax, mails, left_out=True)
     with pytest.raises(InputError, match="`nowhere`"):
-        on_spark.evaluate(textodds.train(mail), mails.selectExpr("text", "'nowhere' as label"), left_out=True)
+        on_spark.evaluate(trained_here(mail), mails.selectExpr("text", "'nowhere' as label"), left_out=True)

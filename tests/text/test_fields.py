@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 import textodds
+from pairs import together
 from textodds.cli import main
 from textodds.data.batch import BETWEEN_FIELDS
 from textodds.errors import InputError, MissingColumn, Unsupported
@@ -90,7 +91,8 @@ def test_naive_bayes_of_fields_is_that_of_two_vectorisers_side_by_side():
         return hstack([each.transform(column) for each, column in zip(vectorisers, columns, strict=True)])
 
     peer = MultinomialNB().fit(rows(subjects, bodies), labels)
-    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, sklearn=True, calibrate=False)
+    plain = {"learner": "multinomial", "sklearn": True, "calibrate": False}
+    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, **plain)
     new = documents(50)[:2]
     assert np.allclose(model.predict_log_proba(joined(*new)), peer.predict_log_proba(rows(*new)), atol=1e-12)
 
@@ -114,6 +116,7 @@ def test_fields_in_buckets_are_told_apart():
     assert first != second
 
 
+@together
 @pytest.mark.parametrize("names", ["subject", ["subject"], ["a", "a"], ["", "b"], ["~a", "b"], [1, 2]])
 def test_names_that_cannot_tell_fields_apart_are_refused(names):
     with pytest.raises(InputError, match="fields"):
@@ -144,9 +147,9 @@ FORMS = {
 def test_columns_of_any_source_are_the_fields_of_one_model(form, tmp_path):
     rows = mails()
     source = FORMS[form](rows, tmp_path)
-    model = textodds.train(source, text=["subject", "body"], label="kind")
+    model = textodds.train(source, text=["subject", "body"], label="kind", learner="multinomial")
     subjects, bodies, labels = documents()
-    by_hand = textodds.train(joined(subjects, bodies), labels, fields=FIELDS)
+    by_hand = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, learner="multinomial")
     assert np.array_equal(
         model.predict_proba(rows_without_label(rows)), by_hand.predict_proba(joined(subjects, bodies))
     )
@@ -161,8 +164,9 @@ def rows_without_label(rows):
 
 def test_columns_that_are_joined_are_one_text(tmp_path):
     rows, (subjects, bodies, labels) = mails(), documents()
-    model = textodds.train(as_csv(rows, tmp_path / "mail.csv"), text="Subject+Body", label="kind")
-    by_hand = textodds.train([f"{a}\n{b}" for a, b in zip(subjects, bodies, strict=True)], labels)
+    naive = {"learner": "multinomial"}
+    model = textodds.train(as_csv(rows, tmp_path / "mail.csv"), text="Subject+Body", label="kind", **naive)
+    by_hand = textodds.train([f"{a}\n{b}" for a, b in zip(subjects, bodies, strict=True)], labels, **naive)
     assert model.top_words("spam") == by_hand.top_words("spam")
     assert (
         model.evaluate(tmp_path / "mail.csv").accuracy
@@ -172,9 +176,9 @@ def test_columns_that_are_joined_are_one_text(tmp_path):
 
 def test_a_separator_in_the_data_moves_nothing_to_another_column():
     rows = [*mails(), {"Subject": "free\x1fphone", "Body": "six", "kind": "ham"}]
-    model = textodds.train(rows, text=["Subject", "Body"], label="kind")
+    model = textodds.train(rows, text=["Subject", "Body"], label="kind", learner="multinomial")
     own = model.tally.table(["Subject:phone", "Body:phone"])
-    plain = textodds.train(mails(), text=["Subject", "Body"], label="kind")
+    plain = textodds.train(mails(), text=["Subject", "Body"], label="kind", learner="multinomial")
     before = plain.tally.table(["Subject:phone", "Body:phone"])
     assert str(own) != str(before)
     assert model.row_of({"Subject": "free\x1fphone", "Body": "six"}) == "free phone\x1fsix"
@@ -183,7 +187,7 @@ def test_a_separator_in_the_data_moves_nothing_to_another_column():
 def test_a_model_of_one_column_reads_that_column_again(tmp_path):
     rows = [{**row, "text": "another"} for row in mails()]
     path = as_csv(rows, tmp_path / "mail.csv")
-    model = textodds.train(path, text="Body", label="kind")
+    model = textodds.train(path, text="Body", label="kind", learner="multinomial")
     model.save(tmp_path / "m.textodds")
     model = textodds.load(tmp_path / "m.textodds")
     bodies, labels = [row["Body"] for row in rows], [row["kind"] for row in rows]
@@ -203,7 +207,7 @@ def test_a_model_of_one_column_reads_that_column_again(tmp_path):
 )
 def test_a_text_without_its_columns_is_refused(text, problem):
     subjects, bodies, labels = documents()
-    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS)
+    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, learner="multinomial")
     for ask in (model, model.explain, lambda text: model.predict([text])):
         with pytest.raises(InputError, match=problem):
             ask(text)
@@ -211,7 +215,9 @@ def test_a_text_without_its_columns_is_refused(text, problem):
 
 def test_a_model_of_columns_learns_and_forgets_them():
     rows = mails()
-    model = textodds.train(rows, text=["Subject", "Body"], label="kind", calibrate=False)
+    model = textodds.train(
+        rows, text=["Subject", "Body"], label="kind", learner="multinomial", calibrate=False
+    )
     before = model.predict_proba([{"Subject": "free", "Body": "six"}])
     more = {"Subject": "free free", "Body": "prize"}
     assert model.learn(more, "spam") == 1
@@ -235,10 +241,17 @@ def test_compare_and_audit_take_columns_apart():
     assert doubtful is not None
 
 
-@given(data=st.data())
-def test_words_are_taken_away_within_their_columns(data):
+@pytest.fixture(scope="module")
+def of_two_columns():
     subjects, bodies, labels = documents()
-    model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, calibrate=False)
+    return textodds.train(
+        joined(subjects, bodies), labels, fields=FIELDS, learner="multinomial", calibrate=False
+    )
+
+
+@given(data=st.data())
+def test_words_are_taken_away_within_their_columns(of_two_columns, data):
+    model = of_two_columns
     words = st.lists(st.sampled_from("free phone see you prize six".split()), max_size=4).map(" ".join)
     row = data.draw(st.fixed_dictionaries(dict.fromkeys(FIELDS, words)))
     reading = model.explain(row).reading
@@ -269,20 +282,22 @@ def test_the_command_line_takes_columns_by_name(tmp_path, monkeypatch, capsys):
 
 
 def test_a_merged_model_remembers_the_columns_that_both_were_trained_on(tmp_path):
-    rows, columns = mails(), {"text": ["Subject", "Body"], "label": "kind", "calibrate": False}
+    rows, columns = mails(), {"text": ["Subject", "Body"], "label": "kind", "learner": "multinomial"}
     first, second = textodds.train(rows[:120], **columns), textodds.train(rows[120:], **columns)
     both = textodds.train(rows, **columns)
     path = as_csv(rows, tmp_path / "mail.csv")
     assert (first + second).evaluate(path).as_dict() == both.evaluate(path).as_dict()
     assert (both - second).schema == first.schema
-    one, other = (textodds.train(rows, text=name, label="kind") for name in ("Subject", "Body"))
+    one, other = (
+        textodds.train(rows, text=name, label="kind", learner="multinomial") for name in ("Subject", "Body")
+    )
     assert (one + other).schema.columns == ()  # which of the two is not for us to say
 
 
 def test_reports_and_what_to_label_next_take_columns(tmp_path):
     rows = mails()
     path = as_csv(rows, tmp_path / "mail.csv")
-    model = textodds.train(path, text=["Subject", "Body"], label="kind")
+    model = textodds.train(path, text=["Subject", "Body"], label="kind", learner="multinomial")
     assert "240 rows" in textodds.evaluation_report(model, path)
     texts = [{"Subject": row["Subject"], "Body": row["Body"]} for row in rows]
     useful = textodds.most_useful(model, texts, 3)
@@ -296,11 +311,11 @@ def test_reports_and_what_to_label_next_take_columns(tmp_path):
 def test_other_columns_are_read_if_they_are_as_many(tmp_path):
     rows = mails()
     renamed = [{"Topic": row["Subject"], "Content": row["Body"], "kind": row["kind"]} for row in rows]
-    model = textodds.train(rows, text=["Subject", "Body"], label="kind")
+    model = textodds.train(rows, text=["Subject", "Body"], label="kind", learner="multinomial")
     said = model.evaluate(renamed, text=["Topic", "Content"]).as_dict()
     assert said == model.evaluate(rows).as_dict()
     with pytest.raises(InputError, match="the model reads Subject, Body, and other columns are named"):
         model.evaluate(rows, text="Body")
-    one = textodds.train(rows, text="Body", label="kind")
+    one = textodds.train(rows, text="Body", label="kind", learner="multinomial")
     with pytest.raises(InputError, match="the model reads one column, and other columns are named"):
         one.evaluate(rows, text=["Subject", "Body"])

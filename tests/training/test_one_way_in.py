@@ -11,6 +11,7 @@ import pytest
 
 import textodds
 from option_cases import CASED, CASES, folder, trained  # noqa: F401 - a fixture, for every test
+from pairs import together
 from textodds.cli import main
 from textodds.data import READ_OPTIONS
 from textodds.errors import TextoddsError
@@ -73,6 +74,7 @@ def test_the_command_line_does_as_python(option, given, arguments, data, acts, t
     assert same(model, of_command([*([data] if data else []), *arguments]))
 
 
+@together
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "written"), [(name, *pair) for name, pair in SETTINGS.items()])
 def test_settings_of_texts_are_the_same_written_and_given(name, value, written):
@@ -90,11 +92,12 @@ def test_weightings_are_the_same_written_and_given(name, value, written):
     assert same(by_option, of_command(["mail.csv", "--learner", f"softmax:C=1:ngrams=1-1:{name}={written}"]))
 
 
+@together
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "data"),
     [
-        ({"budget": 5.0}, "mail.csv"),
+        ({"budget": 5.0, "learner": "multinomial"}, "mail.csv"),
         ({"budget": 5.0}, "people.csv"),
         ({"features": "words"}, "people.csv"),
         ({"learner": ["mixed", "lda"]}, "people.csv"),

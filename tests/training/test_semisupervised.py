@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import textodds
+from pairs import together
 from textodds.errors import InputError, NoData, NotConverged, Unsupported
 from textodds.learn import naive_bayes
 from textodds.learn.em import SemiSupervisedLearner, fit_rows
@@ -213,6 +214,7 @@ def test_multinomial_with_unlabelled_texts_is_that_of_em_with_its_settings():
     assert train_semisupervised(TEXTS, UNLABELLED, "multinomial", labels=LABELS).recipe.learner.alpha == 0.01
 
 
+@together
 @pytest.mark.parametrize(
     "given",
     [{"typical": True}, {"stream": True}, {"features": "words"}, {"budget": 1.0}, {"memory": 1 << 20}],
@@ -230,6 +232,7 @@ def test_too_few_steps_are_said():
         )
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "problem"),
     [

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 
 import textodds
 import twins
+from pairs import together
 from textodds import TextSettings
+from textodds.cli import main
 from textodds.data import Batch, read
-from textodds.errors import InputError, LengthMismatch, NoData
+from textodds.errors import InOrder, InputError, LengthMismatch, NoData
+from textodds.training import stream
 from textodds.training.stream import SoftmaxStream
 
 SMALL = 12  # hash bits, where collisions do not matter
@@ -295,6 +299,7 @@ def test_the_curve_is_the_loss_of_each_batch_before_it_was_learned(choices):
     assert told["batches"] == len(cuts) + 1
 
 
+@together
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize(
     "choices", [{}, NAMED, {"ngrams": (1, 2), "hash_bits": 18}], ids=["words", "pairs", "hashed"]
@@ -363,6 +368,7 @@ BAD = {
 }
 
 
+@together
 @BOTH
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_refused_in_plain_words_and_nothing_is_learned(name, choices):
@@ -378,3 +384,100 @@ def test_bad_input_is_refused_in_plain_words_and_nothing_is_learned(name, choice
 def test_texts_without_labels_are_refused():
     with pytest.raises(NoData, match="no labels"):
         SoftmaxStream(TextSettings()).learn([Batch(["a"], None, None)])
+
+
+# Texts that come class by class.
+
+
+def sorted_toy(n):
+    """Texts of two classes, those of one before those of the other; the same mixed; and new ones."""
+    texts, labels = toy(5, n, classes=2)
+    orders = np.argsort(labels, kind="stable"), np.random.default_rng(0).permutation(n)
+    by_class, mixed = (([texts[i] for i in order], [labels[i] for i in order]) for order in orders)
+    return by_class, mixed, toy(6, 400, classes=2)
+
+
+def accuracy(model, texts, labels):
+    return np.mean(model.predict(texts) == np.array(labels))
+
+
+def trained(texts, labels):
+    return textodds.train(texts, labels, learner="softmax", stream=True)
+
+
+def test_texts_that_come_class_by_class_are_shuffled():
+    by_class, mixed, new = sorted_toy(3000)
+    models = trained(*by_class), trained(*mixed)
+    shares = [accuracy(model, *new) for model in models]
+    assert shares[0] == pytest.approx(shares[1], abs=0.05)
+    assert accuracy(learned(*by_class, **HASHED).model(), *new) < min(shares) - 0.1
+    losses = [model.info["fit"]["log_loss_before_learning"] for model in models]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1)
+
+
+def test_more_texts_in_order_than_are_shuffled_are_warned_of(monkeypatch):
+    monkeypatch.setattr(stream, "BUFFER", 200)
+    monkeypatch.setattr(stream.shuffled, "__defaults__", (200, 0))
+    by_class, mixed, _ = sorted_toy(3000)
+    with pytest.warns(InOrder, match="come class by class: the label changes 1 times in 3,000 texts"):
+        model = trained(*by_class)
+    assert "log_loss_before_learning" not in model.info["fit"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert trained(*mixed).info["fit"]["log_loss_before_learning"] > 0
+
+
+def test_as_many_as_are_shuffled_together_come_in_a_random_order(monkeypatch):
+    monkeypatch.setattr(stream, "BUFFER", 3000)
+    monkeypatch.setattr(stream.shuffled, "__defaults__", (3000, 0))
+    by_class, mixed, _ = sorted_toy(3000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        losses = [trained(*texts).info["fit"]["log_loss_before_learning"] for texts in (by_class, mixed)]
+    assert losses[0] == pytest.approx(losses[1], rel=0.1)
+
+
+def test_the_warning_points_to_who_asked_and_the_command_prints_it(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(stream, "BUFFER", 200)
+    monkeypatch.setattr(stream.shuffled, "__defaults__", (200, 0))
+    (texts, labels), _, _ = sorted_toy(1000)
+    with pytest.warns(InOrder) as caught:
+        trained(texts, labels)
+    assert caught[0].filename == __file__
+    lines = [f"{label},{text}" for text, label in zip(texts, labels, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["label,text", *lines]), encoding="utf-8")
+    command = ["train", str(tmp_path / "a.csv"), "--stream", "-o", str(tmp_path / "m.textodds")]
+    assert main(command) == 0
+    said = capsys.readouterr()
+    assert "warning: the texts come class by class" in said.err
+    assert "texts came class by class" in said.out + said.err
+    assert "log-loss" not in said.out + said.err
+    assert main([*command, "--json"]) == 0
+    assert "log_loss" not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_sixty_thousand_texts_in_the_order_of_their_labels_are_warned_of():
+    texts, labels = toy(7, 60_000, classes=2)
+    order = np.argsort(labels, kind="stable").tolist()
+    with pytest.warns(InOrder, match="1 times in 60,000 texts, and 20,000 are shuffled"):
+        model = trained([texts[i] for i in order], [labels[i] for i in order])
+    assert "log_loss_before_learning" not in model.info["fit"]
+
+
+@pytest.mark.parametrize("step", [1, 7, 64, 1000])
+def test_shuffling_keeps_every_row_once_however_they_are_cut(step):
+    def rows(step):
+        for start in range(0, 300, step):
+            numbers = np.arange(start, min(start + step, 300))
+            yield Batch([str(i) for i in numbers], ["x"] * len(numbers), numbers.astype(np.float64))
+
+    def found(step):
+        batches = list(stream.shuffled(rows(step), 100))
+        weights = np.concatenate([batch.weights for batch in batches])
+        texts = [text for batch in batches for text in batch.texts]
+        assert [float(text) for text in texts] == weights.tolist()
+        return texts
+
+    assert sorted(map(int, found(step))) == list(range(300))
+    assert found(step) == found(300) != [str(i) for i in range(300)]

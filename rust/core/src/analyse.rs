@@ -1,12 +1,13 @@
 //! From a document to its terms: prepared, tokenised, joined to n-grams, hashed or not.
 
 use crate::error::Error;
-use crate::grams::{folded, grams_of, grams_of_words, join, join_edges, spaced};
+use crate::grams::{folded, grams_of_words, join, join_edges, spaced};
 use crate::key::{INLINE, MARK, Term};
 use crate::murmur;
 use crate::prepare::Preparation;
 use crate::processor::at_its_best;
 use crate::scan::Edges;
+pub use crate::scratch::Scratch;
 use crate::tokenise::Unit;
 use crate::vocabulary::Words;
 
@@ -58,31 +59,6 @@ pub struct Analyser {
 struct Fields {
     names: Vec<String>,
     each: Box<Analyser>,
-}
-
-/// Working memory of one thread, reused from document to document.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    prepared: String,
-    text: Vec<u8>,
-    edges: Edges,
-    terms: Vec<Term>,
-    words: usize,
-    field: Option<Box<Scratch>>,
-}
-
-impl Scratch {
-    /// How many of [`Self::terms`] are of words; behind them are those of characters beside words.
-    #[must_use]
-    pub fn words(&self) -> usize {
-        self.words
-    }
-
-    /// The terms of the document analysed last, and the bytes their long keys point into.
-    #[must_use]
-    pub fn terms(&self) -> (&[Term], &[u8]) {
-        (&self.terms, &self.text)
-    }
 }
 
 impl Analyser {
@@ -152,6 +128,12 @@ impl Analyser {
         self.analyse_to(text, row, scratch, self.ngrams)
     }
 
+    /// How many terms begin at one place of a text at most: the lengths of n-grams of tokens and of characters.
+    #[must_use]
+    pub fn sizes(&self) -> usize {
+        sizes_of(self.ngrams) + self.characters.map_or(0, sizes_of)
+    }
+
     /// Whether terms are n-grams of one kind, any of them: neither hashed nor of a fixed vocabulary.
     #[must_use]
     pub fn is_plain(&self) -> bool {
@@ -197,6 +179,58 @@ impl Analyser {
         self.push_tokens(scratch, (1, 1), None);
         scratch.words = scratch.terms.len();
         Ok(())
+    }
+
+    /// Append to `out` what of `text` decides its terms, prepared: its tokens, a line feed between them, or all of
+    /// it where characters are counted. An analyser with these settings that prepares nothing finds the same
+    /// terms in it.
+    ///
+    /// # Errors
+    /// [`Error::DocumentTooLong`] above 1 GiB.
+    pub fn canonical(
+        &self,
+        text: &str,
+        row: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        if text.len() > LONGEST {
+            return Err(Error::DocumentTooLong { row });
+        }
+        if let Some(fields) = &self.fields {
+            for (place, part) in text.splitn(fields.names.len(), BETWEEN_FIELDS).enumerate() {
+                if place > 0 {
+                    out.push(BETWEEN_FIELDS as u8);
+                }
+                fields.each.canonical(part, row, scratch, out)?;
+            }
+            return Ok(());
+        }
+        let unit = match self.grams {
+            Grams::Tokens(unit) if self.characters.is_none() => unit,
+            Grams::CharactersInWords => Unit::WHITESPACE,
+            _ => {
+                scratch.prepared.clear();
+                self.preparation.apply(text, &mut scratch.prepared);
+                out.extend_from_slice(scratch.prepared.as_bytes());
+                return Ok(());
+            }
+        };
+        self.cut(unit, false, text, scratch);
+        for (place, (start, end)) in scratch.edges.pairs().enumerate() {
+            if place > 0 {
+                out.push(b'\n');
+            }
+            out.extend_from_slice(&scratch.text[start..end]);
+        }
+        Ok(())
+    }
+
+    /// Whether [`Self::canonical`] keeps all of a text, rather than its tokens.
+    #[must_use]
+    pub fn keeps_all(&self) -> bool {
+        let characters = self.characters.is_some() && matches!(self.grams, Grams::Tokens(_));
+        characters || self.grams == Grams::Characters
     }
 
     /// Append the signed hash of every term of `text` to `hashes`: `MurmurHash3`, seed 0.
@@ -261,21 +295,25 @@ impl Analyser {
             Grams::Tokens(unit) => {
                 let least = self.loosely(unit, ngrams);
                 self.cut(unit, least.is_some(), text, scratch);
+                scratch.must_hold(scratch.edges.pairs().len(), sizes_of(ngrams), row)?;
                 self.push_tokens(scratch, ngrams, least);
             }
             Grams::Characters => {
                 self.prepare(text, scratch, folded);
+                scratch.must_hold_characters(&scratch.text, sizes_of(ngrams), row)?;
                 scratch.character_grams(ngrams, false);
                 self.push_edges(scratch);
             }
             Grams::CharactersInWords => {
                 self.prepare(text, scratch, spaced);
+                scratch.must_hold_characters(&scratch.text, sizes_of(ngrams), row)?;
                 scratch.character_grams(ngrams, true);
                 self.push_edges(scratch);
             }
         }
         scratch.words = scratch.terms.len();
         if let Some(characters) = self.characters {
+            scratch.must_hold_characters(text.as_bytes(), sizes_of(characters), row)?;
             self.push_characters(text, scratch, characters);
         }
         if scratch.text.len() > 2 * LONGEST {
@@ -313,6 +351,7 @@ impl Analyser {
         scratch: &mut Scratch,
     ) -> Result<(), Error> {
         let mut field = scratch.field.take().unwrap_or_default();
+        field.most = scratch.most;
         let mut characters = Vec::new();
         let Scratch { text: bytes, edges, .. } = scratch;
         bytes.clear();
@@ -428,18 +467,9 @@ impl Analyser {
     }
 }
 
-impl Scratch {
-    /// Set the edges to those of the character n-grams of the text, or of each space-padded word of it.
-    fn character_grams(&mut self, ngrams: (usize, usize), in_words: bool) {
-        let Self { text, edges, .. } = self;
-        edges.clear();
-        if in_words {
-            grams_of_words(text, ngrams, |start, end| edges.push(start, end));
-        } else {
-            let all = (0, text.len());
-            grams_of(text, all, ngrams, false, &mut Vec::new(), &mut |start, end| edges.push(start, end));
-        }
-    }
+/// How many lengths a range of n-grams has.
+fn sizes_of((first, last): (usize, usize)) -> usize {
+    last + 1 - first
 }
 
 at_its_best! {

@@ -4,23 +4,34 @@
 //! counts of one class at a time and the table costs the same for two classes or ten thousand. When
 //! a word turns up in another class its slot is written to a log; the log becomes the tally.
 //! A weight is handled as a kind of class: counts stay whole, and are multiplied when written.
+//!
+//! Whether rare words are dropped is asked after every so many bytes of text, and of the counts of all threads
+//! together: what is left depends on the documents and their order, neither on threads nor on batches.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::analyse::{Analyser, Scratch};
+use crate::analyse::Analyser;
 use crate::error::Error;
-use crate::processor::{prefetch, prefetch_text};
-use crate::table::{Entry, Table};
-use crate::tally::{Cell, FRACTION, Tally};
+use crate::part::{Extent, Part};
+use crate::tally::{FRACTION, Tally};
 use crate::threads::{on_threads, shares, worthwhile};
+
+/// Bytes of the budget for each term that a document may have. Its terms are held at once, some 50 bytes each,
+/// and a table to which they are all new takes up to 200 bytes for each.
+const BYTES_OF_TERM: usize = 64;
+/// No budget is so small that a document of so many terms would not do.
+const FEWEST_TERMS: usize = 1 << 20;
+/// No table is so small that words are dropped from it.
+const FEWEST_WORDS: usize = 1 << 10;
 
 /// What was dropped to stay within the memory budget.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Words dropped, counting a word again each time.
     pub words: u64,
-    /// Words in at most this many documents (of one thread, at that time) were dropped.
+    /// Words in at most this many documents, at that time, were dropped.
     pub most_documents: u64,
 }
 
@@ -34,6 +45,8 @@ pub struct Counter {
     classes: HashMap<String, u32>,
     class_documents: Vec<i64>,
     groups: Groups,
+    pruned: Pruned,
+    since: usize, // bytes of text, times the sizes of n-grams, since the budget was looked at
 }
 
 /// Classes with a weight; the unit in which documents are grouped.
@@ -65,17 +78,22 @@ impl Groups {
 }
 
 impl Counter {
-    /// A counter on `threads` threads whose tables and logs stay within `budget` bytes.
+    /// A counter on `threads` threads whose words and counts stay within `budget` bytes.
+    ///
+    /// While it counts, tables with room for more words, one a thread, and logs take up to about four times that.
     #[must_use]
     pub fn new(analyser: Arc<Analyser>, threads: usize, budget: usize) -> Self {
+        let most_terms = (budget / BYTES_OF_TERM).max(FEWEST_TERMS);
         Self {
             analyser,
-            parts: (0..threads.max(1)).map(|_| Part::new()).collect(),
+            parts: (0..threads.max(1)).map(|_| Part::new(most_terms)).collect(),
             budget,
             fraction: 0,
             classes: HashMap::new(),
             class_documents: Vec::new(),
             groups: Groups::default(),
+            pruned: Pruned::default(),
+            since: 0,
         }
     }
 
@@ -96,30 +114,101 @@ impl Counter {
         if self.fraction == 0 && weights.is_some_and(|weights| weights.iter().any(|w| w.fract() != 0.0)) {
             self.switch_to_fractions()?;
         }
-        let by_group = self.grouped(labels, weights)?;
-        let by_group = self.in_order(by_group);
-        self.count(texts, &by_group)?;
-        if self.groups.members.len() > 1 << 20 {
-            for part in &mut self.parts {
-                part.settle(&self.groups.members)?;
+        let mut from = 0;
+        while from < texts.len() {
+            let rows = from..from + self.documents_until_look(&texts[from..]);
+            from = rows.end;
+            self.count(texts, labels, weights, rows)?;
+            if self.since >= self.look_after() {
+                self.stay_within(self.budget - self.budget / 8)?; // and room for more
             }
-            self.groups = Groups::default();
         }
-        let share = self.budget / self.parts.len();
-        for part in &mut self.parts {
-            part.stay_within(share, &self.groups.members, self.fraction)?;
+        Ok(())
+    }
+
+    /// After how many bytes of text, times the sizes of n-grams, the budget is looked at.
+    ///
+    /// Were all of their terms new, a table for them would take about as much as the budget.
+    fn look_after(&self) -> usize {
+        (self.budget / 128).max(1 << 18)
+    }
+
+    /// How many of these documents come before the budget is looked at again.
+    fn documents_until_look(&mut self, texts: &[&str]) -> usize {
+        let (sizes, most) = (self.analyser.sizes(), self.look_after());
+        if self.since >= most {
+            self.since = 0;
+        }
+        for (i, text) in texts.iter().enumerate() {
+            self.since += (text.len() + 1) * sizes;
+            if self.since >= most {
+                return i + 1;
+            }
+        }
+        texts.len()
+    }
+
+    /// Count some documents of a batch.
+    fn count(
+        &mut self,
+        texts: &[&str],
+        labels: &[&str],
+        weights: Option<&[f64]>,
+        rows: Range<usize>,
+    ) -> Result<(), Error> {
+        let by_group = self.grouped(labels, weights, rows)?;
+        let by_group = self.in_order(by_group);
+        self.share_out(texts, &by_group)?;
+        let members = &self.groups.members;
+        if members.len() > 1 << 20 {
+            self.parts.iter_mut().try_for_each(|part| part.settle(members))?;
+            self.groups = Groups::default();
+        } else {
+            let long = self.parts.iter_mut().filter(|part| part.log_is_long());
+            long.into_iter().try_for_each(|part| part.settle(members))?;
+        }
+        Ok(())
+    }
+
+    /// If all threads together hold more than the budget, drop the rarest words until it is `wanted` bytes.
+    fn stay_within(&mut self, wanted: usize) -> Result<(), Error> {
+        let (members, budget) = (&self.groups.members, self.budget);
+        let most = |parts: &[Part], of: fn(&Part) -> Extent| parts.iter().map(of).sum::<Extent>().bytes();
+        // One thread's words may be another's too: together they take at most this.
+        if most(&self.parts, Part::most_extent) <= budget && self.bytes() <= 2 * budget {
+            return Ok(());
+        }
+        let settled = on_threads(self.parts.iter_mut().collect(), |part: &mut Part| part.settle(members));
+        settled.into_iter().collect::<Result<(), Error>>()?;
+        if most(&self.parts, Part::extent) <= budget && self.bytes() <= 2 * budget {
+            return Ok(());
+        }
+        let [first, others @ ..] = self.parts.as_mut_slice() else { return Ok(()) };
+        first.absorb(others.iter_mut().map(Part::taken).collect())?;
+        let mut documents = 1;
+        let mut most = budget;
+        while first.extent().bytes() > most && first.extent().words > FEWEST_WORDS {
+            self.pruned.words += first.drop_rare(documents << self.fraction);
+            self.pruned.most_documents = self.pruned.most_documents.max(documents);
+            (documents, most) = (documents * 2, wanted);
         }
         Ok(())
     }
 
     /// Group and row of each document, and the document counts of the classes.
-    fn grouped(&mut self, labels: &[&str], weights: Option<&[f64]>) -> Result<Vec<(u32, u32)>, Error> {
+    fn grouped(
+        &mut self,
+        labels: &[&str],
+        weights: Option<&[f64]>,
+        rows: Range<usize>,
+    ) -> Result<Vec<(u32, u32)>, Error> {
         let unit = f64::from(1u32 << self.fraction);
         let mut last: Option<(&str, u32)> = None;
-        let mut groups = Vec::with_capacity(labels.len());
-        for (row, label) in labels.iter().enumerate() {
+        let mut groups = Vec::with_capacity(rows.len());
+        for row in rows {
+            let label = labels[row];
             let class = match last {
-                Some((name, class)) if name == *label => class,
+                Some((name, class)) if name == label => class,
                 _ => self.class(label),
             };
             last = Some((label, class));
@@ -178,8 +267,8 @@ impl Counter {
         class
     }
 
-    fn count(&mut self, texts: &[&str], by_group: &[(u32, u32)]) -> Result<(), Error> {
-        let total: usize = texts.iter().map(|text| text.len()).sum();
+    fn share_out(&mut self, texts: &[&str], by_group: &[(u32, u32)]) -> Result<(), Error> {
+        let total: usize = by_group.iter().map(|(_, row)| texts[*row as usize].len()).sum();
         let analyser = &*self.analyser;
         let shares =
             shares(by_group, worthwhile(total, self.parts.len()), |(_, row)| texts[*row as usize].len());
@@ -191,11 +280,7 @@ impl Counter {
     fn switch_to_fractions(&mut self) -> Result<(), Error> {
         for part in &mut self.parts {
             part.settle(&self.groups.members)?;
-            for cell in &mut part.settled.cells {
-                for count in [&mut cell.occurrences, &mut cell.documents] {
-                    *count = count.checked_mul(1 << FRACTION).ok_or(Error::Overflow)?;
-                }
-            }
+            part.multiply(1 << FRACTION)?;
         }
         for count in &mut self.class_documents {
             *count = count.checked_mul(1 << FRACTION).ok_or(Error::Overflow)?;
@@ -215,7 +300,8 @@ impl Counter {
     ///
     /// # Errors
     /// [`Error::Overflow`] if a count no longer fits.
-    pub fn finish(self) -> Result<(Tally, Pruned), Error> {
+    pub fn finish(mut self) -> Result<(Tally, Pruned), Error> {
+        self.stay_within(self.budget)?;
         let numbers = self.ranks();
         let mut classes = vec![String::new(); numbers.len()];
         let mut class_documents = vec![0; numbers.len()];
@@ -225,12 +311,7 @@ impl Counter {
         }
 
         let members = &self.groups.members;
-        let mut pruned = Pruned::default();
-        for part in &self.parts {
-            pruned.words += part.pruned.words;
-            pruned.most_documents = pruned.most_documents.max(part.pruned.most_documents);
-        }
-        let parts = self.parts.into_iter().filter(|part| part.table.words > 0).collect();
+        let parts = self.parts.into_iter().filter(|part| part.extent().words > 0).collect();
         let tallies = on_threads(parts, |part: Part| part.finish(members, &numbers));
         let empty = vec![0; classes.len()];
         let mut sum =
@@ -247,221 +328,6 @@ impl Counter {
                 sum = sum.combined(&tally, 1, false)?;
             }
         }
-        Ok((sum.canonical(), pruned))
+        Ok((sum.canonical(), self.pruned))
     }
-}
-
-/// What one thread counts into.
-#[derive(Debug)]
-struct Part {
-    table: Table,
-    log: Vec<Entry>,
-    settled: Settled,
-    serial: u32,
-    pruned: Pruned,
-    scratch: Scratch,
-}
-
-/// Counts by word number: word `v` has `cells[starts[v]..starts[v + 1]]`, classes increasing.
-#[derive(Debug, Default)]
-struct Settled {
-    starts: Vec<usize>,
-    cells: Vec<Cell>,
-}
-
-impl Settled {
-    /// The counts of word `id`; none for a word that came later.
-    #[inline]
-    fn of(&self, id: usize) -> &[Cell] {
-        match self.starts.get(id..id + 2) {
-            Some(pair) => &self.cells[pair[0]..pair[1]],
-            None => &[],
-        }
-    }
-
-    fn words(&self) -> impl Iterator<Item = (usize, &[Cell])> {
-        self.starts.windows(2).map(|pair| &self.cells[pair[0]..pair[1]]).enumerate()
-    }
-}
-
-impl Part {
-    fn new() -> Self {
-        Self {
-            table: Table::default(),
-            log: Vec::new(),
-            settled: Settled::default(),
-            serial: 0,
-            pruned: Pruned::default(),
-            scratch: Scratch::default(),
-        }
-    }
-
-    fn count(&mut self, analyser: &Analyser, texts: &[&str], share: &[(u32, u32)]) -> Result<(), Error> {
-        if self.serial as usize + share.len() >= u32::MAX as usize {
-            self.table.iter_mut().for_each(|slot| slot.stamp = 0);
-            self.serial = 0;
-        }
-        for (i, &(group, row)) in share.iter().enumerate() {
-            if let Some((_, next)) = share.get(i + 1) {
-                prefetch_text(texts[*next as usize]);
-            }
-            self.serial += 1;
-            analyser.analyse(texts[row as usize], row as usize, &mut self.scratch)?;
-            let (terms, text) = self.scratch.terms();
-            self.table.count(terms, text, group, self.serial, &mut self.log);
-        }
-        Ok(())
-    }
-
-    /// Empty the slots into the log and sort that by word. Linear.
-    fn logged(&mut self) -> Logged {
-        let mut log = std::mem::take(&mut self.log);
-        self.table.flush(&mut log);
-        let mut starts = vec![0u32; self.table.words as usize + 2];
-        log.iter().for_each(|entry| starts[entry.id as usize + 2] += 1);
-        for i in 2..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut entries = vec![Entry::default(); log.len()];
-        for entry in log {
-            let at = &mut starts[entry.id as usize + 1]; // moves on to the start of the next word
-            entries[*at as usize] = entry;
-            *at += 1;
-        }
-        Logged { starts, entries }
-    }
-
-    fn bytes(&self) -> usize {
-        self.table.bytes()
-            + self.log.capacity() * size_of::<Entry>()
-            + self.settled.cells.capacity() * size_of::<Cell>()
-            + self.settled.starts.capacity() * size_of::<usize>()
-    }
-
-    fn settle(&mut self, members: &[(u32, i64)]) -> Result<(), Error> {
-        let logged = self.logged();
-        let mut settled = Settled { starts: vec![0], cells: Vec::new() };
-        let mut cells = Vec::new();
-        for id in 0..self.table.words as usize {
-            cells.clear();
-            cells.extend_from_slice(self.settled.of(id));
-            logged.add_to(&mut cells, id, members)?;
-            add_up(&mut cells)?;
-            settled.cells.extend_from_slice(&cells);
-            settled.starts.push(settled.cells.len());
-        }
-        settled.cells.shrink_to_fit();
-        self.settled = settled;
-        Ok(())
-    }
-
-    /// Settle a long log; drop the rarest words while over the budget.
-    fn stay_within(&mut self, budget: usize, members: &[(u32, i64)], fraction: u32) -> Result<(), Error> {
-        if self.log.len() > 4 * self.settled.cells.len() + (1 << 20) || self.bytes() > budget {
-            self.settle(members)?;
-        }
-        let mut most = 1;
-        while self.bytes() > budget && self.table.words > 1 << 10 {
-            let documents = |cells: &[Cell]| cells.iter().map(|cell| cell.documents as u64).sum::<u64>();
-            let keep: Vec<bool> =
-                self.settled.words().map(|(_, cells)| documents(cells) > most << fraction).collect();
-            let (table, numbers) = self.table.kept(&keep);
-            self.pruned.words += u64::from(self.table.words - table.words);
-            self.pruned.most_documents = self.pruned.most_documents.max(most);
-            self.settled = self.settled.renumbered(&numbers, table.words as usize);
-            self.table = table;
-            most *= 2;
-        }
-        Ok(())
-    }
-
-    /// The tally, class `k` renamed to `numbers[k]`.
-    fn finish(mut self, members: &[(u32, i64)], numbers: &[u32]) -> Result<Tally, Error> {
-        let logged = self.logged();
-        let words = self.table.in_order();
-        let mut tally = Tally::with_capacity(words.len(), logged.entries.len() + self.settled.cells.len());
-        let mut cells = Vec::new();
-        for (i, &(id, key)) in words.iter().enumerate() {
-            if let [.., (soon, _)] = words[i..words.len().min(i + 12)] {
-                logged.fetch(soon as usize); // words are visited in an order of their own
-            }
-            cells.clear();
-            cells.extend_from_slice(self.settled.of(id as usize));
-            logged.add_to(&mut cells, id as usize, members)?;
-            cells.iter_mut().for_each(|cell| cell.class = numbers[cell.class as usize]);
-            add_up(&mut cells)?;
-            tally.push(key, &self.table.arena, &cells);
-        }
-        Ok(tally)
-    }
-}
-
-/// A log by word: word `v` has `entries[starts[v]..starts[v + 1]]`.
-struct Logged {
-    starts: Vec<u32>,
-    entries: Vec<Entry>,
-}
-
-impl Logged {
-    /// Bring the entries of a word near.
-    #[inline]
-    fn fetch(&self, id: usize) {
-        prefetch(&self.entries, self.starts[id] as usize);
-    }
-
-    /// Append the counts of word `id`, each times its weight.
-    #[inline]
-    fn add_to(&self, cells: &mut Vec<Cell>, id: usize, members: &[(u32, i64)]) -> Result<(), Error> {
-        for entry in &self.entries[self.starts[id] as usize..self.starts[id + 1] as usize] {
-            let (class, weight) = members[entry.group as usize];
-            let times = |count: u16| weight.checked_mul(i64::from(count)).ok_or(Error::Overflow);
-            let (occurrences, documents) = (times(entry.occurrences)?, times(entry.documents)?);
-            cells.push(Cell { class, occurrences, documents });
-        }
-        Ok(())
-    }
-}
-
-impl Settled {
-    /// The counts of the words that have a new number.
-    fn renumbered(&self, numbers: &[Option<u32>], words: usize) -> Self {
-        let mut old: Vec<usize> = vec![0; words];
-        for (id, new) in numbers.iter().enumerate() {
-            if let Some(new) = new {
-                old[*new as usize] = id;
-            }
-        }
-        let mut out = Self { starts: vec![0], cells: Vec::new() };
-        for id in old {
-            out.cells.extend_from_slice(&self.cells[self.starts[id]..self.starts[id + 1]]);
-            out.starts.push(out.cells.len());
-        }
-        out.cells.shrink_to_fit();
-        out
-    }
-}
-
-/// Sort cells by class and add up equal classes.
-#[inline]
-fn add_up(cells: &mut Vec<Cell>) -> Result<(), Error> {
-    if cells.len() < 2 {
-        return Ok(());
-    }
-    if !cells.is_sorted_by_key(|cell| cell.class) {
-        cells.sort_unstable_by_key(|cell| cell.class);
-    }
-    let mut kept = 0;
-    for i in 1..cells.len() {
-        let cell = cells[i];
-        let last = &mut cells[kept];
-        if last.class == cell.class {
-            last.occurrences = last.occurrences.checked_add(cell.occurrences).ok_or(Error::Overflow)?;
-            last.documents = last.documents.checked_add(cell.documents).ok_or(Error::Overflow)?;
-        } else {
-            kept += 1;
-            cells[kept] = cell;
-        }
-    }
-    cells.truncate(kept + 1);
-    Ok(())
 }

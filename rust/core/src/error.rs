@@ -12,6 +12,13 @@ pub enum Error {
         /// Its position in the batch.
         row: usize,
     },
+    /// Document `row` has more terms than may be held at once.
+    TooManyTerms {
+        /// Its position in the batch.
+        row: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// Two arrays that belong together differ in length, or an array holds what it must not.
     Malformed(String),
     /// Subtracting would take a count below zero: `word` in `class`.
@@ -31,6 +38,12 @@ impl fmt::Display for Error {
             Self::Setting(what) | Self::Malformed(what) => out.write_str(what),
             Self::DocumentTooLong { row } => {
                 write!(out, "document {row} is longer than 1 GiB")
+            }
+            Self::TooManyTerms { row, most } => {
+                write!(
+                    out,
+                    "document {row} has more than {most} words and n-grams, too many to be held at once"
+                )
             }
             Self::NegativeCount { word: Some(word), class } => {
                 write!(out, "the count of `{word}` in class `{class}` would go below zero")

@@ -1,9 +1,9 @@
 //! The kernels of textodds: what runs once per character, token or non-zero.
 //!
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
-//! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows.
+//! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows. [`pages`] are weights that change row by row.
 //! Models that need every document at once [`gather`] them as rows; [`dual`], [`descend`] and [`slope`] learn
-//! from rows. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many.
+//! from rows. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many, [`corpus`] all of them compactly.
 //! [`vectorise`] and [`counted`] write rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
@@ -13,6 +13,7 @@
 
 pub mod analyse;
 pub mod compact;
+pub mod corpus;
 pub mod count;
 pub mod counted;
 pub mod descend;
@@ -28,7 +29,9 @@ mod lexicon;
 pub mod lines;
 mod memory;
 pub mod murmur;
+pub mod pages;
 mod pairs;
+mod part;
 pub mod prepare;
 mod processor;
 mod remembered;
@@ -36,6 +39,7 @@ pub mod rows;
 pub mod sample;
 pub mod scan;
 pub mod score;
+mod scratch;
 mod seen;
 pub mod slope;
 mod table;

@@ -3,6 +3,7 @@
 use crate::analyse::{Analyser, Scratch};
 use crate::error::Error;
 use crate::key::Term;
+use crate::pages::Pages;
 use crate::processor::{at_its_best, prefetch, prefetch_text};
 use crate::threads::{on_threads, text_shares};
 use crate::vocabulary::Vocabulary;
@@ -22,7 +23,83 @@ pub enum Exceptions<'a> {
         /// The values.
         values: &'a [f64],
     },
+    /// A row of K for every word, less what is common to all rows: a table of which some rows have changed.
+    Changed(Changed<'a>),
 }
+
+/// A table of weights of which some rows have changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Changed<'a> {
+    /// The table as it was.
+    pub table: &'a [f64],
+    /// The rows that differ, and those of new words.
+    pub pages: &'a Pages,
+    /// What is taken from every row, (K).
+    pub less: &'a [f64],
+    /// Words that the vocabulary does not have. Where there may be some, a word whose row is not a number is gone.
+    pub more: Option<More<'a>>,
+}
+
+/// Words beyond a vocabulary.
+#[derive(Debug, Clone, Copy)]
+pub struct More<'a> {
+    /// The words.
+    pub words: Vocabulary<'a>,
+    /// The row of each, behind those of the vocabulary.
+    pub rows: &'a [u32],
+    /// Row by row, before which word of the vocabulary a new one stands in the order of all.
+    pub places: &'a [u32],
+    /// Row by row, the number of the new word among the new ones.
+    pub ranks: &'a [u32],
+}
+
+impl<'a> Changed<'a> {
+    fn fits(&self, words: usize, classes: usize) -> bool {
+        let behind = |row: &u32| (words..self.pages.len()).contains(&(*row as usize));
+        let new = self.pages.len().wrapping_sub(words);
+        words.checked_mul(classes) == Some(self.table.len())
+            && self.pages.width() == classes
+            && self.pages.len() >= words
+            && self.less.len() == classes
+            && self.more.is_none_or(|more| {
+                [more.places.len(), more.ranks.len(), more.rows.len(), more.words.len()] == [new; 4]
+                    && more.rows.iter().all(behind)
+            })
+    }
+
+    #[inline(always)]
+    fn row(&self, id: u32) -> impl Iterator<Item = f64> + use<'a> {
+        self.pages.row(self.table, id as usize).iter().zip(self.less).map(|(weight, less)| weight - less)
+    }
+
+    /// Take words that are gone out of `ids`, one for each term (`ABSENT` where there is none), and put new ones in.
+    fn settle(&self, more: &More<'_>, terms: &[Term], text: &[u8], ids: &mut Vec<u32>) {
+        let mut term = terms.iter();
+        ids.retain_mut(|id| {
+            let term = term.next();
+            if *id == ABSENT
+                && let Some(number) = term.and_then(|term| more.words.find(*term, text))
+            {
+                *id = more.rows[number as usize];
+            }
+            *id != ABSENT
+                && !self.pages.row(self.table, *id as usize).first().is_some_and(|first| first.is_nan())
+        });
+    }
+}
+
+impl More<'_> {
+    /// Bring words into the order of all of them.
+    fn sort(&self, words: usize, ids: &mut [u32]) {
+        ids.sort_unstable_by_key(|id| {
+            let new = (*id as usize).checked_sub(words);
+            new.map_or((*id, 1, 0), |new| (self.places[new], 0, self.ranks[new]))
+        });
+    }
+}
+
+/// Stands for a word that is not in the vocabulary.
+const ABSENT: u32 = u32::MAX;
 
 /// Scores `intercept_k + Σ_v x_v w_vk` with `w_vk = default_k + slope_k base_v + exception_vk`.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +142,7 @@ impl<'a> Linear<'a> {
         let based = (base.len(), slope.len());
         let sized = match exceptions {
             Exceptions::Dense(values) => words.checked_mul(classes) == Some(values.len()),
+            Exceptions::Changed(changed) => changed.fits(words, classes),
             Exceptions::Sparse { starts, class_of, values } => {
                 starts.len() == words + 1
                     && starts[0] == 0
@@ -76,9 +154,15 @@ impl<'a> Linear<'a> {
             && default.len() == classes
             && (based == (0, 0) || based == (words, classes))
             && unknown.is_none_or(|id| (id as usize) < words)
+            && match exceptions {
+                Exceptions::Changed(changed) => {
+                    changed.more.is_none() || weighting.is_none() && unknown.is_none()
+                }
+                _ => true,
+            }
             && weighting.is_none_or(|weighting| {
                 weighting.checked(words).is_ok()
-                    && matches!(exceptions, Exceptions::Dense(_))
+                    && !matches!(exceptions, Exceptions::Sparse { .. })
                     && based == (0, 0)
                     && !presence
                     && unknown.is_none()
@@ -127,13 +211,27 @@ impl<'a> Linear<'a> {
     #[inline(always)]
     fn document(&self, scratch: &Scratch, ids: &mut Vec<u32>, out: &mut [f64]) -> [u32; 2] {
         let (terms, text) = scratch.terms();
-        if let (Some(weighting), Exceptions::Dense(values)) = (&self.weighting, self.exceptions) {
-            return self.weighted(weighting, values, scratch, ids, out);
+        if let Some(weighting) = &self.weighting {
+            return self.weighted(weighting, scratch, ids, out);
         }
         ids.clear();
-        let known = find_all(&self.vocabulary, terms, text, self.unknown, ids);
+        let known = if let Exceptions::Changed(changed @ Changed { more: Some(more), .. }) = &self.exceptions
+        {
+            find_all(&self.vocabulary, terms, text, Some(ABSENT), ids);
+            changed.settle(more, terms, text, ids);
+            let known = ids.len() as u32;
+            if self.presence {
+                more.sort(self.vocabulary.len(), ids);
+            }
+            known
+        } else {
+            let known = find_all(&self.vocabulary, terms, text, self.unknown, ids);
+            if self.presence {
+                ids.sort_unstable();
+            }
+            known
+        };
         if self.presence {
-            ids.sort_unstable();
             ids.dedup();
         }
         out.copy_from_slice(self.intercept);
@@ -145,7 +243,6 @@ impl<'a> Linear<'a> {
     fn weighted(
         &self,
         weighting: &Weighting<'_>,
-        weights: &[f64],
         scratch: &Scratch,
         ids: &mut Vec<u32>,
         out: &mut [f64],
@@ -159,7 +256,11 @@ impl<'a> Linear<'a> {
             ids.clear();
             known += find_all(&self.vocabulary, block, text, None, ids);
             ids.sort_unstable();
-            add_weighted(weighting, weights, ids, out);
+            match self.exceptions {
+                Exceptions::Dense(weights) => add_weighted(weighting, weights, ids, out),
+                Exceptions::Changed(changed) => add_changed(weighting, &changed, ids, out),
+                Exceptions::Sparse { .. } => {} // refused in `new`
+            }
         }
         [known, terms.len() as u32]
     }
@@ -178,6 +279,19 @@ impl<'a> Linear<'a> {
                     }
                 }
             },
+            Exceptions::Changed(changed) => {
+                // As for a full matrix, to the last bit: few classes are added up by themselves first.
+                let mut sum =
+                    if matches!(self.classes(), 2..=4) { vec![0.0; out.len()] } else { out.to_vec() };
+                for id in ids {
+                    sum.iter_mut().zip(changed.row(*id)).for_each(|(score, weight)| *score += weight);
+                }
+                if matches!(self.classes(), 2..=4) {
+                    add_row(&sum, out);
+                } else {
+                    out.copy_from_slice(&sum);
+                }
+            }
             Exceptions::Sparse { starts, class_of, values } if self.replaces => {
                 let mut remaining = vec![ids.len() as f64; out.len()];
                 for id in ids {
@@ -292,6 +406,18 @@ at_its_best! {
             let (from, value) = (id as usize * classes, value * factor);
             out.iter_mut().zip(&weights[from..from + classes]).for_each(|(score, weight)| *score += value * weight);
         }
+    }
+}
+
+/// [`add_weighted`] of a table of which some rows have changed.
+fn add_changed(weighting: &Weighting<'_>, changed: &Changed<'_>, ids: &[u32], out: &mut [f64]) {
+    let value = |run: &[u32]| weighting.value(run[0], run.len() as u32);
+    let squares =
+        ids.chunk_by(|a, b| a == b).map(|run| value(run) * value(run)).fold(0.0, |sum, square| sum + square);
+    let factor = weighting.factor(squares);
+    for run in ids.chunk_by(|a, b| a == b) {
+        let value = value(run) * factor;
+        out.iter_mut().zip(changed.row(run[0])).for_each(|(score, weight)| *score += value * weight);
     }
 }
 

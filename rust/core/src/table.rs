@@ -41,6 +41,9 @@ impl Slot {
     }
 }
 
+/// Slots of a new table.
+const FIRST: usize = 1 << 10;
+
 /// Open addressing with linear probing, at most five eighths full. Half a cache line per word.
 #[derive(Debug)]
 pub struct Table {
@@ -55,8 +58,8 @@ pub struct Table {
 impl Default for Table {
     fn default() -> Self {
         Self {
-            slots: vec![Slot::default(); 1 << 10],
-            shift: 64 - 10,
+            slots: vec![Slot::default(); FIRST],
+            shift: 64 - FIRST.ilog2(),
             // The hash of a word is public. An unknown odd factor keeps input made to collide in
             // a table of any size from doing so; no result depends on it.
             scatter: RandomState::new().build_hasher().finish() | 1,
@@ -217,6 +220,15 @@ impl Table {
         for at in self.taken() {
             self.slots[at as usize].flush(u32::MAX, log);
         }
+    }
+
+    /// What the slots of a table of so many words take, in bytes.
+    pub fn bytes_of(words: usize) -> usize {
+        let mut slots = FIRST;
+        while words > slots / 8 * 5 {
+            slots *= 4;
+        }
+        slots * size_of::<Slot>()
     }
 
     /// Memory held, in bytes.

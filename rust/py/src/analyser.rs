@@ -5,12 +5,13 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use textodds_core::analyse::{self, Grams, Outside, Scratch};
 use textodds_core::key::Term;
+use textodds_core::lines;
 use textodds_core::prepare::{Accents, Form, Preparation};
 use textodds_core::tokenise::Unit;
 use textodds_core::vocabulary::Words;
 
 use crate::errors::{error, raised};
-use crate::texts::Texts;
+use crate::texts::{Strings, Texts};
 
 /// Decides which terms a text has.
 #[pyclass(frozen, module = "textodds._kernels")]
@@ -77,6 +78,26 @@ impl Analyser {
         .map_err(raised)?;
         let inner = if fields.is_empty() { inner } else { inner.of_fields(fields) };
         Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// What of each text decides its terms, prepared: to be read again by settings that prepare nothing.
+    fn canonical(&self, py: Python<'_>, texts: Texts) -> PyResult<Strings> {
+        let texts = texts.get()?;
+        let read = || {
+            let (mut scratch, mut strings) = (Scratch::default(), lines::Strings::default());
+            for (row, text) in texts.iter().enumerate() {
+                self.inner.canonical(text, row, &mut scratch, &mut strings.bytes)?;
+                strings.offsets.push(strings.bytes.len() as i64);
+            }
+            Ok(strings)
+        };
+        Ok(py.detach(read).map_err(raised)?.into())
+    }
+
+    /// Whether `canonical` keeps all of a text, rather than its tokens.
+    #[getter]
+    fn keeps_all(&self) -> bool {
+        self.inner.keeps_all()
     }
 
     /// The terms of each text; a bucket reads `#number`.

@@ -27,6 +27,13 @@ pub fn raised(failure: Error) -> PyErr {
         Error::DocumentTooLong { .. } => {
             error("InputError", &problem, Some("cut it into parts, or leave it out"))
         }
+        Error::TooManyTerms { .. } => error(
+            "InputError",
+            &problem,
+            Some(
+                "allow more memory (`--memory 8GB`), ask for fewer lengths of n-grams, or cut the text into parts",
+            ),
+        ),
         Error::NegativeCount { .. } => error(
             "NegativeCount",
             &problem,
@@ -44,6 +51,11 @@ pub fn reading(failure: LineError) -> PyErr {
         LineError::TooLong { line } => {
             PyValueError::new_err(format!("the record at line {line} is longer than 1 GiB"))
         }
+        LineError::Header { line, reason } => {
+            PyValueError::new_err(format!("its header, at line {line}, breaks the rules: {reason}"))
+        }
+        LineError::LoneReturn => PyValueError::new_err("its lines end in a carriage return (CR) alone"),
+        LineError::Utf32 => PyValueError::new_err("the file is UTF-32, not UTF-8"),
         LineError::Utf16 => PyValueError::new_err("the file is UTF-16, not UTF-8"),
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value)] // what Python hands over is ours to drop
 
 mod analyser;
+mod corpus;
 mod counter;
 mod dual;
 mod errors;
@@ -12,6 +13,7 @@ mod linear;
 mod reader;
 mod sample;
 mod slope;
+mod table;
 mod tensors;
 mod texts;
 mod vectoriser;
@@ -24,6 +26,8 @@ use pyo3::prelude::*;
 mod _kernels {
     #[pymodule_export]
     use super::analyser::Analyser;
+    #[pymodule_export]
+    use super::corpus::{decode_texts, encode_texts, text_hashes};
     #[pymodule_export]
     use super::counter::{Counter, combine, cut};
     #[pymodule_export]
@@ -41,7 +45,9 @@ mod _kernels {
     #[pymodule_export]
     use super::slope::{pack_rows, softmax_slope, unpack_rows};
     #[pymodule_export]
-    use super::tensors::layout;
+    use super::table::Table;
+    #[pymodule_export]
+    use super::tensors::{layout, xxh64};
     #[pymodule_export]
     use super::texts::{Held, Strings, disputed};
     #[pymodule_export]

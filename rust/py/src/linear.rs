@@ -6,13 +6,14 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyUntypedArray
 use pyo3::prelude::*;
 use textodds_core::analyse;
 use textodds_core::rows::rows;
-use textodds_core::score::{self, Exceptions};
+use textodds_core::score::{self, Changed, Exceptions, More};
 use textodds_core::vocabulary::Vocabulary;
 use textodds_core::weigh::{Frequency, Weighting};
 
 use crate::analyser::Analyser;
 use crate::errors::raised;
 use crate::gather::frequency_named;
+use crate::table::Table;
 use crate::texts::{Texts, one_text};
 
 /// Bytes of a text that is read so soon that other threads of Python need not be let in meanwhile.
@@ -40,12 +41,16 @@ type WordArrays = (Py<PyArray1<u64>>, Py<PyArray1<u8>>, Py<PyArray1<u32>>);
 type Scores<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<u32>>);
 type SparseArrays = (Py<PyArray1<u64>>, Py<PyArray1<u32>>, Py<PyArray1<f64>>);
 
+/// New words, and of each its row, its place and its rank; see [`More`].
+type MoreArrays = (WordArrays, Py<PyArray1<u32>>, Py<PyArray1<u32>>, Py<PyArray1<u32>>);
+
 /// Frequency, scale, unit length, blocks.
 type WeightingArrays = (Frequency, Py<PyArray1<f64>>, bool, usize);
 
 enum Weights {
     Dense(Py<PyArray1<f64>>),
     Sparse(SparseArrays),
+    Changed { table: Py<Table>, less: Py<PyArray1<f64>>, more: Option<MoreArrays> },
 }
 
 /// The arrays of a model, borrowed for one call.
@@ -53,26 +58,93 @@ struct Borrowed<'py> {
     keys: PyReadonlyArray1<'py, u64>,
     arena: PyReadonlyArray1<'py, u8>,
     directory: PyReadonlyArray1<'py, u32>,
-    floats: [PyReadonlyArray1<'py, f64>; 5], // intercept, default, slope, base, values
-    starts: Option<PyReadonlyArray1<'py, u64>>,
-    class_of: Option<PyReadonlyArray1<'py, u32>>,
+    floats: [PyReadonlyArray1<'py, f64>; 4], // intercept, default, slope, base
+    weights: BorrowedWeights<'py>,
     weighting: Option<(Frequency, PyReadonlyArray1<'py, f64>, bool, usize)>,
 }
 
+enum BorrowedWeights<'py> {
+    Dense(PyReadonlyArray1<'py, f64>),
+    Sparse(PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
+    Changed(&'py Table, [PyReadonlyArray1<'py, f64>; 2], Option<BorrowedMore<'py>>), // table, less
+}
+
+struct BorrowedMore<'py> {
+    keys: PyReadonlyArray1<'py, u64>,
+    arena: PyReadonlyArray1<'py, u8>,
+    directory: PyReadonlyArray1<'py, u32>,
+    numbers: [PyReadonlyArray1<'py, u32>; 3], // rows, places, ranks
+}
+
+impl Weights {
+    fn borrow<'py>(&'py self, py: Python<'py>) -> BorrowedWeights<'py> {
+        match self {
+            Self::Dense(values) => BorrowedWeights::Dense(values.bind(py).readonly()),
+            Self::Sparse((starts, class_of, values)) => BorrowedWeights::Sparse(
+                starts.bind(py).readonly(),
+                class_of.bind(py).readonly(),
+                values.bind(py).readonly(),
+            ),
+            Self::Changed { table, less, more } => {
+                let more =
+                    more.as_ref().map(|((keys, arena, directory), rows, places, ranks)| BorrowedMore {
+                        keys: keys.bind(py).readonly(),
+                        arena: arena.bind(py).readonly(),
+                        directory: directory.bind(py).readonly(),
+                        numbers: [rows, places, ranks].map(|array| array.bind(py).readonly()),
+                    });
+                let table = table.get();
+                BorrowedWeights::Changed(
+                    table,
+                    [&table.base, less].map(|array| array.bind(py).readonly()),
+                    more,
+                )
+            }
+        }
+    }
+}
+
+impl BorrowedWeights<'_> {
+    fn exceptions(&self) -> PyResult<Exceptions<'_>> {
+        Ok(match self {
+            Self::Dense(values) => Exceptions::Dense(values.as_slice()?),
+            Self::Sparse(starts, class_of, values) => Exceptions::Sparse {
+                starts: starts.as_slice()?,
+                class_of: class_of.as_slice()?,
+                values: values.as_slice()?,
+            },
+            Self::Changed(table, [base, less], more) => Exceptions::Changed(Changed {
+                table: base.as_slice()?,
+                pages: &table.pages,
+                less: less.as_slice()?,
+                more: more.as_ref().map(BorrowedMore::words).transpose()?,
+            }),
+        })
+    }
+}
+
+impl BorrowedMore<'_> {
+    fn words(&self) -> PyResult<More<'_>> {
+        let (keys, arena) = (self.keys.as_slice()?, self.arena.as_slice()?);
+        let [rows, places, ranks] = &self.numbers;
+        Ok(More {
+            words: Vocabulary::new(keys, arena, self.directory.as_slice()?).map_err(raised)?,
+            rows: rows.as_slice()?,
+            places: places.as_slice()?,
+            ranks: ranks.as_slice()?,
+        })
+    }
+}
+
 impl Linear {
-    fn borrow<'py>(&self, py: Python<'py>) -> Borrowed<'py> {
-        let (values, starts, class_of) = match &self.weights {
-            Weights::Dense(values) => (values, None, None),
-            Weights::Sparse((starts, class_of, values)) => (values, Some(starts), Some(class_of)),
-        };
+    fn borrow<'py>(&'py self, py: Python<'py>) -> Borrowed<'py> {
         Borrowed {
             keys: self.keys.bind(py).readonly(),
             arena: self.arena.bind(py).readonly(),
             directory: self.directory.bind(py).readonly(),
-            floats: [&self.intercept, &self.default, &self.slope, &self.base, values]
+            floats: [&self.intercept, &self.default, &self.slope, &self.base]
                 .map(|array| array.bind(py).readonly()),
-            starts: starts.map(|array| array.bind(py).readonly()),
-            class_of: class_of.map(|array| array.bind(py).readonly()),
+            weights: self.weights.borrow(py),
             weighting: self
                 .weighting
                 .as_ref()
@@ -91,22 +163,14 @@ impl Linear {
     }
 
     fn model<'a>(&self, borrowed: &'a Borrowed<'_>) -> PyResult<score::Linear<'a>> {
-        let [intercept, default, slope, base, values] = &borrowed.floats;
-        let exceptions = match (&borrowed.starts, &borrowed.class_of) {
-            (Some(starts), Some(class_of)) => Exceptions::Sparse {
-                starts: starts.as_slice()?,
-                class_of: class_of.as_slice()?,
-                values: values.as_slice()?,
-            },
-            _ => Exceptions::Dense(values.as_slice()?),
-        };
+        let [intercept, default, slope, base] = &borrowed.floats;
         score::Linear::new(
             Self::vocabulary(borrowed)?,
             intercept.as_slice()?,
             default.as_slice()?,
             slope.as_slice()?,
             base.as_slice()?,
-            exceptions,
+            borrowed.weights.exceptions()?,
             self.unknown,
             self.presence,
             self.replaces,
@@ -168,6 +232,45 @@ impl Linear {
         Ok(linear)
     }
 
+    /// The same with other weights: those of a table, less something common to all of its rows, and of words
+    /// beyond the vocabulary. Costs as much as there are of these.
+    #[pyo3(signature = (intercept, default, table, less, more=None))]
+    fn changed(
+        &self,
+        py: Python<'_>,
+        intercept: Py<PyArray1<f64>>,
+        default: Py<PyArray1<f64>>,
+        table: Py<Table>,
+        less: Py<PyArray1<f64>>,
+        more: Option<MoreArrays>,
+    ) -> PyResult<Self> {
+        let linear = Self {
+            analyser: self.analyser.clone(),
+            keys: self.keys.clone_ref(py),
+            arena: self.arena.clone_ref(py),
+            directory: self.directory.clone_ref(py),
+            intercept,
+            default,
+            slope: self.slope.clone_ref(py),
+            base: self.base.clone_ref(py),
+            weights: Weights::Changed { table, less, more },
+            unknown: self.unknown,
+            presence: self.presence,
+            replaces: false,
+            weighting: self
+                .weighting
+                .as_ref()
+                .map(|(tf, scale, unit, blocks)| (*tf, scale.clone_ref(py), *unit, *blocks)),
+        };
+        let borrowed = linear.borrow(py);
+        linear.model(&borrowed)?; // whose own words were checked
+        if let BorrowedWeights::Changed(_, _, Some(more)) = &borrowed.weights {
+            more.words()?.words.checked().map_err(raised)?;
+        }
+        drop(borrowed);
+        Ok(linear)
+    }
+
     /// Scores (N, K), and the number of known and of all terms of each text (N, 2).
     fn score<'py>(&self, py: Python<'py>, texts: Texts, threads: usize) -> PyResult<Scores<'py>> {
         let texts = texts.get()?;
@@ -192,6 +295,14 @@ impl Linear {
         let (scores, evidence) =
             if held.len() < BRIEF { score() } else { py.detach(score) }.map_err(raised)?;
         Ok((scores, evidence[0]))
+    }
+
+    /// The number of each word of the vocabulary, −1 where it is not there; its index was checked before.
+    fn find<'py>(&self, py: Python<'py>, words: Vec<String>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let borrowed = self.borrow(py);
+        let vocabulary = Self::vocabulary(&borrowed)?;
+        let number = |word: &String| vocabulary.find_name(word).map_or(-1, i64::from);
+        Ok(PyArray1::from_vec(py, words.iter().map(number).collect()))
     }
 
     /// Compressed sparse rows: starts, word numbers, values; and unknown terms per text.

@@ -1,5 +1,6 @@
 //! `LineReader`: CSV, TSV, fastText lines and plain lines, batch by batch.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -34,7 +35,7 @@ impl LineReader {
     #[pyo3(signature = (path, kind, delimiter, quoting, header, batch_bytes = 4 << 20))]
     fn new(
         py: Python<'_>,
-        path: &str,
+        path: PathBuf,
         kind: &str,
         delimiter: Option<&str>,
         quoting: bool,
@@ -56,7 +57,7 @@ impl LineReader {
                 return Err(error("InputError", &format!("unknown kind of lines `{other}`"), None));
             }
         };
-        let reader = py.detach(|| Reader::open(path, kind)).map_err(reading)?;
+        let reader = py.detach(|| Reader::open(&path, kind)).map_err(reading)?;
         let bytes_read = reader.bytes_read();
         let labelled = Mutex::new(Columns::default());
         Ok(Self { reader: Mutex::new(reader), bytes_read, batch_bytes: batch_bytes.max(1), labelled, kind })

@@ -1,4 +1,4 @@
-//! `layout`: where the tensors of a model file lie.
+//! `layout`: where the tensors of a model file lie; `xxh64`: their checksums.
 
 use std::collections::HashMap;
 
@@ -17,4 +17,11 @@ pub fn layout(file: PyReadonlyArray1<'_, u8>) -> PyResult<(HashMap<String, Strin
         tensors::layout(file.as_slice()?).map_err(|problem| error("ModelFileError", &problem, None))?;
     let places = places.into_iter().map(|at| (at.name, at.dtype, at.shape, at.start, at.end));
     Ok((metadata, places.collect()))
+}
+
+/// XXH64 of some bytes, seed 0.
+#[pyfunction]
+pub fn xxh64(py: Python<'_>, content: PyReadonlyArray1<'_, u8>) -> PyResult<u64> {
+    let content = content.as_slice()?;
+    Ok(py.detach(|| tensors::xxh64(content)))
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Unpack
 
 from textodds.cli.commands import argument, command
@@ -12,6 +13,7 @@ from textodds.cli.options import (
     paths_of,
     reading_options,
     running_options,
+    textbook_option,
     top_option,
 )
 from textodds.cli.output import as_json, counted, echo, one_line, say, shortened, table
@@ -23,6 +25,7 @@ class AuditOptions(Reading):
     """How data is read, and what learns from it."""
 
     learner: str | None
+    textbook: bool
 
 
 @command(
@@ -34,6 +37,7 @@ class AuditOptions(Reading):
 @top_option(20, "Rows to show, the most suspicious first.")
 @reading_options(labelled=True, weighted=True)
 @learner_option("multinomial:alpha=auto")
+@textbook_option()
 @running_options(json="One JSON object a line for each suspect: row, label, suggested, p_label, text.")
 def audit(
     data: tuple[str, ...],
@@ -53,8 +57,7 @@ def audit(
         found = audited(paths, most=top, threads=threads, observer=observer, **options)
     if as_json_:
         for suspect in found.suspects:
-            names = ("row", "label", "suggested", "p_label", "p_suggested", "text")
-            echo(as_json({name: getattr(suspect, name) for name in names}))
+            echo(as_json(asdict(suspect)))
         return
     N = len(found.left_out.truth)
     say(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
 import traceback
@@ -15,6 +16,7 @@ import click
 
 import textodds
 from textodds.cli.output import echo, harmless, shown_warnings, styled
+from textodds.cli.overwrite import Paths, must_not_overwrite, themselves
 from textodds.errors import InputError, TextoddsError, suggestion
 
 PROGRAM = "textodds"
@@ -27,19 +29,31 @@ Section = tuple[str, Callable[[], Iterable[tuple[str, str]]]]
 
 
 class Option(click.Option):
-    """An option that stands in a section of the help."""
+    """An option that stands in a section of the help.
 
-    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+    ``reads`` gives the files that its value names to be read; ``writes`` is what is written to the file
+    that it names, which may be one of those that the parameters ``may_replace`` name.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        section: str = "Options",
+        reads: Paths | None = None,
+        writes: str | None = None,
+        may_replace: Sequence[str] = (),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.section = section
+        self.section, self.reads, self.writes, self.may_replace = section, reads, writes, may_replace
 
 
 class Argument(click.Argument):
-    """An argument that the help says something about."""
+    """An argument that the help says something about; it names files to be read, unless it is ``literal``."""
 
-    def __init__(self, *args: Any, about: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, about: str, literal: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.about = about
+        self.about, self.reads = about, None if literal else themselves
 
 
 class Command(click.Command):
@@ -50,6 +64,11 @@ class Command(click.Command):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.examples, self.section = examples, section
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless it would write over what it is given to read."""
+        must_not_overwrite(self.params, ctx.params)
+        return super().invoke(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What the command does, then how it is called, as it would be typed."""
@@ -143,6 +162,7 @@ COMMANDS = {
     "sample": "Draw texts or rows from a model.",
     "diff": "Show how two models differ.",
     "serve": "Answer and learn over HTTP, with a page to try it on.",
+    "journal": "Check, export or repair the corrections of a service.",
     "export": "Write a model for other programs.",
     "plot": "Draw Gaussian classifiers of columns of numbers.",
     "demo": "See all of it work on a few hundred messages.",
@@ -184,6 +204,7 @@ def commands() -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Exit status of a command: 0 done, 1 the answer is no, 2 could not be done, 3 a bug, 130 stopped."""
+    _fill_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a label in an alphabet that the terminal lacks is no failure
             stream.reconfigure(errors="backslashreplace")
@@ -216,6 +237,28 @@ def main(argv: list[str] | None = None) -> int:
             "please report it, with the command and the lines above",
         )
         return BUG
+
+
+class _Closed(io.TextIOBase):
+    """In the place of a stdout that is closed: what is written to it is an error."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "stdout")
+
+
+def _fill_closed_streams() -> None:
+    """Put something in the place of streams that whoever called has closed.
+
+    Their numbers must be taken: the next file to be opened would have one, and be read as stdin.
+    """
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    nothing = io.TextIOWrapper(io.BytesIO())
+    sys.stdin, sys.stderr = sys.stdin or nothing, sys.stderr or nothing
+    sys.stdout = sys.stdout or _Closed()
 
 
 def _run(argv: list[str]) -> int:

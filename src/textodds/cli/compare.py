@@ -19,8 +19,10 @@ from textodds.cli.options import (
     paths_of,
     reading_options,
     running_options,
+    textbook_option,
 )
 from textodds.cli.output import faint, one_line, say, show, size, strong, table
+from textodds.cli.overwrite import themselves
 from textodds.cli.progress import progress
 from textodds.errors import InputError
 from textodds.learn.registry import names_of
@@ -71,6 +73,7 @@ class CompareOptions(Reading):
     repeats: int
     budget: float | None
     columns: dict[str, str] | None
+    textbook: bool
     threads: int | None
 
 
@@ -86,10 +89,11 @@ class CompareOptions(Reading):
 @argument(
     "data", "Files, patterns, a folder with a sub-folder per class, a database, or - for stdin.", nargs=-1
 )
-@option("Output", "--html", metavar="FILE", help="Write all of it to one page, with pictures.")
-@option("Output", "--keep", metavar="FILE", help=KEEP)
+@option("Output", "--html", metavar="FILE", writes="page", help="Write all of it to one page, with pictures.")
+@option("Output", "--keep", metavar="FILE", writes="file of measurements", help=KEEP)
 @option(COMPARED, "--models", metavar="NAME,…", help=MODELS)
-@option(COMPARED, "--test", metavar="DATA", help=TEST)
+@textbook_option(COMPARED)
+@option(COMPARED, "--test", metavar="DATA", reads=themselves, help=TEST)
 @option(COMPARED, "--held-out", type=SHARE, metavar="SHARE", help=HELD_OUT)
 @option(COMPARED, "--seed", type=Value(int, "a whole number"), default=0, metavar="SEED", help=SEED)
 @option(CURVES, "--sizes", type=SIZES, metavar="N,…", help=SIZES_HELP)
@@ -121,7 +125,7 @@ def compare(
     if no_curves and (options["sizes"] is not None or options["budget"] is not None):
         raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
     if html is not None:
-        model_files.must_be_writable(Path(html), [*data, *([test] if test else [])], option="--html")
+        model_files.must_be_writable(Path(html), option="--html")
         from textodds.study.report.page import require_page
 
         require_page()

@@ -196,6 +196,11 @@ def _held_out(model: Model) -> HeldOut:
     """What the model said of documents that it had not learned."""
     held_out: HeldOut | None = model.held_out
     if held_out is None:
+        if model.info.get("earlier"):
+            raise Unsupported(
+                "the model has changed since its calibration, and has no documents to calibrate it on again",
+                hint="train it again, and keep its documents: then promises follow what it learns",
+            )
         raise Unsupported(
             "the model does not know how it does on texts that it has not learned, so can promise nothing",
             hint="train it again, with at least 100 texts",

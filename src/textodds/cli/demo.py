@@ -11,13 +11,13 @@ from pathlib import Path
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
-from textodds.errors import BadFile
+from textodds.errors import BadFile, InputError
 from textodds.model.base import Prediction
 from textodds.model.explain import Explanation
 from textodds.model.text_model import TextModel
 from textodds.training.train import train
 
-LEARNED, HELD_OUT = "messages.csv", "new_messages.csv"
+LEARNED, HELD_OUT, MODEL = "messages.csv", "new_messages.csv", "mail.textodds"
 
 # What they are, and what they say. The last is spam that keeps its voice down.
 MESSAGES = (
@@ -42,7 +42,7 @@ def demo(keep: str | None) -> None:
     data = messages_folder()
     kept = None if keep is None else _folder(Path(keep))
     started = time.perf_counter()
-    model = train(data / LEARNED)
+    model = train(data / LEARNED, learner="multinomial")
     assert isinstance(model, TextModel)
     seconds = time.perf_counter() - started
     for lines in (_trained(model, seconds), _measured(model, data), _answered(model), _corrected(model)):
@@ -52,7 +52,7 @@ def demo(keep: str | None) -> None:
     if kept is not None:
         for name in (LEARNED, HELD_OUT):
             shutil.copyfile(data / name, kept / name)
-        model_files.write(model, kept / "mail.textodds")
+        model_files.write(model, kept / MODEL)
     for line in _next(kept):
         echo(line)
 
@@ -70,7 +70,17 @@ def messages_folder() -> Path:
 def _folder(path: Path) -> Path:
     """The folder, made if need be, before any work is done for it."""
     path.mkdir(parents=True, exist_ok=True)
-    model_files.must_be_writable(path / "mail.textodds")
+    there = [name for name in (LEARNED, HELD_OUT, MODEL) if (path / name).exists()]
+    data = messages_folder()
+    is_ours = all((path / name).is_file() for name in (LEARNED, HELD_OUT)) and all(
+        (path / name).read_bytes() == (data / name).read_bytes() for name in (LEARNED, HELD_OUT)
+    )
+    if there and not is_ours:
+        raise InputError(
+            f"`{path / there[0]}` would be replaced, which is not of this demonstration",
+            hint="name an empty folder with `--keep`",
+        )
+    model_files.must_be_writable(path / MODEL)
     return path
 
 
@@ -146,7 +156,7 @@ def _next(kept: Path | None) -> Iterator[str]:
         yield "   textodds train YOUR.csv            a file with columns text and label makes a model"
         yield "   textodds --help                    all commands"
         return
-    model, held_out = shlex.quote(str(kept / "mail.textodds")), shlex.quote(str(kept / HELD_OUT))
+    model, held_out = shlex.quote(str(kept / MODEL)), shlex.quote(str(kept / HELD_OUT))
     yield f'   textodds predict {model} --say "a message of your own"'
     yield f"   textodds evaluate {model} {held_out}"
     yield f"   textodds inspect {model}"

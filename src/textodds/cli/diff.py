@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Unpack
 
 from textodds.cli.commands import argument, command
-from textodds.cli.options import Reading, paths_of, reading_of, reading_options, running_options, top_option
+from textodds.cli.options import (
+    Reading,
+    paths_of,
+    reading_of,
+    reading_options,
+    refuse_reading,
+    running_options,
+    top_option,
+)
 from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
 from textodds.cli.summaries import CLASSES, smaller_classes
 from textodds.model.file import load
@@ -44,6 +52,8 @@ def diff(
     """
     from textodds.study.diff import diff as compare_models
 
+    if not data:
+        refuse_reading("there is none")
     models = load(first, threads=threads), load(second, threads=threads)
     given = paths_of(data, None) if data else None
     difference = compare_models(*models, given, top=top, **reading_of(options))

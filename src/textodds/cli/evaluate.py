@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -20,8 +20,8 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
+from textodds.data.written_file import replacing
 from textodds.errors import InputError
-from textodds.model.container import replacing
 from textodds.model.file import load
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ PAGE = "Write a page with pictures: confusions, classes, calibration, words and 
 @model_argument()
 @argument("data", "Labelled data: files, patterns, a folder, a database, or - for stdin.", nargs=-1)
 @option("Verdict", "--fail-under", type=SHARE, metavar="ACCURACY", help=FAIL_UNDER)
-@option("Report", "--report", metavar="FILE.html", help=PAGE)
+@option("Report", "--report", metavar="FILE.html", writes="report", help=PAGE)
 @loss_options()
 @reading_options(labelled=True)
 @running_options(json="Print the measures as one JSON object.")
@@ -72,13 +72,14 @@ def evaluate(
     """
     from textodds.judge.decisions import DecisionCosts
 
-    page = None if report is None else _checked_page(Path(report), model, data)
+    page = None if report is None else _checked_page(Path(report))
     measured = load(model, threads=threads)
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)
     with watched(source, "measuring", quiet=quiet, classes=len(measured.classes_)) as batches:
         evaluation, gathered = _measured(measured, batches, costs, for_page=page is not None)
+    _must_know_a_label(evaluation, measured)
     if page is not None and gathered is not None:
         _write_page(page, measured, evaluation, gathered, Path(model), source.description)
     cost = None if costs is None else costs.mean_loss()
@@ -107,7 +108,21 @@ def _measured(
     return evaluate(scored_batches(model, batches, costs), model.classes_), None
 
 
-def _checked_page(path: Path, model: str, data: Sequence[str]) -> Path:
+def _must_know_a_label(evaluation: Evaluation, model: Model) -> None:
+    """Fail where every label is unknown to the model: then nothing is measured."""
+    unknown = evaluation.unknown_labels
+    if not unknown or sum(unknown.values()) < evaluation.n:
+        return
+    both = (sorted(unknown)[:5], model.classes_[:5])
+    theirs, ours = (", ".join(f"`{name}`" for name in names) for names in both)
+    raise InputError(
+        f"none of the {evaluation.n:,} rows has a label that the model knows: they have {theirs}, "
+        f"it has {ours}",
+        hint="name the column of the labels with `--label COLUMN`; or is this the data of another model?",
+    )
+
+
+def _checked_page(path: Path) -> Path:
     """The path of a report; fails now, rather than after the work, where none can be drawn or written."""
     from textodds.study.report.page import require_page
 
@@ -117,11 +132,6 @@ def _checked_page(path: Path, model: str, data: Sequence[str]) -> Path:
             f"the report must be an .html file, got `{path}`", hint="name it `*.html`, for a browser"
         )
     model_files.must_be_writable(path, option="--report")
-    if model_files.is_among(path, (model, *data)):
-        raise InputError(
-            f"the report would replace `{path}`, which it is made of",
-            hint="name another file with `--report`",
-        )
     return path
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import model_argument, said, top_option
 from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
 from textodds.data.files import STDIN
+from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
@@ -33,14 +33,16 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
     ],
 )
 @model_argument()
-@argument("text", "The text, or for a table a row as JSON; - reads it from stdin.")
+@argument("text", "The text, or for a table a row as JSON; - reads it from stdin.", literal=True)
 @option("What to explain", "--label", metavar="LABEL", help="This class instead of the answer.")
 @option(
     "What to explain", "--why-not", metavar="RIVAL", help="Compare with this class instead of the runner-up."
 )
 @option("What to explain", "--others", is_flag=True, help="Compare with all other classes together.")
 @top_option(20, "Words that are listed; the others are one line.")
-@option("What to show", "--html", metavar="FILE", help="Write a page with the words highlighted.")
+@option(
+    "What to show", "--html", metavar="FILE", writes="page", help="Write a page with the words highlighted."
+)
 @option("What to show", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
 def explain(
     model: str,
@@ -73,7 +75,8 @@ def explain(
     explanation = opened.explain(given, label, OTHERS if others else why_not)
     flip = explanation.flip()
     if html is not None:
-        Path(html).write_text(page(explanation), encoding="utf-8")
+        with replacing(html) as temporary:
+            temporary.write_text(page(explanation), encoding="utf-8")
     about = {**explanation.as_dict(), "flip": None if flip is None else asdict(flip)}
     show(about, _text_lines(explanation, given, flip, top), json=as_json_)
     if html is not None:

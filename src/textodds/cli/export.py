@@ -7,7 +7,7 @@ from pathlib import Path
 from textodds.cli import model_files
 from textodds.cli.commands import command, option
 from textodds.cli.options import model_argument, running_options
-from textodds.cli.output import as_json, counted, echo, say, size
+from textodds.cli.output import counted, size, tell
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx
 from textodds.model.file import load
@@ -19,7 +19,7 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 
 @command("export", examples=["textodds export mail.textodds -o mail.onnx"])
 @model_argument()
-@option("Output", "-o", "--output", required=True, metavar="FILE.onnx", help=OUTPUT)
+@option("Output", "-o", "--output", required=True, metavar="FILE.onnx", writes="ONNX file", help=OUTPUT)
 @running_options(json="Print what was written as one JSON object.", threads=False)
 def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     """Write a model for other programs.
@@ -34,17 +34,13 @@ def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     if not isinstance(opened, TextModel):
         raise Unsupported("models of tables are not exported", hint="models of texts are")
     model_files.must_be_writable(path)
-    if path.exists() and path.samefile(model):
-        raise InputError(f"`{path}` would replace the model itself", hint="name another file with `-o`")
     to_onnx(opened, path)
     written, words = path.stat().st_size, len(opened.vocabulary)
-    if as_json_:
-        file = {"model": model, "output": str(path), "format": "onnx", "bytes": written}
-        echo(as_json({**file, "classes": opened.classes_, "words": words}))
-        return
+    file = {"model": model, "output": str(path), "format": "onnx", "bytes": written}
+    about = {**file, "classes": opened.classes_, "words": words}
     classes = counted(len(opened.classes_), "class")
     span = f"from counts of {counted(words, 'word')} to probabilities of {classes}"
-    say(f"wrote {path}: {span}, {size(written)}", quiet=quiet)
+    tell(about, [f"wrote {path}: {span}, {size(written)}"], json=as_json_, quiet=quiet)
 
 
 def _must_be_onnx(path: Path, model: str) -> None:

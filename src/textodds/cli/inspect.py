@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SECTION = "What to show"
 CLASS = f"Words of this class only; may be repeated. Otherwise of all, or of the {CLASSES} largest."
 WORD = "This word, class by class; may be repeated."
+CHECK = (
+    "Read all of the file, and compare it with the checksums written with it; exit status 2 if it is damaged."
+)
 BETWEEN = (
     "The words that decide between two classes, with their odds ratios; of a model of counts also those "
     "that separate them most surely, with 95 % intervals."
@@ -37,6 +40,7 @@ BETWEEN = (
         "textodds inspect mail.textodds --class spam --top 30",
         "textodds inspect mail.textodds --word free --word invoice",
         "textodds inspect mail.textodds --between spam ham --top 20",
+        "textodds inspect mail.textodds --check",
     ],
 )
 @model_argument()
@@ -44,6 +48,7 @@ BETWEEN = (
 @option(SECTION, "--class", "labels", multiple=True, metavar="LABEL", help=CLASS)
 @option(SECTION, "--word", "words", multiple=True, metavar="WORD", help=WORD)
 @option(SECTION, "--between", nargs=2, metavar="LABEL RIVAL", help=BETWEEN)
+@option("Running", "--check", is_flag=True, help=CHECK)
 @option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
 def inspect(
     model: str,
@@ -51,6 +56,7 @@ def inspect(
     labels: tuple[str, ...],
     words: tuple[str, ...],
     between: tuple[str, str] | None,
+    check: bool,
     as_json_: bool,
 ) -> None:
     """Show what a model has learned.
@@ -58,9 +64,9 @@ def inspect(
     Its classes, recipe, file and measured quality, and the words that speak most for each class, by
     their log-odds against the other classes.
     """
-    opened = load(model)
+    opened = load(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
-    file["format"] = opened.file_format
+    file |= {"format": opened.file_format, "checksums": opened.has_checksums, "checked": check}
     if not isinstance(opened, TextModel):
         if labels or words or between:
             raise Unsupported(
@@ -79,9 +85,12 @@ def _about_table(model: TableModel) -> dict[str, Any]:
     return {
         "documents": model.tally.n_documents,
         "columns": len(model.schema.used),
-        "recipe": model.recipe.as_dict(),
+        "keeps_documents": model.has_documents,
+        "earlier_calibration": model.info.get("earlier") is True,
+        "recipe": model.recipe_as_dict(),
         "source": model.info.get("source"),
         "quality": model.info.get("quality"),
+        "uncalibrated": model.info.get("uncalibrated"),
         "typical": model.typical is not None,
         "classes": model.class_documents,
     }
@@ -97,6 +106,8 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
 
     return {
         "counts": has_counts,
+        "keeps_documents": model.has_documents,
+        "earlier_calibration": model.info.get("earlier") is True,
         "documents": known("documents", (int, float)),
         "words": len(model.vocabulary),
         "words_counted": len(model.tally.vocabulary) if has_counts else None,
@@ -104,18 +115,18 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
         "source": known("source", str),
         "rejected": known("rejected", int),
         "fingerprint": known("fingerprint", str),
-        **{name: model.info.get(name) for name in ("quality", "fit", "chosen", "left_out")},
+        **{name: model.info.get(name) for name in ("quality", "fit", "chosen", "left_out", "uncalibrated")},
     }
 
 
 def _words(model: TextModel, top: int, labels: tuple[str, ...], words: tuple[str, ...]) -> dict[str, Any]:
     """The classes with their documents, the words that speak for them, and the words asked for."""
     documents: dict[str, float | None] = dict.fromkeys(model.classes_)
-    if model.has_counts or "class_documents" in model.info:
+    if model.has_counts or model.has_documents or "class_documents" in model.info:
         documents.update(model.class_documents)
     top_words = {
-        label: [{"word": word, "log_odds": odds} for word, odds in model.top_words(label, top)]
-        for label in labels or sorted(largest(documents))
+        label: [{"word": word, "log_odds": odds} for word, odds in best]
+        for label, best in model.words.top_of(labels or sorted(largest(documents)), top).items()
     }
     asked = [model.words.weights(word) for word in words]
     return {"classes": documents, "top_words": top_words, "asked": asked}

@@ -18,7 +18,7 @@ from textodds.cli.options import (
     say_option,
     source_for,
 )
-from textodds.cli.output import as_json, counted, echo, say
+from textodds.cli.output import counted, tell
 from textodds.cli.progress import watched
 from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.base import IdFilter
@@ -57,7 +57,9 @@ def _options(verb: str) -> Callable[[F], F]:
         option("Texts", "--label-is", metavar="LABEL", help="The label of the texts given with `--say`."),
         option("Texts", "--document-id", "document_ids", multiple=True, metavar="ID", help=said_id),
         option("Data", "--id", "id_column", metavar="COLUMN", help=id_column),
-        option("Output", "-o", "--output", metavar="OTHER", help=output),
+        option(
+            "Output", "-o", "--output", metavar="OTHER", writes="model", may_replace=["model"], help=output
+        ),
         reading_options(labelled=True, weighted=True),
         running_options(json="Print what the model now rests on as JSON on stdout."),
     )
@@ -90,38 +92,42 @@ def forget(**options: Unpack[ChangeOptions]) -> None:
 
 def _change(sign: int, options: ChangeOptions) -> None:
     """Add (``sign`` 1) or take away (-1) the texts, and write the model whole or not at all."""
-    data, quiet = options["data"], options["quiet"]
     path = Path(options["model"] if options["output"] is None else options["output"])
-    changed: Any = load(options["model"], threads=options["threads"])
-    changed.must_be_counts()
-    _ = changed.tally  # a model without counts is told of before the data is read
-    id_filter = _id_filter(changed, sign, options)
-    if options["texts"] or options["label_is"] is not None:
-        tally = changed.count(id_filter.passing(_literal_batches(changed, options)))
-        model_files.must_be_writable(path)
-    else:
-        source = source_for(changed, data, options, labelled=True)
-        model_files.must_be_writable(path, data)
-        with watched(source, "learning" if sign > 0 else "forgetting", quiet=quiet) as batches:
-            tally = changed.count(id_filter.passing(batches))
-    is_changed = bool(id_filter.rows) or not id_filter.has_ids
-    had_quality = changed.info.get("quality") is not None
-    if is_changed:
-        changed.change(tally, sign)
-    if id_filter.has_ids:
-        changed.document_ids = id_filter.finish()
-    written = model_files.write(changed, path)
-    if options["as_json_"]:
-        about = {**model_files.plain(changed, path, written), "rows": id_filter.rows}
-        echo(as_json(about | ({"left_out": id_filter.left_out} if id_filter.has_ids else {})))
-        return
+    with model_files.changing(path, quiet=options["quiet"]) as must_be_unchanged:
+        changed: Any = load(options["model"], threads=options["threads"], check=True)
+        _ = changed.basis  # a model that has none is told of before the data is read
+        id_filter = _id_filter(changed, sign, options)
+        basis = _basis(changed, path, sign, id_filter, options)
+        is_changed = bool(id_filter.rows) or not id_filter.has_ids
+        had_quality = changed.info.get("quality") is not None
+        if is_changed:
+            changed.change(basis, sign)
+        if id_filter.has_ids:
+            changed.document_ids = id_filter.finish()
+        must_be_unchanged()
+        written = model_files.write(changed, path)
+    about = {**model_files.plain(changed, path, written), "rows": id_filter.rows}
+    about |= {"left_out": id_filter.left_out} if id_filter.has_ids else {}
+    verb = f"{'learned' if sign > 0 else 'forgot'} {counted(id_filter.rows, 'row')}"
+    lines = [f"{verb}: {path} now rests on {summaries.extent(changed)}"]
     if id_filter.left_out:
         why = "was learned before" if sign > 0 else "is not there"
-        say(f"left out {counted(id_filter.left_out, 'row')} whose id {why}", quiet=quiet)
-    verb = f"{'learned' if sign > 0 else 'forgot'} {counted(id_filter.rows, 'row')}"
-    say(f"{verb}: {path} now rests on {summaries.extent(changed)}", quiet=quiet)
+        lines.insert(0, f"left out {counted(id_filter.left_out, 'row')} whose id {why}")
     if is_changed and had_quality:
-        say("its measured quality was that of the model before, and is no longer kept", quiet=quiet)
+        lines.append("its measured quality was that of the model before, and is no longer kept")
+    tell(about, lines, json=options["as_json_"], quiet=options["quiet"])
+
+
+def _basis(model: Any, path: Path, sign: int, id_filter: IdFilter, options: ChangeOptions) -> Any:
+    """What the model would rest on had it learned just the texts that pass."""
+    if options["texts"] or options["label_is"] is not None:
+        batches = _literal_batches(model, options)
+        model_files.must_be_writable(path)
+        return model.basis_of(id_filter.passing(batches))
+    source = source_for(model, options["data"], options, labelled=True)
+    model_files.must_be_writable(path)
+    with watched(source, "learning" if sign > 0 else "forgetting", quiet=options["quiet"]) as batches:
+        return model.basis_of(id_filter.passing(batches))
 
 
 def _literal_batches(model: Any, options: ChangeOptions) -> Iterable[Any]:

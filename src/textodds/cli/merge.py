@@ -8,10 +8,12 @@ from typing import Any
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import running_options
-from textodds.cli.output import as_json, echo, say, size
+from textodds.cli.output import size, tell
+from textodds.cli.overwrite import themselves
 from textodds.errors import InputError
 from textodds.model.file import load
 
+OVER_ONE = {"writes": "model", "may_replace": ("models_", "subtract")}
 SUBTRACT = "Take this model's data away; may be repeated."
 
 
@@ -25,8 +27,8 @@ SUBTRACT = "Take this model's data away; may be repeated."
 @argument(
     "models_", "Model files, trained with the same options.", nargs=-1, required=True, metavar="MODEL..."
 )
-@option("Output", "-o", "--output", required=True, metavar="OUT", help="The model file to write.")
-@option("Models", "--subtract", multiple=True, metavar="MODEL", help=SUBTRACT)
+@option("Output", "-o", "--output", required=True, metavar="OUT", help="The model file to write.", **OVER_ONE)
+@option("Models", "--subtract", multiple=True, metavar="MODEL", reads=themselves, help=SUBTRACT)
 @running_options(json="Print what the model rests on as JSON on stdout.")
 def merge(
     models_: tuple[str, ...],
@@ -47,18 +49,18 @@ def merge(
         )
     path = Path(output)
     model_files.must_be_writable(path)
-    merged: Any = load(models_[0], threads=threads)
-    for name, sign in [*((name, 1) for name in models_[1:]), *((name, -1) for name in subtract)]:
-        merged = _combined(merged, name, sign, threads)
-    written = model_files.write(merged, path)
-    if as_json_:
-        echo(as_json(model_files.plain(merged, path, written)))
-        return
-    say(f"wrote {path}: {summaries.extent(merged)}, {size(written)}", quiet=quiet)
+    with model_files.changing(path, quiet=quiet) as must_be_unchanged:
+        merged: Any = load(models_[0], threads=threads, check=True)
+        for name, sign in [*((name, 1) for name in models_[1:]), *((name, -1) for name in subtract)]:
+            merged = _combined(merged, name, sign, threads)
+        must_be_unchanged()
+        written = model_files.write(merged, path)
+    said = f"wrote {path}: {summaries.extent(merged)}, {size(written)}"
+    tell(model_files.plain(merged, path, written), [said], json=as_json_, quiet=quiet)
 
 
 def _combined(merged: Any, name: str, sign: int, threads: int | None) -> Any:
-    other = load(name, threads=threads)
+    other = load(name, threads=threads, check=True)
     if other.kind != merged.kind:
         raise InputError(f"`{name}` cannot be merged: one is a model of texts, the other of tables")
     try:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from textodds.cli.output import say
 from textodds.data import files
-from textodds.errors import InputError, ModelFileError
+from textodds.data.compression import without_suffix
+from textodds.data.written_file import file_name
+from textodds.errors import ModelFileError
+from textodds.model import file_lock
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
@@ -27,32 +33,36 @@ def default_path(data: Iterable[str]) -> Path:
     if len(paths) != 1 or paths[0] == files.STDIN or any(mark in paths[0] for mark in "*?["):
         return Path(f"model{SUFFIX}")
     given = Path(paths[0])  # a link is called as it is, not as what it leads to
-    name = (given.resolve() if given.name in ("", "..") else given).name.removesuffix(".gz")
+    name = without_suffix((given.resolve() if given.name in ("", "..") else given).name)
     if files.format_of_name(name) or name.endswith((".txt", ".json")):
         name = Path(name).stem
-    return Path((name or "model") + SUFFIX)
+    return Path(file_name(name or "model", SUFFIX))
 
 
-def must_be_writable(path: Path, data: Iterable[str] = (), *, option: str = "-o") -> None:
-    """Fail now, rather than after the work, where a file cannot be written or would replace data."""
+def must_be_writable(path: Path, *, option: str = "-o") -> None:
+    """Fail now, rather than after the work, where a file cannot be written."""
     cannot, elsewhere = f"cannot write `{path}`", ELSEWHERE.format(option)
     if path.is_dir():
         raise ModelFileError(f"{cannot}: it is a folder", hint=f"name a file in it with `{option}`")
+    if path.exists() and not path.is_file():  # a device or a pipe, which is written to
+        if not os.access(path, os.W_OK):
+            raise ModelFileError(f"{cannot}: permission denied", hint=elsewhere)
+        return
     if not path.parent.is_dir():
         raise ModelFileError(f"{cannot}: there is no folder `{path.parent}`", hint=elsewhere)
     if not os.access(path.parent, os.W_OK):
         raise ModelFileError(f"{cannot}: permission denied in `{path.parent}`", hint=elsewhere)
-    if is_among(path, data):
-        what = {"--html": "page", "--report": "report"}.get(option, "model")
-        raise InputError(
-            f"the {what} would replace `{path}`, which is data", hint=f"name another file with `{option}`"
-        )
 
 
-def is_among(path: Path, data: Iterable[str]) -> bool:
-    """Whether a file is one of those that are read."""
-    given = [each for each in data if each != files.STDIN] if path.exists() else []
-    return any(path.samefile(found) for each in given for found in files.found(each))
+@contextmanager
+def changing(path: Path, *, quiet: bool) -> Iterator[Callable[[], None]]:
+    """The file at ``path`` is ours to read and to replace while this lasts, after others that change it.
+
+    What is given fails if something that takes no lock has changed it meanwhile.
+    """
+    waiting = partial(say, f"waiting: another process is changing {path}", quiet=quiet)
+    with file_lock.changing(path, waiting) as must_be_unchanged:
+        yield must_be_unchanged
 
 
 def write(model: Model, path: Path, *, counts: bool = True) -> int:

@@ -15,12 +15,14 @@ from click.core import ParameterSource
 
 from textodds.cli.commands import F, argument, option, together
 from textodds.cli.output import one_line
+from textodds.cli.overwrite import in_learner, in_query, themselves
 from textodds.data import READ_OPTIONS, Batch, Source, read
 from textodds.data.files import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
 from textodds.model.text_model import TextModel
+from textodds.stats.tally import MOST_THREADS
 from textodds.text import Selection, TextSettings, Weighting
 
 if TYPE_CHECKING:
@@ -119,6 +121,7 @@ def in_bytes(text: str) -> int:
 
 PRIOR = Value(partial(prior, mark=","), "`data`, `uniform`, or every class once: `spam=0.02,ham=0.98`")
 COUNT = number(int, "a whole number above 0", lambda n: n > 0)
+THREADS = number(int, f"a whole number from 1 to {MOST_THREADS:,}", lambda n: 1 <= n <= MOST_THREADS)
 SHARE = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 TIME = Value(in_seconds, "a time such as 60s, 2min or 0")
 
@@ -148,25 +151,23 @@ def switch_off(section: str, name: str, about: str) -> Callable[[F], F]:
 
 def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], F]:
     """The options for reading data."""
+    text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
+    query = "Read this query to the database DATA, or to DuckDB."
     rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
     return together(
-        text_option(),
+        option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
         *([label_option()] if labelled else []),
         *([weight] if weighted else []),
         format_option(FORMATS),
-        option("Data", "--query", metavar="SQL", help="Read this query to the database DATA, or to DuckDB."),
+        option("Data", "--query", metavar="SQL", reads=in_query, help=query),
         switch_off("Data", "quoting", 'In CSV and TSV, " is an ordinary character.'),
         switch_off("Data", "header", "CSV and TSV have no header; columns are 1, 2, …"),
         bad_rows_option(),
-        option("Data", "--rejects", "rejects_path", metavar="FILE", help=rejects),
+        option(
+            "Data", "--rejects", "rejects_path", metavar="FILE", writes="file of rejected rows", help=rejects
+        ),
     )
-
-
-def text_option() -> Callable[[F], F]:
-    """``--text``, which may be given several times."""
-    about = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
-    return option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=about)
 
 
 def _one_or_several(
@@ -225,14 +226,14 @@ def source_for(model: Model, data: Sequence[str], options: Reading, *, labelled:
         raise
 
 
-def refuse_reading() -> None:
-    """Fail for an option that is about data where the texts stand on the command line."""
+def refuse_reading(instead: str = "the text is given with `--say`") -> None:
+    """Fail for an option that is about data where there is none: the texts stand on the command line."""
     context = click.get_current_context()
     for each in context.command.params:
         given = each.name and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
         if given and each.name in READ_OPTIONS:
             raise InputError(
-                f"`{max(each.opts, key=len)}` is about data, but the text is given with `--say`",
+                f"`{max(each.opts, key=len)}` is about data, but {instead}",
                 hint="leave out one of the two",
             )
 
@@ -255,7 +256,12 @@ IN_PYTHON = ("descent", "calibrate", "count_unknown", "fields")
 def learner_option(default: str) -> Callable[[F], F]:
     """``--learner``, as `textodds.learn.recipe` reads it."""
     about = f"Such as softmax or softmax:C=10:ngrams=1-2; see below.  [default: {default}]"
-    return option("Learner", "--learner", metavar="NAME", help=about)
+    return option("Learner", "--learner", metavar="NAME", reads=in_learner, help=about)
+
+
+def textbook_option(group: str = "Learner") -> Callable[[F], F]:
+    """``--textbook``."""
+    return option(group, "--textbook", is_flag=True, help="Choose and calibrate nothing: alpha is 1.")
 
 
 def learners_and_settings() -> Iterator[tuple[str, str]]:
@@ -326,7 +332,7 @@ def running_options(*, json: str, threads: bool = True, quiet: bool = True) -> C
     several = "Threads to use.  [default: TEXTODDS_THREADS, or one per core]"
     silent = option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
     return together(
-        *([option("Running", "--threads", type=COUNT, metavar="N", help=several)] if threads else []),
+        *([option("Running", "--threads", type=THREADS, metavar="N", help=several)] if threads else []),
         option("Running", "--json", "as_json_", is_flag=True, help=json),
         *([silent] if quiet else []),
     )
@@ -352,18 +358,20 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     kinds = "number, gaussian, bins, category, text, ignore.  [default: by type]"
     value = Value(columns, "`age=number,city=category,id=ignore`")
     named = option("Data", "--columns", type=value, metavar="NAME=WHAT,…", help=kinds)
-    model = option("Data", "--like", metavar="MODEL", help="Take the columns of a table as this model did.")
+    again = "Choose again as for this model, by DATA or its documents; of tables: its columns."
+    model = option("Data", "--like", metavar="MODEL", reads=themselves, help=again)
     return together(named, *([model] if like else []))
 
 
 def said(model: Model, text: str) -> Any:
     """What stands on the command line, as a model reads it: a text or, of several columns, a JSON object."""
-    names = (
-        model.recipe.settings.fields
-        if isinstance(model, TextModel)
-        else [column.name for column in model.schema.used]
-    )
-    is_text = isinstance(model, TextModel)
+    names: Sequence[str]
+    if isinstance(model, TextModel):
+        names = model.recipe.settings.fields
+        problem = f"the model reads the columns {', '.join(names)}, and `{one_line(text)}` came without them"
+    else:
+        names = [column.name for column in model.schema.used]
+        problem = f"`{one_line(text)}` is no row of a table"
     if not names:
         return text
     try:
@@ -371,10 +379,5 @@ def said(model: Model, text: str) -> Any:
     except json.JSONDecodeError:
         row = None
     if not isinstance(row, dict):
-        raise InputError(
-            f"the model reads the columns {', '.join(names)}, and `{one_line(text)}` came without them"
-            if is_text
-            else f"`{one_line(text)}` is no row of a table",
-            hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'",
-        )
+        raise InputError(problem, hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'")
     return model.row_of(row)

@@ -77,6 +77,15 @@ def show(plain: Any, lines: Iterable[str], *, json: bool) -> None:
         echo(line)
 
 
+def tell(plain: Any, lines: Iterable[str], *, json: bool, quiet: bool) -> None:
+    """Print plain data as one line of JSON, or say its ``lines``, unless nobody wants to hear them."""
+    if json:
+        echo(as_json(plain))
+        return
+    for line in lines:
+        say(line, quiet=quiet)
+
+
 def without_nan(value: Any) -> Any:
     """Plain data in which what is not a number is None."""
     if isinstance(value, float):

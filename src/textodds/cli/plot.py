@@ -22,7 +22,7 @@ from textodds.cli.options import (
     reading_of,
     running_options,
 )
-from textodds.cli.output import as_json, counted, echo, faint, one_line, say, size, strong, table
+from textodds.cli.output import counted, faint, one_line, say, size, strong, table, tell
 from textodds.cli.progress import watched
 from textodds.data import Column, Schema, read
 from textodds.errors import InputError, NoData, suggestion
@@ -73,7 +73,7 @@ def _picture_options(picture: str, *columns: Callable[[F], F]) -> Callable[[F], 
     output = f"*.svg or *.png; otherwise DATA-{picture}.svg in this folder."
     return together(
         argument("data", "Files or patterns of tables, a database, or - for stdin.", nargs=-1),
-        option("Output", "-o", "--output", metavar="FILE", help=output),
+        option("Output", "-o", "--output", metavar="FILE", writes="picture", help=output),
         label_option(),
         format_option(FORMATS),
         bad_rows_option(),
@@ -283,10 +283,7 @@ def _finish(
     """Write the picture, and say what is in it."""
     picture.save(path)
     written = path.stat().st_size
-    if options["as_json_"]:
-        about = {"picture": str(path), "bytes": written, **picture.about, "notes": list(picture.notes)}
-        echo(as_json(about))
-        return
+    about = {"picture": str(path), "bytes": written, **picture.about, "notes": list(picture.notes)}
     drawn = f"{counted(picture.about['rows'], 'row')} of {where}"
     lines = [
         f"fitted {strong(drawn)} in {counted(len(picture.about['classes']), 'class')}",
@@ -297,4 +294,4 @@ def _finish(
         "",
         f"wrote {strong(str(path))}: {size(written)}",
     ]
-    say("\n".join(lines), quiet=options["quiet"])
+    tell(about, lines, json=options["as_json_"], quiet=options["quiet"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack
@@ -36,7 +35,6 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.model.file import load
 
 if TYPE_CHECKING:
-    from textodds.judge.novelty import Familiarity
     from textodds.model.file import Model
 
 PROBA = "Give the probability of every class, the most probable first."
@@ -114,16 +112,15 @@ def predict(
 def _write(model: Model, batches: Iterable[Any], decide: Answers | None, options: PredictOptions) -> None:
     """Write the answers, and see to it that they arrive before the next batch is waited for."""
     for batch in portions(batches, len(model.classes_)):
-        lines = _lines(model, batch, decide, proba=options["proba"], is_json=options["as_json_"])
-        if options["familiarity"]:
-            lines = _with_familiarity(lines, model.familiarity_of(batch), is_json=options["as_json_"])
+        lines = _lines(model, batch, decide, options)
         while piece := "".join(itertools.islice(lines, PIECE)):
             sys.stdout.write(piece)
         sys.stdout.flush()
 
 
-def _lines(model: Model, batch: Any, decide: Answers | None, *, proba: bool, is_json: bool) -> Iterator[str]:
+def _lines(model: Model, batch: Any, decide: Answers | None, options: PredictOptions) -> Iterator[str]:
     """The lines of a batch: of the most probable class, or of what is decided."""
+    familiar = model.familiarity_of(batch) if options["familiarity"] else []
     # Not `model.score`, which loads pyarrow for texts that are not a list.
     scores, evidence = model.score_batch(batch)
     names = [one_line(name) for name in model.classes_]
@@ -138,29 +135,22 @@ def _lines(model: Model, batch: Any, decide: Answers | None, *, proba: bool, is_
         log_posterior = log_softmax(scores)
         p, answers = np.exp(log_posterior), decide(log_posterior)
         best = p.argmax(axis=1)
-    if is_json:
+    if options["as_json_"]:
         known = evidence[:, 0].tolist()
-        for row, k, n, (_, _, fields) in zip(p, best.tolist(), known, answers, strict=True):
+        for i, (row, k, n, (_, _, fields)) in enumerate(zip(p, best.tolist(), known, answers, strict=True)):
             about = {"label": model.classes_[k], "probability": float(row[k]), "evidence": n, **fields}
-            if proba:
+            if options["proba"]:
                 about["probabilities"] = dict(zip(model.classes_, row.tolist(), strict=True))
+            if familiar:
+                about |= {name: getattr(familiar[i], name) for name in ("log_density", "surprise", "p_value")}
             yield as_json(about) + "\n"
-    elif proba:
-        for row, (first, _, _) in zip(p, answers, strict=True):
+        return
+    ends = [f"\t{each.p_value:.4f}\n" for each in familiar] if familiar else ["\n"] * len(p)
+    if options["proba"]:
+        for row, (first, _, _), end in zip(p, answers, ends, strict=True):
             order = np.argsort(-row, kind="stable").tolist()
             pairs = [f"{names[k]}\t{row[k]:.4f}" for k in order]
-            yield "\t".join(pairs if decide is None else [first, *pairs]) + "\n"
+            yield "\t".join(pairs if decide is None else [first, *pairs]) + end
     else:
-        for first, share, _ in answers:
-            yield f"{first}\t{share:.4f}\n"
-
-
-def _with_familiarity(
-    lines: Iterable[str], familiarities: list[Familiarity], *, is_json: bool
-) -> Iterator[str]:
-    for line, familiarity in zip(lines, familiarities, strict=True):
-        if is_json:
-            more = {name: getattr(familiarity, name) for name in ("log_density", "surprise", "p_value")}
-            yield as_json({**json.loads(line), **more}) + "\n"
-        else:
-            yield f"{line[:-1]}\t{familiarity.p_value:.4f}\n"
+        for (first, share, _), end in zip(answers, ends, strict=True):
+            yield f"{first}\t{share:.4f}{end}"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, number, running_options
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
-from textodds.errors import Unsupported
+from textodds.errors import InputError, require
 
 if TYPE_CHECKING:
     from textodds.serve.service import Service
@@ -20,7 +19,11 @@ if TYPE_CHECKING:
 
 PORT = number(int, "a number from 0 to 65535; 0 for any that is free", lambda n: 0 <= n < 65_536)
 SECONDS = number(float, "a number of seconds above 0", lambda x: 0 < x < 1e6)
+PACKAGES = ("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn")
+JOURNAL = "Where corrections are kept.  [default: MODEL.journal]"
 SNAPSHOT = "Save the model after so many corrections, and when stopped."
+READ_ONLY = "Answer by the model file alone: no journal, nothing is written."
+LOSS = "Start without corrections that only a snapshot has, and keep it."
 TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
 
 
@@ -35,8 +38,10 @@ TIMEOUT = "Time that a request may take; measuring a file may take twelve times 
 @model_argument()
 @option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
 @option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Listen on this port.")
-@option("Learning", "--journal", metavar="FILE", help="Where corrections are kept.  [default: MODEL.journal]")
+@option("Learning", "--journal", metavar="FILE", writes="journal", help=JOURNAL)
 @option("Learning", "--snapshot-every", type=COUNT, default=10_000, metavar="N", help=SNAPSHOT)
+@option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
+@option("Learning", "--accept-loss", is_flag=True, help=LOSS)
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Characters of a text.")
 @option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Texts of a request.")
 @option("Limits", "--max-body", type=COUNT, default=4 << 20, metavar="BYTES", help="Bytes of a request.")
@@ -50,6 +55,8 @@ def serve(
     port: int,
     journal: str | None,
     snapshot_every: int,
+    read_only: bool,
+    accept_loss: bool,
     timeout: float,
     as_json_: bool,
     quiet: bool,
@@ -64,11 +71,18 @@ def serve(
     Elsewhere than on this machine, TEXTODDS_READ_TOKEN and TEXTODDS_WRITE_TOKEN must be set, and
     requests must carry one of them. Needs `pip install 'textodds[serve]'`.
     """
-    _require()
+    require("serve", *PACKAGES, told="the service needs {}, which is not installed")
     from textodds.serve.server import run
     from textodds.serve.settings import Settings
+    from textodds.serve.visible import VisibleFormatter
 
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    if read_only and journal is not None:
+        raise InputError(
+            "`--read-only` keeps no corrections, and needs no `--journal`", hint="give one of them"
+        )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(handlers=[handler])
     settings = Settings(
         Path(model),
         Path(f"{model}.journal" if journal is None else journal),
@@ -77,6 +91,8 @@ def serve(
         read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
         write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
         snapshot_every=snapshot_every,
+        read_only=read_only,
+        accept_loss=accept_loss,
         seconds=timeout,
         upload_seconds=12 * timeout,
         **{name.removeprefix("max_"): most for name, most in limits.items()},
@@ -91,19 +107,10 @@ def serve(
         entries = service.journal.last
         more = f" and {counted(entries, 'correction')} of {settings.journal.name}" if entries else ""
         say(f"serving {model}{more} at {strong(address)}", quiet=quiet)
+        if read_only and settings.journal.exists():
+            say(f"the corrections of {settings.journal.name} are not in its answers", quiet=quiet)
         if (why := service.live.base.cannot_learn) is not None:
             say(faint(f"it answers, but cannot learn: {why}"), quiet=quiet)
 
     run(settings, ready)
     say("stopped", quiet=quiet or as_json_)
-
-
-def _require() -> None:
-    for name in ("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn"):
-        try:
-            import_module(name)
-        except ImportError as error:
-            raise Unsupported(
-                f"the service needs {error.name}, which is not installed",
-                hint="pip install 'textodds[serve]'",
-            ) from error

@@ -7,13 +7,13 @@ import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.output import one_line
 from textodds.data import files
-from textodds.errors import BadFile, InputError, Unsupported
+from textodds.errors import BadFile, InputError, require
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
 
 
-def trained(master: str, conf: Sequence[str], data: Sequence[str], how: dict[str, Any]) -> TextModel:
+def trained(
+    master: str, conf: Iterable[tuple[str, str]], data: Sequence[str], how: dict[str, Any]
+) -> TextModel:
     """A model trained on Spark; ``how`` are options of `textodds.train`, of which Spark refuses some."""
     from textodds.spark.training import plan_on_spark, train
 
-    settings = settings_of(conf)
     if not data:
         raise InputError("there is no data", hint="name files, patterns or folders that Spark can read")
     files = {name: how.pop(name) for name in ("format", "quoting", "header")}  # which Spark reads
@@ -35,37 +36,31 @@ def trained(master: str, conf: Sequence[str], data: Sequence[str], how: dict[str
     plan_on_spark(  # refuses before there is a session what Spark has no part in
         how["learner"], how["features"], {name: how[name] for name in how if name not in columns}
     )
-    with session(master, settings) as spark:
+    with session(master, dict(conf)) as spark:
         from textodds.spark.dataframes import run
         from textodds.spark.progress import tasks_told
 
         with tasks_told(spark, how["observer"]):  # reading is a job, where there is a schema to be found
-            df = run(lambda: read(spark, data, **files))
+            df = run(lambda: read(spark, data, is_here=master.startswith("local"), **files))
         model = train(df, **how)
     model.info["source"] = data[0] if len(data) == 1 else f"{len(data)} files"
     return model
 
 
-def settings_of(conf: Sequence[str]) -> dict[str, str]:
-    """What `--conf` says."""
-    settings = {}
-    for setting in conf:
-        key, mark, value = setting.partition("=")
-        if not mark or not key:
-            raise InputError(
-                f"`--conf` cannot be `{setting}`", hint="write KEY=VALUE: spark.executor.memory=4g"
-            )
-        settings[key.strip()] = value
-    return settings
+def setting(text: str) -> tuple[str, str]:
+    """A setting of Spark and its value, as `--conf` takes them."""
+    key, mark, value = text.partition("=")
+    if not mark or not key:
+        raise ValueError
+    return key.strip(), value
 
 
 @contextlib.contextmanager
 def session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
     """A session of Spark that ends with the command; what it says on stderr is heard only if it fails."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise Unsupported("Spark is not installed", hint="pip install 'textodds[spark]'") from error
+    require("spark", "pyspark", told="Spark is not installed")
+    from pyspark.sql import SparkSession
+
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has textodds
     if python := settings.get("spark.pyspark.python"):
@@ -123,11 +118,12 @@ def read(
     spark: SparkSession,
     data: Sequence[str],
     *,
+    is_here: bool,
     format: str | None,  # noqa: A002 - the word of the command line
     quoting: bool,
     header: bool,
 ) -> DataFrame:
-    """The DataFrame of some files, by their format."""
+    """The DataFrame of some files, by their format; ``is_here`` if Spark reads those of this machine."""
     found = {format or files.format_of_name(path.removesuffix(".gz")) or "" for path in data}
     kind = found.pop() if len(found) == 1 else ""
     if kind not in FORMATS:
@@ -136,7 +132,7 @@ def read(
             hint=f"say it: `--format {FORMATS[-1]}`; one of {', '.join(FORMATS)}",
         )
     paths = list(data)
-    for path in paths if spark_is_here(spark) else ():
+    for path in paths if is_here else ():
         if not ("://" in path or any(mark in path for mark in "*?[") or Path(path).exists()):
             raise BadFile(f"no file at `{path}`", hint="name files, patterns or folders that Spark can read")
     if kind == "parquet":
@@ -148,11 +144,3 @@ def read(
     df = spark.read.csv(paths, header=header, sep=separator, quote=quote, escape=quote, multiLine=True)
     df = df.na.fill("")  # a field without characters is an empty text, here as elsewhere; Spark has null
     return df.toDF(*(str(i + 1) for i in range(len(df.columns)))) if not header else df
-
-
-def spark_is_here(spark: SparkSession) -> bool:
-    """Whether Spark reads the files of this machine."""
-    try:
-        return str(spark.sparkContext.master).startswith("local")
-    except Exception:  # a session of Connect has no context
-        return False

@@ -32,7 +32,7 @@ def largest(documents: Mapping[str, float] | Mapping[str, float | None], most: i
 
 def extent(model: Model) -> str:
     """What a model rests on and how large it is, in words."""
-    documents = f"{weight(model.tally.n_documents)} {model.rests_on}"
+    documents = f"{weight(model.basis.n_documents)} {model.rests_on}"
     return f"{documents} in {counted(len(model.classes_), 'class')}, {counted(*model.extent)}"
 
 
@@ -40,7 +40,7 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
     """Lines that show what `inspect` found of a model of texts, which is also what it gives as JSON."""
     yield from _fact_lines(about, _text_facts(about))
     documents = about["classes"]
-    if about["counts"]:
+    if all(number is not None for number in documents.values()):
         yield from class_lines(documents, "documents")
     else:
         yield from (f"  {one_line(label)}" for label in largest(documents))
@@ -101,9 +101,12 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("fit", line) for line in fit_lines(about["fit"], settings))
     yield from (("chosen", line) for line in selection_headline(about.get("chosen")))
     yield from (("held out", line) for line in held_out_lines(about.get("left_out")))
+    yield from _calibration(about)
     yield "selection", f"{_choices(recipe['selection'].items())}, unknown {recipe['unknown']}"
     counts = "with" if about["counts"] else "without"
-    yield "file", f"{size(about['bytes'])}, format {about['format']}, {counts} counts"
+    documents = "with" if about["keeps_documents"] else "without"
+    yield "file", f"{_file(about)}, {counts} counts, {documents} documents"
+    yield from _checked(about)
     if about["source"]:
         rejected = f", {counted(about['rejected'], 'row')} skipped" if about["rejected"] else ""
         yield "data", about["source"] + rejected
@@ -112,12 +115,34 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from _quality(about["quality"])
 
 
+def _calibration(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if about.get("earlier_calibration"):
+        yield "calibration", "that of an earlier model: it has changed since, and its documents are not kept"
+    yield from (("calibration", line) for line in uncalibrated_lines(about.get("uncalibrated")))
+
+
+def _file(about: dict[str, Any]) -> str:
+    return f"{size(about['bytes'])}, format {about['format']}"
+
+
+def _checked(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What came of `--check`; of a damaged file nothing is shown at all."""
+    if about["checked"]:
+        without = (
+            "consistent, but written without checksums by an earlier version; `learn` or `merge` adds them"
+        )
+        yield "checked", "every byte is as it was written" if about["checksums"] else without
+
+
 def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "classes", f"{len(about['classes']):,}"
     yield "rows", weight(about["documents"])
     yield "columns", f"{about['columns']:,}"
     yield "learner", about["recipe"]["learner"]
-    yield "file", f"{size(about['bytes'])}, format {about['format']}"
+    yield from _calibration(about)
+    rows = "with" if about["keeps_documents"] else "without"
+    yield "file", f"{_file(about)}, {rows} rows"
+    yield from _checked(about)
     if isinstance(about["source"], str):
         yield "data", about["source"]
     yield from _quality(about["quality"])
@@ -133,8 +158,11 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
         method = fit["method"]
         chosen = f", chosen on {fit['held_out']:,} held-out texts" if fit.get("held_out") else ""
         if method == "stream":
-            loss = fit["log_loss_before_learning"]
-            yield f"{terms}; one pass, mean log-loss of texts before they were learned {loss:.4f}"
+            loss = fit.get("log_loss_before_learning")
+            told = "texts came class by class"
+            if loss is not None:
+                told = f"mean log-loss of texts before they were learned {loss:.4f}"
+            yield f"{terms}; one pass, {told}"
         elif "shrinkage" in fit:
             shrinkage = f"shrinkage {fit['shrinkage']:g} and temperature {fit['temperature']:.3g}"
             yield f"{terms}; {shrinkage}{chosen} ({method})"
@@ -157,6 +185,12 @@ def held_out_lines(left_out: Any) -> Iterator[str]:
         )
     except STRANGE:
         return
+
+
+def uncalibrated_lines(reason: Any) -> Iterator[str]:
+    """Why probabilities are those of Bayes' rule though calibration was wanted, if so."""
+    if isinstance(reason, str):
+        yield f"not calibrated: {one_line(reason)}"
 
 
 def _quality(plain: Any) -> Iterator[tuple[str, str]]:

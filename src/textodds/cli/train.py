@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import click
+from click.core import ParameterSource
+
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import (
@@ -26,21 +29,12 @@ from textodds.cli.options import (
     running_options,
     source_for,
     switch_off,
+    textbook_option,
 )
-from textodds.cli.output import (
-    as_json,
-    counted,
-    duration,
-    echo,
-    faint,
-    one_line,
-    say,
-    size,
-    strong,
-    warn,
-    weight,
-)
+from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, weight
+from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
+from textodds.cli.spark import setting, trained
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO
@@ -53,8 +47,12 @@ if TYPE_CHECKING:
 
 LARGEST = 10  # classes that the summary names
 SIZE = Value(in_bytes, "a size such as 2GB or 500MB")
+SETTING = "A setting of Spark; may be repeated."
+CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
-BUDGET = "Time that choosing and learning may take.  [default: 60s]"
+OUTPUT = "The model file.  [default: DATA.textodds here]"
+UNLABELLED = "Learn from these texts too, by EM; for naive Bayes."
+BUDGET = "Work that choosing and learning may take, as time of an ordinary core.  [default: 60s]"
 MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
 
@@ -68,6 +66,12 @@ class Summary:
     observed: Progress
     seconds: float
     evaluation: Evaluation | None
+    is_of_kept: bool = False  # whether it was learned from documents that another model has kept
+
+    @property
+    def rows(self) -> int:
+        """Rows that were learned from."""
+        return round(self.model.info["documents"]) if self.is_of_kept else self.observed.rows_read
 
 
 class TrainOptions(Reading):
@@ -78,6 +82,8 @@ class TrainOptions(Reading):
     budget: float | None
     typical: bool
     calibrate: bool
+    documents: bool
+    textbook: bool
     unlabelled: str | None
     stream: bool
     columns: dict[str, str] | None
@@ -85,7 +91,11 @@ class TrainOptions(Reading):
     memory: int | None
     threads: int | None
     spark: str | None
-    conf: tuple[str, ...]
+    conf: tuple[tuple[str, str], ...]
+
+
+def _default_path(context: click.Context, _: click.Parameter, output: str | None) -> str:
+    return str(model_files.default_path(context.params.get("data", ()))) if output is None else output
 
 
 @command(
@@ -95,30 +105,33 @@ class TrainOptions(Reading):
         "textodds train 'logs/*.jsonl' --text message --label level -o logs.textodds",
         "textodds train tickets.parquet --learner multinomial:ngrams=1-2:min_df=2 --test held_out.parquet",
         "textodds train people.csv --label income --columns id=ignore",
+        "textodds train --like mail.textodds -o again.textodds",
         "textodds train 'mail/*.parquet' --learner multinomial --spark local[2]",
     ],
     section=("Learners, and their settings", learners_and_settings),
 )
 @argument("data", "Files, patterns, a folder of classes, a database, or - for stdin.", nargs=-1)
-@option("Output", "-o", "--output", metavar="MODEL", help="The model file.  [default: DATA.textodds here]")
+@option("Output", "-o", "--output", metavar="MODEL", writes="model", callback=_default_path, help=OUTPUT)
 @option("Output", "--no-counts", is_flag=True, help="Save a smaller model, which cannot learn or forget.")
 @option("Output", "--typical", is_flag=True, help="Keep typical surprise, for `predict --familiarity`.")
+@switch_off("Output", "documents", "Do not keep the documents; then only counts learn and forget.")
 @switch_off("Output", "calibrate", "Do not calibrate probabilities.")
-@option("Output", "--test", metavar="DATA", help="Measure the model on this data too.")
+@option("Output", "--test", metavar="DATA", reads=themselves, help="Measure the model on this data too.")
 @reading_options(labelled=True, weighted=True)
-@option("Data", "--unlabelled", metavar="DATA", help="Learn from these texts too, by EM; for naive Bayes.")
+@option("Data", "--unlabelled", metavar="DATA", reads=themselves, help=UNLABELLED)
 @column_options()
 @learner_option("auto, or mixed for tables")
+@textbook_option()
 @option("Learner", "--features", type=SomeOf([AUTO, *FEATURES]), metavar="NAME", help=FEATURES_HELP)
 @option("Learner", "--budget", type=TIME, metavar="TIME", help=BUDGET)
 @option("Learner", "--stream", is_flag=True, help="Learn softmax in one pass, in bounded memory.")
 @option("Running", "--memory", type=SIZE, metavar="SIZE", help=MEMORY)
 @option("Spark", "--spark", metavar="MASTER", help="local[2], spark://HOST:7077, yarn or sc://HOST.")
-@option("Spark", "--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark; may be repeated.")
+@option("Spark", "--conf", type=CONF, multiple=True, metavar="KEY=VALUE", help=SETTING)
 @running_options(json="Print what was learned as JSON on stdout.")
 def train(
     data: tuple[str, ...],
-    output: str | None,
+    output: str,
     no_counts: bool,
     test: str | None,
     as_json_: bool = False,
@@ -129,12 +142,15 @@ def train(
 
     Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not; tries
     features and learners on texts that it holds out, unless they are named; and writes one model
-    file. Naive Bayes that is named reads once, in bounded memory, and can learn, forget and merge.
+    file. It keeps its documents, compactly, so that it can learn, forget and merge.
     """
-    path = model_files.default_path(data) if output is None else Path(output)
+    is_of_kept = options["like"] is not None and not data and options["query"] is None
+    if is_of_kept and click.get_current_context().get_parameter_source("output") is ParameterSource.DEFAULT:
+        raise InputError("there is no name for the new model", hint="give one: `-o MODEL`; or name data")
+    path = Path(output)
     if options["spark"] is None and options["conf"]:
         raise InputError("`--conf` is a setting of Spark", hint="say where it runs: `--spark local[2]`")
-    model_files.must_be_writable(path, [*data, *([test] if test else [])])
+    model_files.must_be_writable(path)
     started = time.perf_counter()
     with progress(quiet=quiet) as observer:
         model = _trained(data, options, observer)
@@ -149,12 +165,8 @@ def train(
             evaluation = model.evaluate_batches(batches)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
-    summary = Summary(model, path, written, observer, seconds, evaluation)
-    if as_json_:
-        echo(as_json(_plain(summary)))
-        return
-    for line in _lines(summary):
-        say(line, quiet=quiet)
+    summary = Summary(model, path, written, observer, seconds, evaluation, is_of_kept)
+    tell(_plain(summary), _lines(summary), json=as_json_, quiet=quiet)
 
 
 def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> Model:
@@ -162,25 +174,21 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
     elsewhere = ("learner", "like", "spark", "conf")
     how: dict[str, Any] = {name: value for name, value in options.items() if name not in elsewhere}
     how |= {"learner": options["learner"], "like": None, "observer": observer}
-    if options["learner"] is None and not (options["typical"] or options["unlabelled"] or options["stream"]):
-        how["learner"] = AUTO
     if options["like"] is not None:
         how["like"] = load(options["like"])
-        if isinstance(how["like"], TextModel):
-            raise InputError(f"`{options['like']}` is a model of texts, not of tables")
-        how["learner"] = None if options["learner"] == AUTO else options["learner"]
+    is_kept = isinstance(how["like"], TextModel) and not data and options["query"] is None
     if options["spark"] is not None:
-        from textodds.cli.spark import trained
-
+        if isinstance(how["like"], TextModel):
+            raise InputError("Spark does not choose again for a model of texts", hint="leave out `--spark`")
         return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
-    return of_library(paths_of(data, options["query"]), **how)
+    return of_library(None if is_kept else paths_of(data, options["query"]), **how)
 
 
 def _plain(summary: Summary) -> dict[str, object]:
-    rejects = summary.observed.source.rejects
-    rows, bytes_read = summary.observed.rows_read, summary.observed.bytes_read
+    rejects = None if summary.is_of_kept else summary.observed.source.rejects
+    rows, bytes_read = summary.rows, summary.observed.bytes_read
     return {
         **model_files.plain(summary.model, summary.path, summary.bytes),
         "rows": rows,
@@ -188,19 +196,22 @@ def _plain(summary: Summary) -> dict[str, object]:
         "rows_per_second": rows / summary.seconds,
         "bytes_read": bytes_read,
         "megabytes_per_second": bytes_read / 1e6 / summary.seconds,
-        **{name: summary.model.info.get(name) for name in ("fit", "chosen", "left_out")},
-        "rejected": rejects.count,
-        "rejects": None if rejects.path is None else str(rejects.path),
+        **{name: summary.model.info.get(name) for name in ("fit", "chosen", "left_out", "uncalibrated")},
+        "not_decided": summary.model.info.get("not_decided"),
+        "rejected": 0 if rejects is None else rejects.count,
+        "rejects": None if rejects is None or rejects.path is None else str(rejects.path),
         "quality": None if summary.evaluation is None else summary.evaluation.as_dict(),
     }
 
 
 def _lines(summary: Summary) -> Iterator[str]:
-    model, seconds, n = summary.model, summary.seconds, summary.observed.rows_read
+    model, seconds, n = summary.model, summary.seconds, summary.rows
     speed = [f"{n / seconds:,.0f} rows/s"]
     if summary.observed.bytes_read:
         speed.append(f"{summary.observed.bytes_read / 1e6 / seconds:.3g} MB/s")
     learned = f"{counted(n, 'row')} of {model.info['source']}"
+    if summary.is_of_kept:
+        learned = f"{counted(n, 'document')} that the model had kept"
     yield f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}"
     yield ""
     documents = model.class_documents
@@ -214,6 +225,10 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield ""
     if isinstance(model, TextModel):
         yield from summaries.selection_lines(model.info.get("chosen"))
+        if without := model.info.get("not_decided"):
+            yield faint(
+                f"  not tried: {', '.join(without)}, which the documents as kept do not decide; give data"
+            )
         if "chosen" in model.info:
             yield ""
         yield from summaries.fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"])
@@ -221,10 +236,17 @@ def _lines(summary: Summary) -> Iterator[str]:
     else:
         yield from summaries.column_lines(model)
         yield ""
+    if model.info.get("textbook"):
+        yield "as textbooks have it: nothing was chosen, and probabilities are those of Bayes' rule"
+    yield from summaries.uncalibrated_lines(model.info.get("uncalibrated"))
     if summary.evaluation is not None:
         yield from summaries.evaluation_headline(summary.evaluation)
         test_rows = counted(summary.evaluation.n, "row")
         yield faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals")
+        yield ""
+    if why := model.info.get("not_kept"):
+        when = "when it learns or forgets, its calibration will stay"
+        yield f"  its {model.rests_on} are not kept: {why}; {when}"
         yield ""
     yield f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}"
     yield ""

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from textodds.data import values
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, BETWEEN_FIELDS, TEXT, Batch, Texts, as_fields
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch, Texts
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
-from textodds.data.schema import GIVEN
+from textodds.data.schema import GIVEN, Column
 from textodds.data.values import Problems, Unreadable
-from textodds.errors import BadRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,15 +35,6 @@ class Values:
 
     array: Raw  # (N,)
     problems: Problems = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, column: Raw, name: str, request: ColumnRequest) -> Values:
-        """The values of a column; those of a table are Arrow's, texts may remain a list."""
-        if not (request.is_table and isinstance(column, list)):
-            return cls(column)
-        from textodds.data import arrow
-
-        return cls(*arrow.of_list(column, name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,37 +91,50 @@ Parts: TypeAlias = Generator[Part | Batch, None, None]
 
 def admit(part: Part, request: ColumnRequest, rejects: Rejects) -> Batch | None:
     """The batch of the good rows of ``part``, or None where no row is good."""
-    found = _Problems(part.unreadable)
+    problems: dict[int, tuple[str, str | None]] = {
+        at: (reason, None) for at, reason in part.unreadable.items()
+    }
+
+    def note(bad: Problems, hint: str | None = None) -> None:
+        for at, reason in bad.items():
+            problems.setdefault(at, (reason, hint))
+
     columns: dict[str, Any] = {}
     labels = weights = None
     if len(part.unreadable) < part.length:
         places = request.places(part.origin.where, part.names, sparse=part.sparse)
-        given = {column.name: column for column in request.used}
+        by_name = request.by_name
         for name, at in places.columns.items():
             read = [part.columns[place] for place in at] or [_absent(part)]
-            column = given.get(name)
-            kind = "text" if column is None else column.kind
-            columns[name], bad = _checked(name, kind, [each.array for each in read], request)
+            column = by_name.get(name)
+            columns[name], bad = _checked(column, [each.array for each in read], request.separator)
             for each in read:
                 bad |= each.problems
-            seemed = kind == "number" and request.is_found and column is not None and column.why != GIVEN
-            found.add(bad, number=name if seemed else None)
+            note(bad, _may_be_categories(column) if request.is_found else None)
         if beside := _beside(part, places.label, part.labels, wanted=request.reads_labels):
             labels, bad = _checks(beside.array).labels_of(beside.array)
-            found.add(bad | beside.problems)
+            note(bad | beside.problems)
         if beside := _beside(part, places.weight, part.weights, wanted=request.reads_weights):
-            weights, bad = _checks(beside.array).weights_of(
-                beside.array, may_be_strings=request.is_table or request.may_join
-            )
-            found.add(bad | beside.problems)
-    if found.reasons:
-        found.reject(part, rejects)
-        keep = np.ones(part.length, dtype=np.bool_)
-        keep[list(found.reasons)] = False
-        columns = {name: _kept(column, keep) for name, column in columns.items()}
-        labels = None if labels is None else _kept(labels, keep)
-        weights = None if weights is None else weights[keep]
-    return Batch(columns, labels, weights) if len(found.reasons) < part.length else None
+            weights, bad = _checks(beside.array).weights_of(beside.array, may_be_strings=request.may_join)
+            note(bad | beside.problems)
+    for row in sorted(problems):
+        reason, hint = problems[row]
+        rejects.add(part.origin, part.at(row), reason, part.shown(row), hint=hint)
+    if len(problems) == part.length:
+        return None
+    batch = Batch(columns, labels, weights)
+    return batch.take([row for row in range(part.length) if row not in problems]) if problems else batch
+
+
+def _may_be_categories(column: Column | None) -> str | None:
+    """What to do about a bad value in a column that seemed to be numbers."""
+    if column is None or column.kind != "number" or column.why == GIVEN:
+        return None
+    name = column.name
+    return (
+        f"the first rows of `{name}` are numbers; to read it as categories, use "
+        f"`--columns {name}=category` (columns={{{name!r}: 'category'}})"
+    )
 
 
 def admit_texts(
@@ -152,50 +151,29 @@ def admit_texts(
     return admit(part, ColumnRequest.without_names(), rejects)
 
 
-def _checked(name: str, kind: str, arrays: list[Raw], request: ColumnRequest) -> tuple[Any, Problems]:
-    """A column as it goes into a batch, joined from several where the request says so."""
-    if not request.is_table:
-        is_one, read_one = len(arrays) == 1, _checks(arrays[0]).texts_of
-        return read_one(arrays[0]) if is_one else _joined_texts(arrays, request.separator)
-    from textodds.data import arrow
-
-    if kind == "text":
-        return arrow.table_texts_of(name, arrays[0]) if len(arrays) == 1 else arrow.joined_texts(name, arrays)
-    return (arrow.numbers_of if kind == "number" else arrow.categories_of)(name, arrays[0])
-
-
-def _joined_texts(columns: list[Raw], separator: str) -> tuple[Texts, Problems]:
-    """The texts of several columns in one, each row by itself; a null is empty, unless all of a row are."""
-    texts: list[Raw] = []
-    problems: Problems = {}
-    null: set[int] | None = None
-    for column in columns:
-        checked, bad = _checks(column).texts_of(column)
-        nulls = {at for at, reason in bad.items() if reason == values.NULL_TEXT}
-        null = nulls if null is None else null & nulls
-        problems = {at: reason for at, reason in bad.items() if at not in nulls} | problems
-        texts.append(checked)
-    problems = dict.fromkeys(null or (), values.NULL_TEXT) | problems
-    if not any(isinstance(column, list) for column in texts):
+def _checked(column: Column | None, arrays: list[Raw], separator: str) -> tuple[Any, Problems]:
+    """A column of a table, or of texts, as it goes into a batch: joined where it is of several."""
+    if column is None:
+        checked = [_checks(array).texts_of(array) for array in arrays]
+    else:
         from textodds.data import arrow
 
-        return arrow.joined(texts, separator), problems
-    columns = [_as_strings(column) for column in texts]
-    if separator == BETWEEN_FIELDS:
-        return as_fields(columns), problems
-    return [separator.join(row) for row in zip(*columns, strict=True)], problems
+        check = {"number": arrow.numbers_of, "category": arrow.categories_of, "text": arrow.table_texts_of}
+        checked = [check[column.kind](column.name, array) for array in arrays]
+    return checked[0] if len(checked) == 1 else _joined(checked, separator, is_blank_empty=column is not None)
 
 
-def _as_strings(column: Raw) -> list[str]:
-    if isinstance(column, list):
-        return column
+def _joined(
+    checked: list[tuple[Any, Problems]], separator: str, *, is_blank_empty: bool
+) -> tuple[Texts, Problems]:
+    """The texts of several columns in one, each row by itself; a null is empty, unless all of a row are."""
     from textodds.data import arrow
 
-    return arrow.strings(column)
-
-
-def _kept(column: Any, keep: NDArray[np.bool_]) -> Any:
-    return column[keep] if isinstance(column, np.ndarray) else _checks(column).kept(column, keep)
+    nulls = [{at for at, reason in bad.items() if reason == values.NULL_TEXT} for _, bad in checked]
+    problems = dict.fromkeys(set.intersection(*nulls), values.NULL_TEXT)
+    for (_, bad), null in zip(checked, nulls, strict=True):
+        problems |= {at: reason for at, reason in bad.items() if at not in null and at not in problems}
+    return arrow.joined([texts for texts, _ in checked], separator, is_blank_empty=is_blank_empty), problems
 
 
 def _absent(part: Part) -> Values:
@@ -220,35 +198,6 @@ def _checks(column: Raw) -> ModuleType:
     return arrow
 
 
-class _Problems:
-    """What is wrong with the rows of a part: of several things, the first that is noted."""
-
-    def __init__(self, unreadable: Problems) -> None:
-        self.reasons = dict(unreadable)
-        self._numbers: dict[int, str] = {}  # rows that are bad for a column which seemed to be numbers
-
-    def add(self, problems: Problems, number: str | None = None) -> None:
-        for at, reason in problems.items():
-            if at not in self.reasons:
-                self.reasons[at] = reason
-                if number is not None:
-                    self._numbers[at] = number
-
-    def reject(self, part: Part, rejects: Rejects) -> None:
-        for at in sorted(self.reasons):
-            try:
-                rejects.add(part.origin, part.at(at), self.reasons[at], part.shown(at))
-            except BadRow as error:
-                if at in self._numbers:
-                    name = self._numbers[at]
-                    hint = (
-                        f"the first rows of `{name}` are numbers; to read it as categories, use "
-                        f"`--columns {name}=category` (columns={{{name!r}: 'category'}})"
-                    )
-                    raise BadRow(error.where, error.line, error.reason, part.origin.unit, hint=hint) from None
-                raise
-
-
 def text_parts(rows: Iterable[Row], origin: Origin, *, labelled: bool, weighted: bool) -> Parts:
     """Parts of rows that are texts."""
     request = ColumnRequest.without_names()
@@ -267,27 +216,33 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     missing only if none of the rows that are read first has it. ``beside`` says whether labels and weights
     stand beside the rows: ``labelled``, ``weighted``.
     """
-    if not (request.is_table or request.may_join):
+    if not request.may_join:
         yield from _text_record_parts(rows, request, origin)
         return
     names: list[str] = []
 
+    def find_names(records: Iterable[Mapping[Any, object]]) -> None:
+        keys = [key for key in dict.fromkeys(chain.from_iterable(records)) if isinstance(key, str)]
+        if keys or request.is_sparse:
+            places = request.positions(origin.where, keys, sparse=bool(names))
+            names[:] = [keys[at] for at in places]
+
     def part(pending: list[Row]) -> Part:
         group = _Rows(pending, request, origin, **beside)
-        group.check(lambda item: isinstance(item, Mapping), {}, "a dict is")
-        if not names or request.is_table:
-            keys = [key for key in dict.fromkeys(chain.from_iterable(group.items)) if isinstance(key, str)]
-            if keys or request.is_table:
-                places = request.positions(origin.where, keys, sparse=bool(names))
-                names[:] = [keys[at] for at in places]
+        group.check(lambda item: type(item) is dict or isinstance(item, Mapping), {}, "a dict is")
+        if not names or request.is_sparse:
+            find_names(group.items)
         columns = [[item.get(name) for item in group.items] for name in names]
-        return group.part(list(names), columns, sparse=request.is_table)
+        return group.part(list(names), columns, sparse=request.is_sparse)
 
     yield from map(part, chunked(rows))
 
 
 def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin) -> Parts:
-    """Parts of mappings of which one text is read: no more of a row is held than its text and label."""
+    """Parts of mappings of which one text is read: no more of a row is held than its text and label.
+
+    Holding whole records costs twice as much, most of it for collecting garbage.
+    """
     names: list[str] = []
 
     def fields() -> Iterator[Row]:
@@ -349,8 +304,8 @@ class _Rows:
         self.items, self.labels, self.weights, self._places, self._raws = columns
         pending.clear()
         self._request, self._origin = request, origin
-        self._labels = self.labels if labelled else None
-        self._weights = self.weights if weighted else None
+        self._beside = {"label": self.labels} if labelled else {}
+        self._beside |= {"weight": self.weights} if weighted else {}
         self._unreadable: Problems = {}
         self._strange: dict[int, object] = {}
 
@@ -365,12 +320,9 @@ class _Rows:
 
     def part(self, names: list[str], columns: list[list[Any]], *, sparse: bool = False) -> Part:
         """The part that the rows are, taken apart to columns."""
-        of = partial(Values.of, request=self._request)
-        shown = dict(zip(names, columns, strict=True))
-        if self._labels is not None:
-            shown["label"] = self._labels
-        if self._weights is not None:
-            shown["weight"] = self._weights
+        shown = dict(zip(names, columns, strict=True)) | self._beside
+        read = self._request.as_read
+        beside = {name: Values(*read(column, name)) for name, column in self._beside.items()}
 
         def raw(at: int) -> bytes:
             looked: bytes | None = self._raws[at]
@@ -382,14 +334,14 @@ class _Rows:
         return Part(
             self._origin,
             names,
-            [of(column, name) for name, column in zip(names, columns, strict=True)],
+            [Values(*read(column, name)) for name, column in zip(names, columns, strict=True)],
             len(self.items),
             self._places.__getitem__,
             raw,
             self._unreadable,
             sparse,
-            None if self._labels is None else of(self._labels, "label"),
-            None if self._weights is None else of(self._weights, "weight"),
+            beside.get("label"),
+            beside.get("weight"),
         )
 
 
@@ -415,9 +367,11 @@ def chunked(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 def _size(item: object) -> int:
     """About the bytes of the values of a row of a table."""
-    row = item.values() if isinstance(item, (dict, Mapping)) else item
-    if not isinstance(row, (tuple, list, ValuesView)):
-        return 0
+    row: Collection[object] = ()
+    if isinstance(item, (tuple, list)):
+        row = item
+    elif isinstance(item, (dict, Mapping)):
+        row = item.values()
     size = OBJECT_BYTES * len(row)
     for value in row:
         if isinstance(value, (str, bytes)):

@@ -34,7 +34,7 @@ _BOOLEANS = {"True": "true", "TRUE": "true", "False": "false", "FALSE": "false"}
 
 
 def texts_of(array: Array) -> tuple[Array, Problems]:
-    """``array`` as texts."""
+    """``array`` as the texts of a source of texts, of which none is null."""
     array = _strings(array)
     if _is_indirect(array):
         return _by_entries(array, texts_of, values.NULL_TEXT)
@@ -71,31 +71,18 @@ def weights_of(array: Array, *, may_be_strings: bool) -> tuple[NDArray[np.float6
     """``array`` as weights; those of CSV are strings."""
     array = plain(array) if may_be_strings else array
     kind = array.type
+    problems: Problems = {}
     if may_be_strings and is_string(kind):
         weights, problems = _parsed("weight", array)
-        for at in np.flatnonzero(~((weights >= 0) & (weights <= values.WEIGHT_MOST))):
-            value = as_python(array[int(at)])
-            problems[int(at)] = values.NULL_WEIGHT if value is None else values.not_a_weight(value)
-        return weights, problems
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        # Beyond 2^53 whole numbers are rounded, as float() would.
+        weights = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    else:
         return values.weights_of(array.to_pylist())
-    # Beyond 2^53 whole numbers are rounded, as float() would.
-    weights = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    problems = {}
-    for at in np.flatnonzero(~((weights >= 0) & (weights <= values.WEIGHT_MOST))):
-        try:
-            values.weight_of(array[int(at)].as_py())
-        except values.Unusable as unusable:
-            problems[int(at)] = str(unusable)
+    for at in np.flatnonzero(~((weights >= 0) & (weights <= values.WEIGHT_MOST))).tolist():
+        value = as_python(array[at])
+        problems[at] = values.NULL_WEIGHT if value is None else values.not_a_weight(value)
     return weights, problems
-
-
-def kept(array: Array, keep: NDArray[np.bool_]) -> Array | list[str]:
-    """The rows of ``array`` where ``keep``."""
-    try:
-        return array.filter(pa.array(keep))
-    except pa.ArrowNotImplementedError:  # utf8_view, in pyarrow 26
-        return [array[int(at)].as_py() for at in np.flatnonzero(keep)]
 
 
 def as_python(scalar: pa.Scalar) -> object:
@@ -186,8 +173,14 @@ def spread(array: Array, problems: Problems) -> Problems:
     return {int(at): problems[int(entries[at])] for at in np.flatnonzero(np.isin(entries, list(problems)))}
 
 
-def of_list(items: list[Any], name: str) -> tuple[Array, Problems]:
-    """The column of Python objects as an Arrow array: of their type, or as strings if they have several."""
+def of_objects(items: Any, name: str) -> tuple[Array, Problems]:
+    """A column as an Arrow array: of the type its values have, or as strings if they have several."""
+    if isinstance(items, pa.Array):
+        return items, {}
+    if isinstance(items, np.ndarray):
+        if not items.dtype.isnative or items.dtype.itemsize > 8:  # which Arrow does not take
+            items = items.astype(np.float64 if items.dtype.kind == "f" else items.dtype.newbyteorder("="))
+        return pa.array(items), {}
     types = set(map(type, items)) - {type(None)}
     # Arrow would take True for 1.0 beside numbers, and bytes for text beside text.
     if len(types) == 1 or not types & {bool, np.bool_, bytes}:
@@ -227,7 +220,7 @@ def categories_of(name: str, array: Array) -> tuple[Array, Problems]:
 
 
 def table_texts_of(name: str, array: Array) -> tuple[Array, Problems]:
-    """``array`` as utf8 as it stands, or as large_utf8 beyond 2 GiB; empty where a text is missing."""
+    """``array`` as the texts of a table: utf8, or large_utf8 beyond 2 GiB; empty where one is missing."""
     array = plain(array)
     if is_string(array.type):
         array, problems = sound(name, array)
@@ -241,19 +234,6 @@ def table_texts_of(name: str, array: Array) -> tuple[Array, Problems]:
         except pa.ArrowInvalid:  # offsets of 32 bits do not reach that far
             array = pc.cast(array, pa.large_string())
     return array, problems
-
-
-def joined_texts(name: str, arrays: list[Array]) -> tuple[Array, Problems]:
-    """The texts of several columns, a newline between them; empty where all are missing."""
-    problems: Problems = {}
-    columns = []
-    for array in arrays:
-        texts, bad = table_texts_of(name, array)
-        columns.append(texts)
-        problems = bad | problems
-    joined = pc.binary_join_element_wise(*columns, "\n")
-    is_empty = pc.equal(pc.binary_length(joined), len(columns) - 1)
-    return pc.if_else(is_empty, "", joined), problems
 
 
 def as_category(written: str) -> str | None:
@@ -385,14 +365,17 @@ def _column(name: str) -> str:
     return f"column `{name}`"
 
 
-def strings(array: Array) -> list[str]:
-    """The texts of a column, empty where it is null; what is not UTF-8 was noted before, and is left out."""
-    return [(text or b"").decode(errors="replace") for text in pc.cast(array, pa.large_binary()).to_pylist()]
+def joined(columns: list[Any], separator: str, *, is_blank_empty: bool) -> Array:
+    """The texts of several columns in one, the ``separator`` between them; nulls are empty.
 
-
-def joined(columns: list[Array], separator: str) -> Array:
-    """The texts of several columns in one, the ``separator`` between them; nulls are empty."""
-    plain = [pc.fill_null(pc.cast(column, pa.large_string()), "") for column in columns]
+    Where all are empty, so is the text of a table, which then has no value: ``is_blank_empty``.
+    """
+    arrays = [pa.array(each) if isinstance(each, list) else each for each in columns]
+    plain = [pc.fill_null(pc.cast(array, pa.large_string()), "") for array in arrays]
     if separator == BETWEEN_FIELDS:
         plain = [pc.replace_substring(column, separator, " ") for column in plain]
-    return pc.binary_join_element_wise(*plain, pa.scalar(separator, pa.large_string()))
+    texts = pc.binary_join_element_wise(*plain, pa.scalar(separator, pa.large_string()))
+    if not is_blank_empty:
+        return texts
+    is_blank = pc.equal(pc.binary_length(texts), len(separator) * (len(columns) - 1))
+    return pc.if_else(is_blank, pa.scalar("", texts.type), texts)

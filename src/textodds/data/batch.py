@@ -170,6 +170,8 @@ def joined_rows(batches: list[Batch]) -> Batch:
 
     def column(name: str) -> Any:
         parts = [batch.columns[name] for batch in batches]
+        if isinstance(parts[0], list):
+            return [value for part in parts for value in part]
         return np.concatenate(parts) if isinstance(parts[0], np.ndarray) else pa.concat_arrays(parts)
 
     labels = weights = None

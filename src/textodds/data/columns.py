@@ -7,12 +7,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textodds.data.batch import BETWEEN_FIELDS
+import numpy as np
+
+from textodds.data.batch import BETWEEN_FIELDS, TEXT
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 if TYPE_CHECKING:
-    from textodds.data.admission import Part
+    from textodds.data.admission import Part, Raw
+    from textodds.data.values import Problems
 
 # In order of preference: a table with both `message` and `title` is about its messages.
 TEXT_NAMES = (
@@ -45,10 +48,10 @@ class Places:
 
 
 class ColumnRequest:
-    """What is asked of a source: which columns, as what, and whether labels are.
+    """What is asked of a source: texts, and whether they have labels; `TableRequest` asks for a table.
 
-    Without ``columns`` or a ``schema`` it is texts: one column, named or the first that is called as texts
-    usually are; or several that are named, each a field of the text. With them it is a table.
+    The text is one column, named or the first that is called as texts usually are; or several that are named,
+    each a field of the text.
 
     A weight is read only where one is named: no column is worth so much trouble as a `weight` that
     held kilograms. Without ``labelled`` a label too is read only where it is named: test files often
@@ -56,16 +59,17 @@ class ColumnRequest:
 
     Attributes
     ----------
-    is_table : bool
-        Whether rows go by kinds of columns, and a text that is missing is an empty one. Of a source of
-        texts it is a bad row.
+    schema : Schema or None
+        The columns and the label, once they are known.
     separator : str
         What stands between the texts of several columns.
-    is_found : bool
-        Whether the schema was found from the source, rather than given.
     fields : dict
         Of texts, what each column of the last part is, for messages: text or label.
     """
+
+    is_of_texts = True
+    is_found = True  # whether the schema is found from the source, rather than given
+    is_sparse = False  # whether a row that lacks a column has a null in it
 
     def __init__(
         self,
@@ -73,64 +77,28 @@ class ColumnRequest:
         label: str | None = None,
         weight: str | None = None,
         *,
-        columns: Mapping[str, str] | None = None,
-        schema: Schema | None = None,
         like: Schema | None = None,
         labelled: bool = True,
-        labels_beside: bool = False,
     ) -> None:
-        for name, kind in (columns or {}).items():
-            check_kind(name, kind)
-        if schema is not None and columns:
-            raise InputError(
-                "`columns` does not apply: a schema says of what kind each column is",
-                hint="leave out `--columns` (columns=), or train anew with it",
-            )
-        if schema is not None and not schema.used:
-            raise InputError("the schema has no columns to read", hint="train anew, with columns= for some")
-        self.is_table = columns is not None or schema is not None
-        if self.is_table and labels_beside and label is not None:
-            raise InputError(
-                "`label` names a column, but labels are given beside the table",
-                hint="leave out one of the two",
-            )
         self._like = like or Schema(())
-        self.is_found = schema is None
-        self._schema = schema
-        self._found: tuple[tuple[str, ...], str | None] | None = None  # columns of texts, and the label
+        self.schema: Schema | None = None
         self.fields: dict[str, str] = {}
         self._texts = tuple(text)
         self.separator = BETWEEN_FIELDS if len(text) > 1 else "\n"
         self._label = label
         self._weight = weight
-        self._kinds = dict(columns or {})
         self.labelled = labelled
-        self._guesses_label = labelled and not (self.is_table and labels_beside)
-        self._header: tuple[str, list[str]] = ("", [])  # what the first source of rows has, rows or not
-
-    @property
-    def schema(self) -> Schema | None:
-        """The columns and the label, once they are known."""
-        if self._schema is None and self._found is not None:
-            names, label = self._found
-            why = GIVEN if self._texts else BY_NAME
-            self._schema = Schema(tuple(Column(name, "text", why) for name in names), label)
-        return self._schema
-
-    def have_no_names(self) -> None:
-        """Note that the source was read, and has no columns with names."""
-        if self._schema is None and self._found is None:
-            self._found = (), None
-
-    @property
-    def used(self) -> tuple[Column, ...]:
-        """The columns of a table that is read by their kinds, once they are known."""
-        return self._schema.used if self.is_table and self._schema is not None else ()
+        self._guesses_label = labelled
 
     @property
     def needs_rows(self) -> bool:
-        """Whether the schema is to be found from the first rows."""
-        return self.is_table and self._schema is None
+        """Whether the schema is to be found from the first rows; that of texts is known from the names."""
+        return False
+
+    def have_no_names(self) -> None:
+        """Note that the source was read, and has no columns with names."""
+        if self.schema is None:
+            self.schema = Schema(())
 
     @property
     def reads_labels(self) -> bool:
@@ -144,34 +112,34 @@ class ColumnRequest:
 
     @property
     def may_join(self) -> bool:
-        """Whether a text may be joined from several columns."""
+        """Whether more columns may be read than one of texts, with its label and weight."""
         names = self._texts or [column.name for column in self._like.columns]
         return len(self._texts) > 1 or any(JOIN in name for name in names)
 
     @property
     def is_tabular(self) -> bool:
         """Whether there must be columns: for the labels, or because one is named."""
-        return self.is_table or self.labelled or bool(self._named())
+        return self.labelled or bool(self._named())
 
     @classmethod
-    def without_names(cls) -> ColumnRequest:
-        """The request where texts have no name, and stand beside their labels and weights."""
-        request = cls(labelled=False)
+    def without_names(cls, *beside: str | None) -> ColumnRequest:
+        """The request for texts without a name; ``beside`` are the columns of label and weight, if any."""
+        request = cls([TEXT], *beside, labelled=False)
         request.have_no_names()
         return request
 
     def refuse_names(self, what: str) -> None:
         """Fail where a column is named but ``what`` has none, rather than ignore the name."""
-        if self.is_table:
-            raise InputError(
-                f"{what} holds texts, not a table",
-                hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
-            )
         for option, _ in self._named():
             raise InputError(
                 f"`{option}` names a column, but {what} has no columns",
                 hint=f"leave out `--{option}` ({option}=)",
             )
+
+    @property
+    def by_name(self) -> dict[str, Column]:
+        """The columns of a table that are read, once they are known; texts need no kind."""
+        return {}
 
     def places(self, where: str, names: Sequence[str], *, sparse: bool = False) -> Places:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse.
@@ -179,76 +147,41 @@ class ColumnRequest:
         >>> ColumnRequest(label="kind").places("mail.csv", ["id", "Message", "kind"])
         Places(columns={'Message': (1,)}, label=2, weight=None)
         """
-        if self.is_table:
-            return self._places_by_kind(where, names, sparse=sparse)
-        places = self._places_of_texts(where, names)
+        places = self._places(where, names)
+        if len(set(names)) < len(names):
+            read = {names[at] for at in places.all}
+            refuse_twice(where, [name for name in names if name in read])
         self.fields = {names[at]: "text" for each in places.columns.values() for at in each}
         texts = tuple(self.fields) if len(self._texts) > 1 else tuple(places.columns)
-        if places.label is not None:
-            self.fields[names[places.label]] = "label"
-        if self._found is None:
-            self._found = texts, None if places.label is None else names[places.label]
+        label = None if places.label is None else names[places.label]
+        if label is not None:
+            self.fields[label] = "label"
+        if self.schema is None:
+            why = GIVEN if self._texts else BY_NAME
+            self.schema = Schema(tuple(Column(name, "text", why) for name in texts), label)
         return places
 
     def positions(self, where: str, names: Sequence[str], *, sparse: bool = False) -> list[int]:
         """The columns to read among ``names``; of a table all, while its schema is not known."""
-        if not self.needs_rows:
-            places = self.places(where, names, sparse=sparse).all
-            return sorted(places) if self.is_table else places
-        if not sparse:
-            refuse_twice(where, names)
-            self._label_at(where, names, ())
-            if not self._header[1]:
-                self._header = where, list(names)
-        return list(range(len(names)))
+        return self.places(where, names, sparse=sparse).all
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""
-        if self.is_table:
-            return positions
         return positions[: len(positions) - self.reads_labels - self.reads_weights]
 
+    def is_one_text(self, positions: list[int]) -> bool:
+        """Whether the ``positions`` to read are one column of texts, with its label and weight."""
+        return len(self.bulk(positions)) == 1
+
+    def as_read(self, column: Raw, name: str) -> tuple[Raw, Problems]:
+        """The values of a column as they are checked, and what is wrong with those that do not fit in.
+
+        Lists of texts stay lists, so that no Arrow is needed for them.
+        """
+        return (column.tolist() if isinstance(column, np.ndarray) else column), {}
+
     def learn(self, parts: Sequence[Part]) -> None:
-        """Find the schema of a table from ``parts``, its first rows."""
-        where, listed = self._header
-        names = list(dict.fromkeys([*listed, *(name for part in parts for name in part.names)]))
-        if not names:
-            self._schema = Schema(())
-            return
-        from textodds.data import kinds
-
-        label = self._label_at(where, names, ())
-        weight = self._weight_at(where, names, label)
-        others = [name for at, name in enumerate(names) if at not in (label, weight)]
-        given = self._given(where, names, label, weight)
-        found = [given.get(name) or kinds.found(name, parts) for name in others]
-        if parts and all(column.kind == "ignore" for column in found):
-            listed_columns = ", ".join(f"`{column.name}` ({column.why})" for column in found) or "none"
-            raise InputError(
-                f"no column of {where} can be used; there are {listed_columns}",
-                hint="say of what kind one is with `--columns NAME=category` (columns={'NAME': 'category'})",
-            )
-        self._schema = Schema(tuple(found), None if label is None else names[label])
-
-    def array_names(self, width: int) -> list[str]:
-        """Names for the columns of rows without names: numbers, or those of the schema in their order."""
-        names = [str(at) for at in range(1, width + 1)]
-        if self.schema is None:
-            return names
-        beside = {
-            _named_at("the array", names, name, option)
-            for name, option in ((self._label, "label"), (self._weight, "weight"))
-            if name is not None
-        }
-        others = [at for at in range(width) if at not in beside]
-        if len(others) != len(self.schema.columns):
-            raise InputError(
-                f"rows have {len(others)} columns, the model {len(self.schema.columns)}",
-                hint="give the columns of the model in its order, or a table with names",
-            )
-        for at, column in zip(others, self.schema.columns, strict=True):
-            names[at] = column.name
-        return names
+        """Find the schema from ``parts``, the first rows, where it needs them."""
 
     def _named(self) -> list[tuple[str, str]]:
         """Options that name a column, and the names."""
@@ -256,7 +189,7 @@ class ColumnRequest:
         named = [(option, name) for option, name in beside if name is not None]
         return [*(("text", name) for name in self._texts), *named]
 
-    def _places_of_texts(self, where: str, names: Sequence[str]) -> Places:
+    def _places(self, where: str, names: Sequence[str]) -> Places:
         found: dict[int, str] = {}  # what each column is named for
         texts: list[tuple[int, ...]] = []
         beside: dict[str, int] = {}
@@ -298,28 +231,154 @@ class ColumnRequest:
                 return places
         return ()
 
-    def _places_by_kind(self, where: str, names: Sequence[str], *, sparse: bool) -> Places:
-        used = self.used
-        if len(set(names)) < len(names):
-            wanted = {column.name for column in used}
-            refuse_twice(where, [name for name in names if name in wanted])
-        by_name = {name: at for at, name in enumerate(names)}
-        found: dict[str, tuple[int, ...]] = {
-            column.name: (by_name[column.name],) for column in used if column.name in by_name
+
+class TableRequest(ColumnRequest):
+    """What is asked of a source: the columns of a table, each of a kind, with labels or without.
+
+    A text that is missing is an empty one, where in a source of texts it is a bad row. ``columns`` gives the
+    kinds of some, ``schema`` those of all that are read; ``labels_beside`` says that labels are no column.
+    """
+
+    is_of_texts = False
+    is_sparse = True
+    may_join = is_tabular = True
+
+    def __init__(
+        self,
+        label: str | None = None,
+        weight: str | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        schema: Schema | None = None,
+        labelled: bool = True,
+        labels_beside: bool = False,
+    ) -> None:
+        for name, kind in (columns or {}).items():
+            check_kind(name, kind)
+        if schema is not None and columns:
+            raise InputError(
+                "`columns` does not apply: a schema says of what kind each column is",
+                hint="leave out `--columns` (columns=), or train anew with it",
+            )
+        if schema is not None and not schema.used:
+            raise InputError("the schema has no columns to read", hint="train anew, with columns= for some")
+        if labels_beside and label is not None:
+            raise InputError(
+                "`label` names a column, but labels are given beside the table",
+                hint="leave out one of the two",
+            )
+        super().__init__((), label, weight, labelled=labelled)
+        self.schema = schema
+        self.is_found = schema is None
+        self._kinds = dict(columns or {})
+        self._guesses_label = labelled and not labels_beside
+        self._header: tuple[str, list[str]] = ("", [])  # what the first source of rows has, rows or not
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the schema is to be found from the first rows, since it is not given."""
+        return self.schema is None
+
+    def refuse_names(self, what: str) -> None:
+        """Fail: ``what`` has no columns."""
+        raise InputError(
+            f"{what} holds texts, not a table",
+            hint="give a table: CSV, TSV, JSON lines, Parquet or a database",
+        )
+
+    @property
+    def by_name(self) -> dict[str, Column]:
+        """The columns that are read, once they are known."""
+        return {} if self.schema is None else {column.name: column for column in self.schema.used}
+
+    def positions(self, where: str, names: Sequence[str], *, sparse: bool = False) -> list[int]:
+        """The columns to read among ``names``; all, while the schema is not known."""
+        if not self.needs_rows:
+            return sorted(self.places(where, names, sparse=sparse).all)
+        if not sparse:
+            refuse_twice(where, names)
+            self._label_at(where, names, ())
+            if not self._header[1]:
+                self._header = where, list(names)
+        ignored = {position(names, name) for name, kind in self._kinds.items() if kind == "ignore"}
+        return [at for at in range(len(names)) if at not in ignored]
+
+    def bulk(self, positions: list[int]) -> list[int]:
+        """All of the ``positions``."""
+        return positions
+
+    def is_one_text(self, positions: list[int]) -> bool:
+        """False: the rows go by the kinds of their columns."""
+        return False
+
+    def as_read(self, column: Raw, name: str) -> tuple[Raw, Problems]:
+        """The values as an Arrow array, whose type tells of what kind they may be."""
+        from textodds.data import arrow
+
+        return arrow.of_objects(column, name)
+
+    def learn(self, parts: Sequence[Part]) -> None:
+        """Find the schema from ``parts``, the first rows."""
+        where, listed = self._header
+        names = list(dict.fromkeys([*listed, *(name for part in parts for name in part.names)]))
+        if not names:
+            self.schema = Schema(())
+            return
+        from textodds.data import kinds
+
+        label = self._label_at(where, names, ())
+        weight = self._weight_at(where, names, label)
+        others = [name for at, name in enumerate(names) if at not in (label, weight)]
+        given = self._given(where, names, label, weight)
+        found = [given.get(name) or kinds.found(name, parts) for name in others]
+        if parts and all(column.kind == "ignore" for column in found):
+            listed_columns = ", ".join(f"`{column.name}` ({column.why})" for column in found) or "none"
+            raise InputError(
+                f"no column of {where} can be used; there are {listed_columns}",
+                hint="say of what kind one is with `--columns NAME=category` (columns={'NAME': 'category'})",
+            )
+        self.schema = Schema(tuple(found), None if label is None else names[label])
+
+    def array_names(self, width: int) -> list[str]:
+        """Names for the columns of rows without names: numbers, or those of the schema in their order."""
+        names = [str(at) for at in range(1, width + 1)]
+        if self.schema is None:
+            return names
+        beside = {
+            _named_at("the array", names, name, option)
+            for name, option in ((self._label, "label"), (self._weight, "weight"))
+            if name is not None
         }
-        for column in used:
-            if column.name not in found:
-                parts = _names_joined(names, column.name) if column.kind == "text" else [column.name]
+        others = [at for at in range(width) if at not in beside]
+        if len(others) != len(self.schema.columns):
+            raise InputError(
+                f"rows have {len(others)} columns, the model {len(self.schema.columns)}",
+                hint="give the columns of the model in its order, or a table with names",
+            )
+        for at, column in zip(others, self.schema.columns, strict=True):
+            names[at] = column.name
+        return names
+
+    def places(self, where: str, names: Sequence[str], *, sparse: bool = False) -> Places:
+        """Where everything stands among ``names``."""
+        used = self.by_name
+        if len(set(names)) < len(names):
+            refuse_twice(where, [name for name in names if name in used])
+        place_of = {name: at for at, name in enumerate(names)}
+        found: dict[str, tuple[int, ...]] = {name: (place_of[name],) for name in used if name in place_of}
+        for name, column in used.items():
+            if name not in found:
+                parts = _names_joined(names, name) if column.kind == "text" else [name]
                 near = [at for part in parts if (at := position(names, part)) is not None]
                 if tuple(near) in found.values():  # a column of that very name is wanted too
                     near = []
                 if sparse or len(near) == len(parts):
-                    found[column.name] = tuple(near)
+                    found[name] = tuple(near)
                 else:
                     hint = "the model was trained with it, and cannot do without"
                     if self.is_found:
                         hint = "all files of one source have the columns of the first"
-                    raise MissingColumn(where, column.name, names, None, hint=hint)
+                    raise MissingColumn(where, name, names, None, hint=hint)
         taken = {at for each in found.values() for at in each}
         label = weight = None
         allowed = contextlib.suppress(MissingColumn) if sparse else contextlib.nullcontext()
@@ -333,7 +392,7 @@ class ColumnRequest:
                     f"column `{names[place]}` of {where} is one of the model's, and cannot be the {what} too",
                     hint=f"name another column with `--{what} COLUMN` ({what}='COLUMN')",
                 )
-        return Places({column.name: found[column.name] for column in used}, label, weight)
+        return Places({name: found[name] for name in used}, label, weight)
 
     def _label_at(self, where: str, names: Sequence[str], taken: Iterable[int]) -> int | None:
         name = self._label

@@ -60,6 +60,8 @@ def _duckdb(file: File | None, query: str | None) -> Iterator[Any]:
     import pyarrow as pa
 
     origin = _origin(file)
+    if file is not None and not files.is_utf8(file.path):
+        raise BadFile(f"DuckDB cannot open `{file.name}`, whose name is not UTF-8", hint="rename it")
     try:
         with duckdb.connect() if file is None else duckdb.connect(file.path, read_only=True) as connection:
             if query is None:

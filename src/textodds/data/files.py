@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import errno
 import functools
 import glob
-import gzip
 import io
 import json
 import os
+import shutil
 import stat
+import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
+from textodds.data import compression
+from textodds.data.compression import MAGIC, MOST, packing_of, without_suffix
 from textodds.data.rejects import SUFFIX
 from textodds.data.values import cut
-from textodds.errors import BadFile, InputError, suggestion
+from textodds.errors import BadFile, InputError, nearest, suggestion
 
 STDIN = "-"
-GZIP_MAGIC = b"\x1f\x8b"
 BUFFER = 1 << 20
+MOST_COPIED = 8 << 30  # bytes of a pipe, or of an unpacked file, that are copied for want of a file
+NAMELESS = "/proc/self/fd"  # where Linux opens what is open already, with or without a name
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines", "folder", "database")
 DELIMITED = ("csv", "tsv")
@@ -82,7 +85,16 @@ class File:
 
 def named(path: str) -> File:
     """The file at ``path``, called as the user calls it."""
-    return File(path, "stdin" if path == STDIN else path)
+    return File(path, "stdin" if path == STDIN else os.fsencode(path).decode(errors="backslashreplace"))
+
+
+def is_utf8(path: str) -> bool:
+    """Whether the name of a file is text, which Linux does not ask for."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def found(path: str) -> list[str]:
@@ -127,47 +139,82 @@ def head(path: str, size: int = 1 << 16) -> bytes:
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
-    """A stream of the file's bytes, unpacked if it is gzipped, and a way to ask how far it has come."""
+    """A stream of the file's bytes, unpacked if it is packed, and a way to ask how far it has come."""
     # Not `sys.stdin`: a thread waiting in it would keep the interpreter from ending.
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(io.FileIO(0, closefd=False) if path == STDIN else io.FileIO(path))
         packed = io.BufferedReader(raw, BUFFER)
         stream: BinaryIO = stack.enter_context(packed)
-        if packed.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC):
-            # By content, since names lie: browsers unpack `x.csv.gz` and keep the name.
-            unpacked = stack.enter_context(gzip.GzipFile(fileobj=packed))
-            stream = stack.enter_context(io.BufferedReader(_InPieces(unpacked), BUFFER))
+        # By content, since names lie: browsers unpack `x.csv.gz` and keep the name.
+        if (packing := packing_of(packed.peek(MOST))) is not None:
+            pieces = stack.enter_context(compression.unpacked(named(path).name, packing, packed))
+            stream = stack.enter_context(io.BufferedReader(pieces, BUFFER))
         yield stream, lambda: raw.tell() if raw.seekable() else 0
 
 
-def copied(path: str, suffix: str) -> str:
-    """Path of a temporary copy of the file, unpacked; the caller removes it."""
-    import shutil
-    import tempfile
+class Copy:
+    """A temporary copy of a file or a pipe, unpacked.
 
-    handle, copy = tempfile.mkstemp(prefix="textodds-", suffix=suffix)
-    try:
-        with io.FileIO(handle, "w") as target, trouble(named(path)), opened(path) as (stream, _):
-            shutil.copyfileobj(stream, target, BUFFER)
-    except BaseException:
-        Path(copy).unlink()
-        raise
-    return copy
+    Where the system can open a file that has no name any more, it has none from the start: whatever ends
+    the process takes it along. A database needs its name, which is then removed at the end.
+    """
+
+    def __init__(self, path: str, suffix: str, *, is_named: bool = False) -> None:
+        handle, self.path = tempfile.mkstemp(prefix="textodds-", suffix=suffix)
+        self.close = weakref.finalize(self, _removed, handle, self.path)
+        if not is_named and Path(NAMELESS).is_dir():
+            Path(self.path).unlink()
+            self.path = f"{NAMELESS}/{handle}"
+        try:
+            self._fill(path, handle)
+        except BaseException:
+            self.close()
+            raise
+
+    def _fill(self, path: str, handle: int) -> None:
+        left = most = min(MOST_COPIED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
+        name = named(path).name
+        with (
+            io.FileIO(handle, "w", closefd=False) as target,
+            trouble(named(path)),
+            opened(path) as (stream, _),
+        ):
+            while piece := stream.read(min(BUFFER, left + 1)):
+                left -= len(piece)
+                if left < 0:
+                    raise BadFile(
+                        f"`{name}` holds more than {most >> 20:,} MiB, which are as many as are copied to "
+                        f"`{tempfile.gettempdir()}`",
+                        hint="put it in a file, unpacked; or name its format, to have it read as it comes: "
+                        "`--format csv` (format='csv')",
+                    )
+                target.write(piece)
+
+    def __enter__(self) -> Copy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _removed(handle: int, path: str) -> None:
+    os.close(handle)
+    Path(path).unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def unpacked(path: str, suffix: str) -> Iterator[str]:
-    """Path of ``path`` itself or, if it is gzipped, of an unpacked copy that is removed afterwards."""
+def unpacked(path: str, suffix: str, *, but: str | None = None) -> Iterator[str]:
+    """Path of ``path`` itself or, if it is packed, of an unpacked copy that is removed afterwards.
+
+    What the reader unpacks by itself (``but``) is left packed.
+    """
     with trouble(named(path)), io.FileIO(path) as raw:
-        is_packed = raw.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    if not is_packed:
+        packing = packing_of(raw.read(MOST))
+    if packing in (None, but):
         yield path
         return
-    copy = copied(path, suffix)
-    try:
-        yield copy
-    finally:
-        Path(copy).unlink()
+    with Copy(path, suffix) as copy:
+        yield copy.path
 
 
 @contextlib.contextmanager
@@ -177,10 +224,11 @@ def trouble(file: File, rows: Callable[[], int] | None = None) -> Iterator[None]
         yield
     except EOFError as error:
         after = f" after row {rows():,}" if rows is not None and rows() else ""
+        packing = str(error) if str(error) in MAGIC else "gzip"
         raise BadFile(
-            f"`{file.name}` ends in the middle of its gzip stream{after}; "
+            f"`{file.name}` ends in the middle of its {packing} stream{after}; "
             "it was cut off when copied or is still being written",
-            hint=f"check it with `gzip -t {file.name}`, and copy it again",
+            hint=f"check it with `{packing} -t {file.name}`, and copy it again",
         ) from error
     except FileNotFoundError as error:
         raise missing(file.name) from error
@@ -219,7 +267,7 @@ def format_of_name(path: str) -> str | None:
     >>> format_of_name("mail.CSV.gz"), format_of_name("mail.txt")
     ('csv', None)
     """
-    path = path.lower().removesuffix(".gz")
+    path = without_suffix(path.lower())
     return BY_SUFFIX.get(Path(path).suffix)
 
 
@@ -257,11 +305,13 @@ def format_of_content(file: File, *, tabular: bool) -> str:
 
 
 def refuse_utf16(file: File) -> None:
-    """Fail for a file saved as "Unicode text" on Windows, of which every row would be bad."""
-    if not file.is_pipe and head(file.path, 2) in (b"\xff\xfe", b"\xfe\xff"):
+    """Fail for a file saved as "Unicode text" on Windows, or in UTF-32, of which every row would be bad."""
+    start = b"" if file.is_pipe else head(file.path, 4)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")) or start == b"\0\0\xfe\xff":
+        coding = "UTF-32" if start in (b"\xff\xfe\0\0", b"\0\0\xfe\xff") else "UTF-16"
         raise BadFile(
-            f"`{file.name}` is in UTF-16, and only UTF-8 is read",
-            hint=f"convert it: `iconv -f UTF-16 -t UTF-8 {file.name}`",
+            f"`{file.name}` is in {coding}, and only UTF-8 is read",
+            hint=f"convert it: `iconv -f {coding} -t UTF-8 {file.name}`",
         )
 
 
@@ -273,21 +323,6 @@ def _is_object(line: bytes, *, whole: bool) -> bool:
     except (ValueError, RecursionError):
         # Longer than was looked at, or a bad row: then a quoted key says enough.
         return line[1:].lstrip().startswith(b'"') or not whole
-
-
-class _InPieces(io.RawIOBase):
-    """A gzip stream that hands over what it has; filling a buffer to the brim would lose all before a cut."""
-
-    def __init__(self, stream: gzip.GzipFile) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._stream.read1(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
 
 
 def _exists(path: str) -> bool:
@@ -310,7 +345,7 @@ def _near(path: str) -> str | None:
         there = sorted(entry.name for entry in os.scandir(folder or "."))
     except OSError:
         return None
-    near = difflib.get_close_matches(name, there, n=3)
+    near = nearest(name, there, n=3)
     if not near:
         return None
     return "did you mean " + " or ".join(f"`{Path(folder) / name}`" for name in near) + "?"
@@ -330,8 +365,19 @@ class Spool:
         self._pipe = file
 
     @functools.cached_property
+    def _copy(self) -> Copy:
+        return Copy(self._pipe.path, "")
+
+    @functools.cached_property
+    def _named_copy(self) -> Copy:
+        return Copy(self._copy.path, "", is_named=True)
+
+    @property
     def file(self) -> File:
         """The copy, called as the pipe is."""
-        copy = copied(self._pipe.path, "")
-        weakref.finalize(self, Path(copy).unlink, missing_ok=True)
-        return File(copy, self._pipe.name)
+        return File(self._copy.path, self._pipe.name)
+
+    @property
+    def named_file(self) -> File:
+        """A copy that has a name, for databases."""
+        return File(self._named_copy.path, self._pipe.name)

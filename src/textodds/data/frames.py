@@ -8,19 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.data.admission import Part, Parts, Raw, Values
 from textodds.data.batch import SLICE_ROWS
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Origin
 from textodds.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 PYARROW_COLUMNS = ("pyarrow Array", "pyarrow ChunkedArray")
 
@@ -38,10 +34,10 @@ class Table:
 
 def is_stream(source: object) -> bool:
     """Whether ``source`` hands out Arrow batches, and has neither columns nor values to ask for."""
-    return hasattr(source, "__arrow_c_stream__") and not (is_table(source) or is_column(source))
+    return hasattr(source, "__arrow_c_stream__") and not (is_frame(source) or is_column(source))
 
 
-def is_table(source: object) -> bool:
+def is_frame(source: object) -> bool:
     """Whether ``source`` is a table in memory."""
     return _is(source, "pandas DataFrame", "polars DataFrame", "pyarrow Table", "pyarrow RecordBatch") or (
         hasattr(source, "__arrow_c_array__") and not is_column(source)
@@ -61,7 +57,7 @@ def is_column(source: object) -> bool:
 
 def speaks_arrow(source: object) -> bool:
     """Whether ``source`` is a table, a column or a stream, rather than an iterable of Python objects."""
-    return is_table(source) or is_column(source) or is_stream(source)
+    return is_frame(source) or is_column(source) or is_stream(source)
 
 
 def table_of(source: Any) -> Table:
@@ -164,16 +160,13 @@ def _pieces(
     column: Column, name: str, request: ColumnRequest
 ) -> tuple[list[int], Callable[[int, int], Values]]:
     """The lengths of the pieces a column consists of, and how to cut it; numbers without a copy."""
-    array = column
-    if hasattr(column, "iloc") and isinstance(column.dtype, np.dtype):
-        array = column.to_numpy()
-    if request.is_table and isinstance(array, np.ndarray) and array.dtype.kind in "biuf":
-        return [len(array)], lambda start, stop: Values(_numbers(array, start, stop))
     lengths, cut = _cuts(column)
-    return lengths, lambda start, stop: Values.of(cut(start, stop), name, request)
+    return lengths, lambda start, stop: Values(*request.as_read(cut(start, stop), name))
 
 
 def _cuts(column: Column) -> tuple[list[int], Callable[[int, int], Raw]]:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return [len(column)], lambda start, stop: column[start:stop]
     if _is(column, "pandas Series") and column.dtype != object:
         return [len(column)], partial(_cut_pandas, column)
     if _is(column, "pandas Series") or not is_column(column):  # perhaps Python objects of several types
@@ -199,17 +192,8 @@ def _cut_pandas(column: Column, start: int, stop: int) -> Raw:
     try:
         part = pa.array(column.iloc[start:stop], from_pandas=True)
     except (pa.ArrowException, TypeError):  # types that only pandas knows, such as periods
-        return _cut_list(column, start, stop)
+        return _cuts(column.to_numpy())[1](start, stop)
     return _joined(part) if isinstance(part, pa.ChunkedArray) else part
-
-
-def _numbers(array: NDArray[np.generic], start: int, stop: int) -> pa.Array:
-    import pyarrow as pa
-
-    part = array[start:stop]
-    if not part.dtype.isnative or part.dtype.itemsize > 8:  # which Arrow does not take
-        part = part.astype(np.float64 if part.dtype.kind == "f" else part.dtype.newbyteorder("="))
-    return pa.array(part)
 
 
 def _chunked(column: Any) -> Any:

@@ -49,11 +49,12 @@ def parts(
     origin, rows = Origin(file.name), 0
     delimiter = "\t" if dialect.format == "tsv" else None  # a `.csv` may have `;` instead: the kernel looks
     files.refuse_utf16(file)
-    with files.trouble(file, lambda: rows):
+    with contextlib.ExitStack() as stack, files.trouble(file, lambda: rows):
+        path = file.path  # the kernel unpacks gzip by itself; other packings are unpacked first
+        if not file.is_pipe:
+            path = stack.enter_context(files.unpacked(path, "", but="gzip"))
         with _unreadable(file, dialect.kind):
-            reader = LineReader(
-                file.path, dialect.kind, delimiter, dialect.quoting, dialect.header, BATCH_BYTES
-            )
+            reader = LineReader(path, dialect.kind, delimiter, dialect.quoting, dialect.header, BATCH_BYTES)
         if dialect.kind == "delimited" and not reader.columns:
             return
         following = _selected(reader, file, dialect, request, rejects)
@@ -78,7 +79,7 @@ def _selected(
     name, is_labelled = TEXT, request.reads_labels
     if dialect.kind == "delimited":
         chosen = request.positions(file.name, reader.columns)
-        if request.is_table or len(request.bulk(chosen)) > 1:
+        if not request.is_one_text(chosen):
             reader.select_columns(chosen)
             return partial(_next_table, reader, [reader.columns[at] for at in chosen], file, rejects)
         places = request.places(file.name, reader.columns)

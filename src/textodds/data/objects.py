@@ -13,11 +13,10 @@ import numpy as np
 from textodds.data import frames
 from textodds.data.admission import Parts, Row, record_parts, row_parts, text_parts
 from textodds.data.batch import TEXT
-from textodds.data.columns import ColumnRequest
+from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.frames import Column, Table
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Source, refuse
-from textodds.data.values import Unreadable
 from textodds.errors import InputError, LengthMismatch
 
 END = object()
@@ -34,20 +33,12 @@ def object_source(
     rejects: Rejects,
 ) -> Source:
     """The source of what is in an object; if it is an iterable of Python's, ``first`` is one of its items."""
-    if request.is_table and hasattr(source, "toarray"):
-        raise InputError(
-            f"cannot read a table from {_article(frames.name_of(source))}, which is sparse",
-            hint="give `source.toarray()`",
-        )
-    labels, weights = frames.column_of(labels), frames.column_of(weights)
-    if request.is_table:
-        _check_beside("row", labels=labels, weights=weights)
-    elif labels is not None or frames.is_column(source):
-        source = frames.column_of(source)
-    return _Object(source, labels, weights, request, rejects).opened(first)
+    kind = _TextObject if request.is_of_texts else _TableObject
+    given = kind(source, frames.column_of(labels), frames.column_of(weights), request, rejects)
+    return given.opened(first)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class _Object:
     """An object that is to be read, and what stands beside it."""
 
@@ -56,34 +47,6 @@ class _Object:
     weights: Column | None
     request: ColumnRequest
     rejects: Rejects
-
-    def opened(self, first: object) -> Source:
-        source, request = self.source, self.request
-        if not request.is_table and frames.is_column(source):
-            return self._texts()
-        if frames.is_stream(source):
-            self._refuse_beside("a stream" if request.is_table else "a table")
-            replayable = hasattr(source, "__len__")
-            return self._made("row", partial(frames.stream_parts, source, request), replayable=replayable)
-        table = _table(source, request)
-        if table is not None:
-            return self._table(table)
-        if not isinstance(source, Iterable) or isinstance(source, bytes):
-            if request.is_table:
-                raise InputError(f"cannot read a table from {_article(frames.name_of(source))}", hint=HINT)
-            raise InputError(
-                f"cannot read texts from {_article(type(source).__name__)}",
-                hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
-            )
-        if request.is_table:
-            return self._rows(first)
-        if isinstance(first, Mapping):
-            self._refuse_beside("rows with labels of their own")
-            return self._made("row", self._records)
-        if isinstance(first, (tuple, list)):
-            self._refuse_beside("rows with labels of their own")
-            return self._tuples(len(first))
-        return self._texts(may_be_rows=first is None)
 
     def _made(
         self,
@@ -105,9 +68,15 @@ class _Object:
     def _refuse_beside(self, what: str) -> None:
         refuse(what, labels=self.labels, weights=self.weights)
 
-    def _table(self, table: Table) -> Source:
-        if not self.request.is_table:
-            self._refuse_beside("a table")
+    @property
+    def _beside(self) -> dict[str, bool]:
+        return {"labelled": self.labels is not None, "weighted": self.weights is not None}
+
+    def _stream(self) -> Source:
+        read = partial(frames.stream_parts, self.source, self.request)
+        return self._made("row", read, replayable=hasattr(self.source, "__len__"))
+
+    def _columns(self, table: Table) -> Source:
         labels, weights = (
             column if column is None or hasattr(column, "__getitem__") else list(column)
             for column in (self.labels, self.weights)
@@ -117,6 +86,36 @@ class _Object:
         origin = Origin(f"{_article(frames.name_of(self.source))} of {_count_of(length, 'row')}", "row")
         read = partial(frames.table_parts, table, labels, weights, self.request, origin)
         return Source(self.request, origin.where, lambda *_: read(), self.rejects)
+
+
+class _TextObject(_Object):
+    """Texts, pairs of text and label, or a table of which one column is read."""
+
+    def opened(self, first: object) -> Source:
+        if self.labels is not None or frames.is_column(self.source):
+            self.source = frames.column_of(self.source)
+        source = self.source
+        if frames.is_column(source):
+            return self._texts()
+        if frames.is_stream(source):
+            self._refuse_beside("a table")
+            return self._stream()
+        try:
+            table = _table(source)
+        except InputError as error:
+            raise InputError(f"cannot read texts from a dict: {error.problem}", hint=error.hint) from None
+        if table is not None:
+            self._refuse_beside("a table")
+            return self._columns(table)
+        if not isinstance(source, Iterable) or isinstance(source, bytes):
+            raise InputError(
+                f"cannot read texts from {_article(type(source).__name__)}",
+                hint="give a path, a table, a list of texts with `labels`, or pairs of text and label",
+            )
+        if isinstance(first, (Mapping, tuple, list)):
+            self._refuse_beside("rows with labels of their own")
+            return self._made("row", self._records) if isinstance(first, Mapping) else self._pairs(len(first))
+        return self._texts(may_be_rows=first is None)
 
     def _texts(self, *, may_be_rows: bool = False) -> Source:
         """The source of texts; nulls only, or none at all, could be anything."""
@@ -142,15 +141,10 @@ class _Object:
 
         return self._made("row" if is_unknown else "text", read, request=request)
 
-    @property
-    def _beside(self) -> dict[str, bool]:
-        return {"labelled": self.labels is not None, "weighted": self.weights is not None}
-
     def _records(self, origin: Origin) -> Parts:
-        rows = ((item, None, None, at, None) for at, item in enumerate(self.source, start=1))
-        return record_parts(rows, self.request, origin)
+        return record_parts(_paired_rows(self.source, None, None), self.request, origin)
 
-    def _tuples(self, width: int) -> Source:
+    def _pairs(self, width: int) -> Source:
         """The source of pairs of text and label, or of these with a weight."""
         self.request.refuse_names("a tuple")
         if not 2 <= width <= 3:
@@ -158,12 +152,51 @@ class _Object:
                 f"row 1 of {_described(self.source, 'row')} has {width} items",
                 hint="give (text, label) or (text, label, weight)",
             )
+        names = [TEXT, "label", "weight"][:width]
+        request = ColumnRequest.without_names("label" if self.request.labelled else None, *names[2:])
 
         def read(origin: Origin) -> Parts:
-            rows = _tuple_rows(self.source, width)
-            return text_parts(rows, origin, labelled=self.request.labelled, weighted=width == 3)
+            return row_parts(_paired_rows(self.source, None, None), names, request, origin)
 
-        return self._made("row", read, request=ColumnRequest.without_names())
+        return self._made("row", read, request=request)
+
+
+class _TableObject(_Object):
+    """The columns of a table, or its rows."""
+
+    request: TableRequest
+
+    def opened(self, first: object) -> Source:
+        source = self.source
+        if hasattr(source, "toarray"):
+            raise InputError(
+                f"cannot read a table from {_article(frames.name_of(source))}, which is sparse",
+                hint="give `source.toarray()`",
+            )
+        _check_beside("row", labels=self.labels, weights=self.weights)
+        if frames.is_stream(source):
+            self._refuse_beside("a stream")
+            return self._stream()
+        if frames.is_column(source):
+            raise InputError(f"{_article(frames.name_of(source))} is one column, not a table", hint=HINT)
+        table = self._array() if isinstance(source, np.ndarray) else _table(source)
+        if table is not None:
+            return self._columns(table)
+        if not isinstance(source, Iterable) or isinstance(source, bytes):
+            raise InputError(f"cannot read a table from {_article(frames.name_of(source))}", hint=HINT)
+        return self._rows(first)
+
+    def _array(self) -> Table:
+        """The columns of an array of two dimensions."""
+        array = self.source
+        if array.ndim != 2 or not array.shape[1]:
+            raise InputError(
+                f"an array of shape {array.shape} is not a table, which has rows and columns",
+                hint="an array of one column is made by `array.reshape(-1, 1)`",
+            )
+        if not isinstance(array, np.ma.MaskedArray):
+            array = np.asarray(array)  # a column of a `matrix` would be a matrix
+        return Table(self.request.array_names(array.shape[1]), list(array.T))
 
     def _rows(self, first: object) -> Source:
         """The source of a table that comes row by row."""
@@ -172,8 +205,6 @@ class _Object:
         if isinstance(first, (tuple, list)) or (isinstance(first, np.ndarray) and first.ndim == 1):
             names = self.request.array_names(len(first))
         elif first is not None and not isinstance(first, Mapping):
-            if not self.request.is_table:
-                self.request.refuse_names(_described(self.source, "text"))
             what = "texts, which are" if isinstance(first, str) else f"{type(first).__name__} objects,"
             raise InputError(f"{_described(self.source, 'row')} holds {what} not rows of a table", hint=HINT)
 
@@ -203,30 +234,11 @@ def _check_lengths(texts: object, labels: object, weights: object) -> None:
             raise LengthMismatch(len(texts), len(column), name)
 
 
-def _table(source: Any, request: ColumnRequest) -> Table | None:
+def _table(source: Any) -> Table | None:
     """The columns of a source that is in memory by columns, or None."""
-    if request.is_table and isinstance(source, np.ndarray):
-        if source.ndim != 2 or not source.shape[1]:
-            raise InputError(
-                f"an array of shape {source.shape} is not a table, which has rows and columns",
-                hint="an array of one column is made by `array.reshape(-1, 1)`",
-            )
-        if not isinstance(source, np.ma.MaskedArray):
-            source = np.asarray(source)  # a column of a `matrix` would be a matrix
-        names = request.array_names(source.shape[1])
-        return Table(names, [source[:, at] for at in range(source.shape[1])])
-    if frames.is_column(source):
-        raise InputError(f"{_article(frames.name_of(source))} is one column, not a table", hint=HINT)
-    if frames.is_table(source):
+    if frames.is_frame(source):
         return frames.table_of(source)
-    if not isinstance(source, Mapping):
-        return None
-    try:
-        return _of_mapping(source)
-    except InputError as error:
-        if request.is_table:
-            raise
-        raise InputError(f"cannot read texts from a dict: {error.problem}", hint=error.hint) from None
+    return _of_mapping(source) if isinstance(source, Mapping) else None
 
 
 def _of_mapping(source: Mapping[Any, Any]) -> Table:
@@ -256,6 +268,10 @@ def _paired_rows(
     texts: Iterable[object], labels: Iterable[object] | None, weights: Iterable[object] | None
 ) -> Iterator[Row]:
     """Rows of iterables that run side by side; `LengthMismatch` where one ends before another."""
+    if labels is None and weights is None:
+        for at, text in enumerate(texts, start=1):
+            yield text, None, None, at, None
+        return
     sides = iter(texts), iter(() if labels is None else labels), iter(() if weights is None else weights)
     for at in itertools.count(1):
         text, label, weight = (next(side, END) for side in sides)
@@ -265,15 +281,6 @@ def _paired_rows(
         if text is END:
             return
         yield text, label, weight, at, None
-
-
-def _tuple_rows(items: Iterable[object], size: int) -> Iterator[Row]:
-    for at, item in enumerate(items, start=1):
-        if isinstance(item, (tuple, list)) and len(item) == size:
-            yield item[0], item[1], item[2] if size == 3 else None, at, None
-        else:
-            shown = f"{len(item)} items" if isinstance(item, (tuple, list)) else f"a {type(item).__name__}"
-            yield Unreadable(f"{shown}, where {size} items are expected"), None, None, at, None
 
 
 def _described(source: Any, item: str) -> str:

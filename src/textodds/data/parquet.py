@@ -10,7 +10,8 @@ so that its row can be named, where DuckDB fails for the file as a whole.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator
+import io
+from collections.abc import Iterator
 from typing import Any
 
 from textodds.data import files
@@ -21,62 +22,70 @@ from textodds.data.files import File
 from textodds.data.frames import arrow_parts
 from textodds.data.rejects import Origin
 from textodds.data.source import Position
-from textodds.errors import BadFile
+from textodds.errors import BadFile, TextoddsError
 
 # Every column that is read has one: a table may have hundreds.
 BUFFER_OF_COLUMN = 128 << 10
+
+LOOKED_AT = 64  # rows of a row group that tell how long its rows are
 
 
 def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
     """Parts of the table in ``file``."""
     with _opened(file) as table:
-        if table is None:
-            return
-        columns = table.schema_arrow.names
-        positions = request.positions(file.name, columns)
-        rows = _batch_rows(table.metadata, [columns[at] for at in request.bulk(positions)])
-        chosen = [columns[at] for at in positions]
-        yield from arrow_parts(_record_batches(file, table, chosen, rows, progress), Origin(file.name, "row"))
+        if table is not None:
+            yield from arrow_parts(_record_batches(file, table, request, progress), Origin(file.name, "row"))
 
 
 @contextlib.contextmanager
 def _opened(file: File) -> Iterator[Any]:
-    """The file, None if it is empty; what Arrow says of it becomes `BadFile`."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
+    """The file, None if it is empty; whatever Arrow says of it becomes `BadFile`."""
     if file.size == 0:
         yield None
         return
-    with files.unpacked(file.path, ".parquet") as path, files.trouble(file):
+    with files.unpacked(file.path, ".parquet") as path:
         try:
-            with parquet.ParquetFile(path, pre_buffer=False, buffer_size=BUFFER_OF_COLUMN) as table:
-                yield table
-        except pa.ArrowException as error:
+            from pyarrow import parquet
+
+            with files.trouble(file), contextlib.ExitStack() as stack:
+                given: Any = path
+                if not files.is_utf8(path):  # which Arrow cannot open by its name
+                    given = stack.enter_context(io.FileIO(path))
+                opened = parquet.ParquetFile(given, pre_buffer=False, buffer_size=BUFFER_OF_COLUMN)
+                yield stack.enter_context(opened)
+        except TextoddsError:
+            raise
+        except Exception as error:  # Arrow's own, and what damaged bytes make of Python's: of any kind
             raise BadFile(
                 f"`{file.name}` cannot be read as Parquet: {error}",
                 hint="copy the file again, or name its format with `--format` (format=)",
             ) from error
 
 
-def _record_batches(
-    file: File, table: Any, columns: list[str], rows: int, progress: Position
-) -> Iterator[Any]:
-    size, read = file.size, 0
-    # Threads gain nothing for two columns, and reading already overlaps with counting.
-    for part in table.iter_batches(batch_size=rows, columns=columns, use_threads=False):
-        read += len(part)
-        progress.current = size * read // table.metadata.num_rows
-        yield part
+def _record_batches(file: File, table: Any, request: ColumnRequest, progress: Position) -> Iterator[Any]:
+    """Batches of about `BATCH_BYTES` of what is wanted, row group by row group.
+
+    How long rows are is told by the first of each group. The metadata of a column must not be asked for: of
+    one that is encrypted, used or not, Arrow ends the process.
+    """
+    size, read, names = file.size, 0, table.schema_arrow.names
+    n_rows: int = table.metadata.num_rows
+    request.positions(file.name, names)  # a column that is missing is told of though there are no rows
+    for group in range(table.metadata.num_row_groups):
+        positions = request.positions(file.name, names)
+        chosen = [names[at] for at in positions]
+        # Threads gain nothing for two columns, and reading already overlaps with counting.
+        of_group = {"row_groups": [group], "columns": chosen, "use_threads": False}
+        first = next(table.iter_batches(batch_size=LOOKED_AT, **of_group), None)
+        if first is None:
+            continue
+        rows = _batch_rows(len(first), sum(first.column(names[at]).nbytes for at in request.bulk(positions)))
+        for part in table.iter_batches(batch_size=rows, **of_group):
+            read += len(part)
+            progress.current = size * read // max(n_rows, 1)
+            yield part
 
 
-def _batch_rows(metadata: Any, columns: Collection[str]) -> int:
-    """Rows of which ``columns`` hold about `BATCH_BYTES`, by the average of the file."""
-    size: int = sum(
-        chunk.total_uncompressed_size
-        for group in range(metadata.num_row_groups)
-        for chunk in map(metadata.row_group(group).column, range(metadata.num_columns))
-        if chunk.path_in_schema in columns or chunk.path_in_schema.partition(".")[0] in columns
-    )
-    rows: int = metadata.num_rows
+def _batch_rows(rows: int, size: int) -> int:
+    """Rows that hold about `BATCH_BYTES`, if ``rows`` of them hold ``size``."""
     return max(1, min(BATCH_ROWS, BATCH_BYTES * rows // max(1, size)))

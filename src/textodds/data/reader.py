@@ -11,7 +11,7 @@ from typing import Any
 
 from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet
 from textodds.data.admission import Parts
-from textodds.data.columns import ColumnRequest
+from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.files import File, Spool
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -188,20 +188,19 @@ def read(
             "`text` names the one column of texts, but all columns of a table are read",
             hint="leave it out, or say what the column is: `--columns NAME=text` (columns={'NAME': 'text'})",
         )
-    request = ColumnRequest(
-        how.text_names,
-        how.label,
-        how.weight,
-        columns=columns,
-        schema=schema,
-        like=like,
-        labelled=labelled,
-        labels_beside=labels is not None,
-    )
-    if request.is_table and how.weight is not None and weights is not None:
-        raise InputError(
-            "`weight` names a column, but weights are given beside the table", hint="leave out one of the two"
+    request: ColumnRequest
+    if is_table:
+        is_beside = labels is not None
+        request = TableRequest(
+            how.label, how.weight, columns=columns, schema=schema, labelled=labelled, labels_beside=is_beside
         )
+        if how.weight is not None and weights is not None:
+            raise InputError(
+                "`weight` names a column, but weights are given beside the table",
+                hint="leave out one of the two",
+            )
+    else:
+        request = ColumnRequest(how.text_names, how.label, how.weight, like=like, labelled=labelled)
     source, first = _begun(source)
     paths = _paths_of(source, first)
     if how.query is not None:
@@ -351,7 +350,7 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
     The temporary file is what allows to look at the first bytes; it can also be read twice.
     """
     known = how.format or files.format_of_name(pipe.name)
-    if known is None and pipe.path == files.STDIN and not (request.is_table or request.labelled):
+    if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
         known = "lines"  # where there need be no labels
     rejects = how.rejects(_name([pipe]))
     if known in files.STREAMED:
@@ -369,7 +368,8 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
         format_ = _format_of(spool.file, how, request)
-        return _file_parts(spool.file, format_, how, request, rejects, progress)
+        file = spool.named_file if format_ == "database" else spool.file
+        return _file_parts(file, format_, how, request, rejects, progress)
 
     return Source(request, pipe.name, parts, rejects)
 

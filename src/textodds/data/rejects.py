@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
+from textodds.data.written_file import file_name
 from textodds.errors import BadFile, BadRow, InputError, suggestion
 
 POLICIES = ("stop", "skip")
@@ -53,7 +54,7 @@ class Rejects:
                 hint="`stop` ends the run at the first, `skip` goes on and writes them to a file",
             )
         self.skips = policy == "skip"
-        self._path = Path(name + SUFFIX) if path is None else path
+        self._path = Path(file_name(name, SUFFIX)) if path is None else path
         self._file: IO[str] | None = None
         self.begin()
 
@@ -74,11 +75,11 @@ class Rejects:
                         hint="choose another place with `--rejects FILE` (rejects_path='FILE')",
                     )
 
-    def add(self, origin: Origin, at: At, reason: str, row: str | bytes) -> None:
+    def add(self, origin: Origin, at: At, reason: str, row: str | bytes, *, hint: str | None = None) -> None:
         """Take note of a bad row; raises `BadRow` where bad rows stop the run."""
         where, line = (at, None) if isinstance(at, str) else (origin.where, at)
         if not self.skips:
-            raise BadRow(where, line, reason, origin.unit)
+            raise BadRow(where, line, reason, origin.unit, hint=hint)
         self.count += 1
         known = reason in self.reasons or len(self.reasons) < REASONS_KEPT
         self.reasons[reason if known else OTHER_REASONS] += 1
@@ -102,10 +103,6 @@ class Rejects:
                     file.flush()
                 except OSError as error:
                     raise _unwritable(self._path, error) from error
-
-
-# From the name of a source to the place for its bad rows.
-Rejecting: TypeAlias = Callable[[str], Rejects]
 
 
 def _unwritable(path: Path, error: OSError) -> BadFile:

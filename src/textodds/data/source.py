@@ -93,7 +93,7 @@ class Source:
     @property
     def is_of_texts(self) -> bool:
         """Whether its batches have one column of texts, rather than the columns of a table."""
-        return not self._request.is_table
+        return self._request.is_of_texts
 
     @property
     def schema(self) -> Schema:
@@ -275,7 +275,8 @@ class Observer:
     ...         self.total += n
     >>> seen = Rows()
     >>> import textodds
-    >>> model = textodds.train(["free phone", "see you at six"], ["spam", "ham"], observer=seen)
+    >>> rows = ["free phone", "see you at six"], ["spam", "ham"]
+    >>> model = textodds.train(*rows, learner="multinomial", observer=seen)
     >>> seen.total
     2
     """

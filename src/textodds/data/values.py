@@ -6,7 +6,6 @@ by position: ``{position: reason}``. A position with a problem holds a placehold
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable
 from datetime import date
@@ -66,11 +65,6 @@ def weights_of(values: list[Any], *, may_be_strings: bool = False) -> tuple[NDAr
     """``values`` as weights; a string of Python's is never a number, whatever ``may_be_strings`` says."""
     weights, problems = each(values, weight_of, 0.0)
     return np.array(weights, dtype=np.float64), problems
-
-
-def kept(values: list[T], keep: NDArray[np.bool_]) -> list[T]:
-    """The ``values`` where ``keep``."""
-    return list(itertools.compress(values, keep))
 
 
 def as_python(value: object) -> object:

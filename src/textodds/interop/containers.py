@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from textodds.data import frames, values
 from textodds.errors import BadRow, InputError, NoData
-from textodds.interop.labels import LabelArray, Labels, named
+from textodds.interop.labels import LabelArray, Labels, distinct, names
 from textodds.learn.arrays import Floats
 from textodds.learn.design import checked_weights
 from textodds.stats.categories import CodedColumn
@@ -46,9 +46,17 @@ def label_column(estimator: object, y: Labels) -> LabelArray:
 def labels_of_rows(
     labels: LabelArray, N: int, sample_weight: ArrayLike | None
 ) -> tuple[LabelArray, list[str], Floats | None]:
-    """The labels that occur (K,), what the core calls that of each of N rows, and weights (N,)."""
+    """The labels that occur, sorted (K,), what the core calls that of each of N rows, and weights (N,).
+
+    Examples
+    --------
+    >>> labels_of_rows(np.array([True, False]), 2, None)
+    (array([False,  True]), ['true', 'false'], None)
+    """
     check_consistent_length(range(N), labels)
-    return *named(labels), None if sample_weight is None else checked_weights(sample_weight, N)
+    found, codes = distinct(labels)
+    weights = None if sample_weight is None else checked_weights(sample_weight, N)
+    return found, np.array(names(found), dtype=object)[codes].tolist(), weights
 
 
 def columns_by_name(estimator: BaseEstimator, X: Any, *, first: bool) -> dict[str, Any]:
@@ -116,7 +124,7 @@ def text_column(X: Any) -> Any:
     X = frames.column_of(X)
     if frames.is_stream(X):
         X = pa.table(X)
-    if frames.is_table(X):
+    if frames.is_frame(X):
         columns = frames.table_of(X).columns
         _refuse_unless_one(len(columns))
         X = columns[0]

@@ -27,8 +27,5 @@ def weights_and_bias(model: TextModel) -> tuple[Floats, Floats]:
             f"{V:,} words and {K:,} classes need a matrix of {V * K * 8 / 1e9:.1f} GB, too large to export",
             hint="train with fewer words: max_features, or a larger min_df",
         )
-    weights, intercept = linear.weights.rows(np.arange(V)), linear.intercept
-    if model.calibration is not None:
-        slope = float(model.calibration.slopes[0])
-        weights, intercept = slope * weights, slope * intercept + model.calibration.bias
-    return weights, linear.log_prior + intercept
+    answers = model.calibrated_form
+    return answers.weights.rows(np.arange(V)), answers.log_prior + answers.intercept

@@ -138,18 +138,6 @@ def names(labels: LabelArray) -> tuple[str, ...]:
     )
 
 
-def named(y: Labels) -> tuple[LabelArray, list[str]]:
-    """The labels that occur, sorted (K,), and of each row what the core calls its class (N,).
-
-    Examples
-    --------
-    >>> named(np.array([True, False]))
-    (array([False,  True]), ['true', 'false'])
-    """
-    labels, codes = distinct(y)
-    return labels, np.array(names(labels), dtype=object)[codes].tolist()
-
-
 def name_in(parameter: str, label: object) -> str:
     """What the core calls the class of a label that a parameter has, be there such a class or not.
 

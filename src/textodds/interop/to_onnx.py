@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import textodds
-from textodds.errors import Unsupported
+from textodds.data.written_file import replacing
+from textodds.errors import Unsupported, require
 from textodds.interop.full_matrix import weights_and_bias
-from textodds.model.container import replacing
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -54,7 +54,9 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     >>> label.tolist(), bool(np.allclose(probabilities, model.predict_proba(["a free offer"])))
     (['spam'], True)
     """
-    onnx = _onnx()
+    require("onnx", "onnx", told="to write ONNX the package `{}` is needed, which is not installed")
+    import onnx
+
     helper, double, text = onnx.helper, onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
     weights, bias = weights_and_bias(model)
     V, K = weights.shape
@@ -90,17 +92,6 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
         with replacing(path) as temporary:
             temporary.write_bytes(proto.SerializeToString())
     return proto
-
-
-def _onnx() -> ModuleType:
-    try:
-        import onnx
-    except ModuleNotFoundError as error:
-        raise Unsupported(
-            "to write ONNX the package `onnx` is needed, which is not installed",
-            hint="pip install 'textodds[onnx]'",
-        ) from error
-    return onnx
 
 
 def _nodes(onnx: ModuleType, presence: bool) -> list[NodeProto]:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData, NotConverged, Unsupported
 from textodds.judge.decisions import must_be_posterior
 from textodds.judge.evaluation import Z
-from textodds.learn.arrays import Floats
+from textodds.learn.arrays import Floats, Mask
 from textodds.learn.forms.linear import log, log_softmax
 from textodds.learn.held_out import HeldOut
 
@@ -81,9 +80,7 @@ class Recalibration:
         return np.asarray(self.slope * (log_posterior - log_prior) + self.bias)
 
 
-def _logistic(
-    design: Floats, offset: Floats, right: NDArray[np.bool_], centre: Floats
-) -> tuple[Floats, Floats]:
+def _logistic(design: Floats, offset: Floats, right: Mask, centre: Floats) -> tuple[Floats, Floats]:
     """Where the penalised likelihood of (1) is greatest, and its curvature there; Newton's steps, halved."""
 
     def objective(at: Floats) -> float:

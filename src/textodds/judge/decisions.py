@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import BadFile, InputError, LengthMismatch, NoData, Unsupported, suggestion
-from textodds.judge.evaluation import Interval, wilson
-from textodds.learn.arrays import Floats
+from textodds.judge.evaluation import Interval, numbers_of, wilson
+from textodds.learn.arrays import Floats, Integers, Mask
 
 Band = tuple[float, float]
 
@@ -43,8 +43,8 @@ class Losses:
     """
 
     classes: tuple[str, ...]  # (K,)
-    truths: NDArray[np.int64]  # (A,)
-    answers: NDArray[np.int64]  # (B,)
+    truths: Integers  # (A,)
+    answers: Integers  # (B,)
     costs: Floats  # (A, B)
 
     @classmethod
@@ -204,11 +204,11 @@ def _naming_problem(names: Sequence[str], classes: Sequence[str]) -> str | None:
 class Decisions:
     """What is done about N documents: the class that is answered, -1 for none, and what that should cost."""
 
-    action: NDArray[np.int64]  # (N,)
+    action: Integers  # (N,)
     expected_loss: Floats  # (N,)
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def answered(self) -> Mask:
         """Whether there is an answer, (N,)."""
         return np.asarray(self.action != ABSTAIN)
 
@@ -359,23 +359,18 @@ class Rule:
         answered = decisions.answered
         costs = np.full(N, 0.0 if self.abstain is None else self.abstain)
         costs[answered] = self.losses.cost(np.asarray(truth)[answered], decisions.action[answered])
-        return mean_loss(costs, answered, max(self.losses.most, self.abstain or 0.0))
-
-
-def mean_loss(costs: Floats, answered: NDArray[np.bool_], most: float) -> MeanLoss:
-    """The mean of costs (N,), none of which can be above ``most``; see `Rule.expected_loss`."""
-    n = len(costs)
-    values, counts = np.unique(costs, return_counts=True)
-    met = dict(zip(values.tolist(), counts.tolist(), strict=True))
-    below = above = 0.0
-    for cost in {*met, most}:
-        low, high = wilson(met.get(cost, 0), n)
-        share = met.get(cost, 0) / n
-        below += (cost * (share - low)) ** 2
-        above += (cost * (high - share)) ** 2
-    mean = float(costs.mean())
-    interval = max(mean - math.sqrt(below), 0.0), min(mean + math.sqrt(above), most)
-    return MeanLoss(n, mean, interval, float(answered.mean()), wilson(int(answered.sum()), n))
+        most = max(self.losses.most, self.abstain or 0.0)
+        values, counts = np.unique(costs, return_counts=True)
+        met = dict(zip(values.tolist(), counts.tolist(), strict=True))
+        below = above = 0.0
+        for cost in {*met, most}:
+            low, high = wilson(met.get(cost, 0), N)
+            share = met.get(cost, 0) / N
+            below += (cost * (share - low)) ** 2
+            above += (cost * (high - share)) ** 2
+        mean = float(costs.mean())
+        interval = max(mean - math.sqrt(below), 0.0), min(mean + math.sqrt(above), most)
+        return MeanLoss(N, mean, interval, float(answered.mean()), wilson(int(answered.sum()), N))
 
 
 class DecisionCosts:
@@ -383,7 +378,7 @@ class DecisionCosts:
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
-        self._parts: list[tuple[NDArray[np.int64], Decisions]] = []  # true classes and what was decided
+        self._parts: list[tuple[Integers, Decisions]] = []  # true classes and what was decided
 
     def __call__(self, labels: Iterable[str], log_posterior: Floats) -> None:
         """Decide on documents of these labels (N,) and log-posteriors (N, K)."""
@@ -408,9 +403,3 @@ def must_be_posterior(model: object, use: str) -> None:
             f"a complement model has scores, not probabilities that {use}",
             hint="train with another learner, such as multinomial",
         )
-
-
-def numbers_of(labels: Iterable[str], classes: Sequence[str]) -> NDArray[np.int64]:
-    """The class number of each label, -1 for a label that is no class."""
-    index = {name: k for k, name in enumerate(classes)}
-    return np.array([index.get(label, -1) for label in labels], dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import NoData
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import log_softmax
 
 Interval = tuple[float, float]
@@ -91,12 +93,18 @@ class Evaluation:
         }
 
 
+def numbers_of(labels: Iterable[str], classes: Sequence[str]) -> Integers:
+    """The class number of each label, -1 for a label that is no class."""
+    index = {name: k for k, name in enumerate(classes)}
+    return np.array([index.get(label, -1) for label in labels], dtype=np.int64)
+
+
 def finite(value: float) -> float | None:
     """A number that JSON has, or none."""
     return value if math.isfinite(value) else None
 
 
-Scored = tuple[Sequence[str], NDArray[np.float64], NDArray[np.uint32]]
+Scored = tuple[Sequence[str], Floats, NDArray[np.uint32]]
 """True labels (N,), log-posteriors (N, K), known and all terms (N, 2)."""
 
 
@@ -105,29 +113,21 @@ class EvaluationSums:
     """An evaluation in the making: sums over scored batches, which add up wherever they were taken."""
 
     classes: Sequence[str]
-    confusion: dict[tuple[str, str], int] = field(default_factory=dict)
+    confusion: Counter[tuple[str, str]] = field(default_factory=Counter)
     n: int = 0
     no_evidence: int = 0
     known: int = 0  # rows whose label the model has
     loss: float = 0.0
     squares: float = 0.0  # of losses
-    bins: NDArray[np.float64] = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_bin_sums`
+    bins: Floats = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_bin_sums`
 
-    def add(
-        self, labels: Sequence[str], log_posterior: NDArray[np.float64], evidence: NDArray[np.uint32]
-    ) -> None:
+    def add(self, labels: Sequence[str], log_posterior: Floats, evidence: NDArray[np.uint32]) -> None:
         """Measure one more batch; see `Scored`."""
-        index = {name: k for k, name in enumerate(self.classes)}
         self.n += len(labels)
         self.no_evidence += int((evidence[:, 0] == 0).sum())
-        predicted = log_posterior.argmax(axis=1)
-        said = np.exp(log_posterior.max(axis=1))
-        right = [self.classes[k] == label for k, label in zip(predicted.tolist(), labels, strict=True)]
-        self.bins += _bin_sums(said, np.array(right, dtype=bool))
-        for label, k in zip(labels, predicted.tolist(), strict=True):
-            named = (label, self.classes[k])
-            self.confusion[named] = self.confusion.get(named, 0) + 1
-        truth = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
+        predicted, truth = log_posterior.argmax(axis=1), numbers_of(labels, self.classes)
+        self.bins += _bin_sums(np.exp(log_posterior.max(axis=1)), predicted == truth)
+        self.confusion.update(zip(labels, [self.classes[k] for k in predicted.tolist()], strict=True))
         rows = np.flatnonzero(truth >= 0)
         losses = -log_posterior[rows, truth[rows]]
         self.known += len(rows)
@@ -136,8 +136,7 @@ class EvaluationSums:
 
     def merge(self, other: EvaluationSums) -> None:
         """Take in the sums of other rows."""
-        for pair, rows in other.confusion.items():
-            self.confusion[pair] = self.confusion.get(pair, 0) + rows
+        self.confusion.update(other.confusion)
         for name in ("n", "no_evidence", "known", "loss", "squares"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.bins = self.bins + other.bins
@@ -152,11 +151,11 @@ class EvaluationSums:
         right = sum(rows for (label, answer), rows in confusion.items() if label == answer)
         mean = self.loss / known if known else math.nan
         spread = Z * math.sqrt(max(self.squares / known - mean**2, 0.0) / known) if known else math.nan
-        unknown: dict[str, int] = {}
+        unknown: Counter[str] = Counter()
         names = set(self.classes)
-        for (label, _), count in confusion.items():
+        for (label, _), rows in confusion.items():
             if label not in names:
-                unknown[label] = unknown.get(label, 0) + count
+                unknown[label] += rows
         return Evaluation(
             n,
             right / n,
@@ -166,7 +165,7 @@ class EvaluationSums:
             mean,
             (max(mean - spread, 0.0), mean + spread),
             confusion,
-            unknown,
+            dict(unknown),
             self.no_evidence,
             _means(self.bins),
         )
@@ -190,19 +189,19 @@ def scored_batches(model: Any, batches: Iterable[Any], watch: Any = None) -> Ite
         yield labels, log_posterior, evidence
 
 
-def reliability(said: NDArray[np.float64], right: NDArray[np.bool_]) -> Reliability:
+def reliability(said: Floats, right: Mask) -> Reliability:
     """Rows, mean probability and accuracy, bin by bin, of answers (N,), right or not (N,)."""
     return _means(_bin_sums(said, right))
 
 
-def _bin_sums(said: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _bin_sums(said: Floats, right: Mask) -> Floats:
     """Rows, sum of probabilities and right answers of every bin, (BINS, 3)."""
     place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
     columns = (np.ones(len(said)), said, right.astype(np.float64))
     return np.stack([np.bincount(place, values, BINS) for values in columns], axis=1)
 
 
-def _means(bins: NDArray[np.float64]) -> Reliability:
+def _means(bins: Floats) -> Reliability:
     return tuple((int(rows), said / rows, ok / rows) for rows, said, ok in bins.tolist() if rows)
 
 

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData
 from textodds.judge.evaluation import Interval, wilson
-from textodds.learn.arrays import Floats
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.held_out import HeldOut
 
 STEP = 0.125
@@ -60,7 +59,7 @@ class Guarantee:
         """The 95 % interval of the share that is answered."""
         return wilson(self.answered, self.n)
 
-    def answers(self, log_posterior: Floats) -> NDArray[np.bool_]:
+    def answers(self, log_posterior: Floats) -> Mask:
         """Whether documents of log-posteriors (N, K) are answered, (N,)."""
         return np.asarray(np.exp(log_posterior.max(axis=1, initial=-np.inf)) >= self.threshold)
 
@@ -139,7 +138,7 @@ def _inside(value: float, name: str) -> None:
         raise InputError(f"{name} is {value:g}", hint="give a number above 0 and below 1")
 
 
-def _counts(held_out: HeldOut) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _counts(held_out: HeldOut) -> tuple[Integers, Integers]:
     """How many documents reach each threshold, and how many of those are wrong."""
     order = np.argsort(-held_out.p_answer, kind="stable")
     reach = np.searchsorted(-held_out.p_answer[order], -THRESHOLDS, side="right")
@@ -156,9 +155,7 @@ def fewest(max_error: float, confidence: float = 0.95) -> int:
     return math.ceil(math.log(1 - confidence) / math.log1p(-max_error))
 
 
-def _last_pass(
-    answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, delta: float
-) -> int | None:
+def _last_pass(answered: Integers, errors: Integers, max_error: float, delta: float) -> int | None:
     """The last threshold before the first that fails, in one sequence or the better of two."""
     total = float(answered[-1])
     first = ROOM * fewest(max_error, 1 - delta)
@@ -170,7 +167,7 @@ def _last_pass(
 
 
 def _sequence(
-    answered: NDArray[np.int64], errors: NDArray[np.int64], fewest_rows: float, max_error: float, delta: float
+    answered: Integers, errors: Integers, fewest_rows: float, max_error: float, delta: float
 ) -> int | None:
     from scipy.special import bdtr
 
@@ -183,20 +180,15 @@ def _sequence(
     return passed if passed >= start else None
 
 
-def _upper(errors: Floats, answered: Floats, confidence: float) -> Floats:
+def _refusal(answered: Integers, errors: Integers, max_error: float, confidence: float) -> InputError:
+    """Why there is no promise, what could be promised, and what it would take."""
     from scipy.special import betaincinv
 
-    return np.asarray(betaincinv(errors + 1.0, np.maximum(answered - errors, 1e-9), confidence))
-
-
-def _refusal(
-    answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, confidence: float
-) -> InputError:
-    """Why there is no promise, what could be promised, and what it would take."""
     n, some = int(answered[-1]), answered > 0
     reached, wrong = answered[some].astype(np.float64), errors[some].astype(np.float64)
-    alone, of_two = (_upper(wrong, reached, level) for level in (confidence, (1 + confidence) / 2))
-    bounds = np.unique(np.ceil(np.concatenate([alone, of_two]) * 1000) / 1000)
+    levels = np.array([[confidence], [(1 + confidence) / 2]])  # of one sequence, and of two
+    upper = betaincinv(wrong + 1.0, np.maximum(reached - wrong, 1e-9), levels)
+    bounds = np.unique(np.ceil(upper * 1000) / 1000)
     below_one = bounds[bounds < 1].tolist()
     best = next(
         (up for up in below_one if _last_pass(answered, errors, up, 1 - confidence) is not None), None
@@ -215,9 +207,7 @@ def _refusal(
     )
 
 
-def _rows_needed(
-    answered: NDArray[np.int64], errors: NDArray[np.int64], max_error: float, confidence: float
-) -> int | None:
+def _rows_needed(answered: Integers, errors: Integers, max_error: float, confidence: float) -> int | None:
     """How many documents would do if more of them came out as these did; None if no number would."""
     rows = 1.1 * float(answered[-1])
     while rows < 1e9:
@@ -293,11 +283,11 @@ class Sets:
             return np.full(K, self.limits[0])
         return np.concatenate([self.limits, np.zeros(max(K - len(self.limits), 0))])[:K]
 
-    def always(self, K: int) -> NDArray[np.int64]:
+    def always(self, K: int) -> Integers:
         """Which of K classes are in every set, having too few documents to promise anything of."""
         return np.flatnonzero(self.least(K) == 0)
 
-    def of_posteriors(self, log_posterior: Floats) -> NDArray[np.bool_]:
+    def of_posteriors(self, log_posterior: Floats) -> Mask:
         """Whether each class is in the set of each document of these log-posteriors: (N, K)."""
         N, K = log_posterior.shape
         within = np.exp(log_posterior) >= self.least(K) * NEAR

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats, SparseRows
 
-NEAR = 500  # of the typical texts or rows, those of the most similar length are compared with
+NEAR = 500  # at least so many typical texts or rows of similar length are compared with, if there are as many
 
 
 def log_coefficient(rows: SparseRows) -> Floats:
@@ -36,17 +36,20 @@ def log_coefficient(rows: SparseRows) -> Floats:
 class Typical:
     r"""How surprising typical texts or rows are to a model that has not learned them.
 
-    The p-value of a new one with surprise s, among the m typical ones of the most similar length, is
+    They are divided by length into groups of about 500, and the p-value of a new one with surprise s, among
+    the m typical ones of its group, is
 
     .. math:: p = \frac{1 + \lvert\{i : s_i \ge s\}\rvert}{m + 1}
 
     If the new one is of the same kind as the typical ones, p is at most 5 % in 5 % of cases, whatever the
-    model (conformal prediction); a small p says that it is of another kind.
+    model and however surprise depends on length (Mondrian conformal prediction: a group is a category); a
+    small p says that it is of another kind. Those nearest in length, for each new one its own, would not do:
+    the longest and the shortest have neighbours on one side only.
 
     References
     ----------
-    Vovk, Gammerman, Shafer (2005), *Algorithmic Learning in a Random World*, section 2.2; Laxhammar and
-    Falkman (2010) for anomalies.
+    Vovk, Gammerman, Shafer (2005), *Algorithmic Learning in a Random World*, sections 2.2 and 4.5;
+    Laxhammar and Falkman (2010) for anomalies.
 
     Examples
     --------
@@ -67,16 +70,15 @@ class Typical:
     def p_value(self, length: Floats, surprise: Floats) -> Floats:
         """How often a typical one of such a length is as surprising, (N,)."""
         M = len(self.surprise)
-        near = min(NEAR, M)
-        left = np.searchsorted(self.length, length, side="left")
-        right = np.searchsorted(self.length, length, side="right")
-        start = _nearest(self.length, length, near)
-        start, end = np.minimum(start, left), np.maximum(start + near, right)  # all of the very same length
+        groups = max(M // NEAR, 1)
+        # The first length of each group but the first; all of the very same length are in one.
+        firsts = np.setdiff1d(self.length[np.arange(1, groups) * M // groups], self.length[0])
+        edges = (firsts + self.length[np.searchsorted(self.length, firsts) - 1]) / 2
+        own, theirs = (np.searchsorted(edges, each, side="right") for each in (self.length, length))
         out = np.empty(len(surprise))
-        windows, which = np.unique(np.stack([start, end], axis=1), axis=0, return_inverse=True)
-        for number, (first, last) in enumerate(windows.tolist()):
-            alike = np.sort(self.surprise[first:last])
-            rows = which == number
+        for group in np.unique(theirs):
+            alike = np.sort(self.surprise[own == group])
+            rows = theirs == group
             below = np.searchsorted(alike, surprise[rows], side="left")
             out[rows] = (1 + len(alike) - below) / (len(alike) + 1)
         return out
@@ -97,24 +99,13 @@ class Typical:
         return cls(length, surprise)
 
 
-def _nearest(known: Floats, wanted: Floats, n: int) -> NDArray[np.int64]:
-    """Where the n of ``known``, ascending, that are nearest to each wanted number begin."""
-    low, high = np.zeros(len(wanted), np.int64), np.full(len(wanted), len(known) - n, np.int64)
-    while (low < high).any():  # the first place from which going on would lose more than it gains
-        middle = (low + high) // 2
-        further = wanted - known[middle] > known[np.minimum(middle + n, len(known) - 1)] - wanted
-        open_ = low < high
-        low = np.where(open_ & further, middle + 1, low)
-        high = np.where(open_ & ~further, middle, high)
-    return low
-
-
 @dataclass(frozen=True, slots=True)
 class Familiarity:
     """How like the training data one text or row is.
 
-    ``surprise`` is the mean of -log p over its words, or -log p of a row; ``p_value`` says how often
-    typical ones are as surprising. ``unknown`` counts words never seen.
+    ``surprise`` is the mean of -log p over its words, or -log p of a row; by a Bernoulli model it is what is
+    less likely than the empty text, by word. ``p_value`` says how often typical ones are as surprising.
+    ``unknown`` counts words never seen.
     """
 
     log_density: float

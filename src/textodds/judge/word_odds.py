@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError
 from textodds.judge.evaluation import Z
 from textodds.learn.arrays import Floats
 from textodds.stats.tally import Counts
+from textodds.text import Vocabulary
 
 
 class LogOddsRatios(NamedTuple):
@@ -115,16 +115,10 @@ def separation(
     return LogOddsRatios(np.where(nowhere, 0.0, delta), error, held[0], held[1])
 
 
-def strongest(ratios: LogOddsRatios, n: int | None) -> NDArray[np.intp]:
-    """The numbers of the n words of largest z-score either way, or of all; the strongest first."""
-    z = np.abs(ratios.z)
-    return np.argsort(-z, kind="stable")[: len(z) if n is None else n]
-
-
-def separating_words(
-    ratios: LogOddsRatios, numbers: NDArray[np.intp], words: list[str]
-) -> list[SeparatingWord]:
-    """Words with their numbers, names and intervals."""
+def separating_words(ratios: LogOddsRatios, vocabulary: Vocabulary, n: int | None) -> list[SeparatingWord]:
+    """The n words of largest z-score either way, or all, with intervals; the strongest first."""
+    numbers = np.argsort(-np.abs(ratios.z), kind="stable")[:n]
+    words = vocabulary.words(numbers)
     delta, error = ratios.log_odds[numbers], ratios.error[numbers]
     columns = (delta, delta / error, delta - Z * error, delta + Z * error)
     counts = (ratios.count[numbers], ratios.rival_count[numbers])

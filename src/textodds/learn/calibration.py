@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.forms.linear import log_softmax
+from textodds.learn.forms.linear import LinearModel, log_softmax
+from textodds.learn.held_out import FEWEST
 
 MOST_BIASES = 300  # classes up to which each has a bias of its own
+CELLS = 1 << 20  # probabilities that are computed together
+MOST_CELLS = 1 << 24  # scores of held-out rows that are held at once, 128 MB
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    r"""Scores :math:`\sum_b \beta_b s_b + b`, whose softmax is a probability to be trusted.
+    r"""Scores :math:`\sum_b \beta_b s_b + b + n r`, whose softmax is a probability to be trusted.
 
     One kind of score s has a slope :math:`\beta = 1 / T`, T being its temperature; several, such as the
     log-likelihoods of blocks of columns, have one each: what is counted twice, as naive Bayes does with
@@ -29,6 +35,11 @@ class Calibration:
     is least, with c given (a prior, say). The penalties keep b near zero in classes of few rows, and slopes
     near :math:`\beta_0` where rows are few: 1 for several scores, the scale of the scores for one.
 
+    Of texts, the bias of a class grows with the number n of words that were read: in the place of b stands
+    :math:`(n_i / \bar n)\, b`, with the mean :math:`\bar n` of the rows, and :math:`r = b / \bar n` is kept.
+    So the score stays linear in the counts of words, each word having :math:`r` beside its own weight, and a
+    text without a word has the score c.
+
     References
     ----------
     Guo, Pleiss, Sun, Weinberger (2017), "On calibration of modern neural networks", section 4.2; Genest and
@@ -37,6 +48,7 @@ class Calibration:
 
     slopes: Floats  # (B,)
     bias: Floats | float = 0.0  # (K,)
+    rate: Floats | float = 0.0  # (K,) what every word adds to each class
 
     @property
     def temperature(self) -> float:
@@ -77,52 +89,31 @@ class Calibration:
         offset: Floats | float = 0.0,
         start: Floats | None = None,
         biases: bool = True,
+        words: Floats | None = None,
     ) -> Calibration:
-        """The calibration of held-out scores (B, N, K) of several kinds, beside an ``offset`` (K,).
+        """The calibration of held-out scores (B, N, K) of several kinds, beside an ``offset`` (K,) or (N, K).
 
-        Without ``biases`` it has slopes alone.
+        Without ``biases`` it has slopes alone. With the numbers of ``words`` of the rows (N,), biases grow
+        with them.
         """
         B, N, K = parts.shape
         start = np.ones(B) if start is None else start
-        centred = parts - parts.mean(axis=2, keepdims=True)
-        truth = np.zeros((N, K))
-        truth[np.arange(N), codes] = 1.0
         n = B + K if biases and K <= MOST_BIASES else B  # of very many classes, none has the rows for a bias
-
-        def at(parameters: Floats) -> tuple[float, Floats, Floats]:
-            """Loss, its gradient and its curvature."""
-            along = (start * np.exp(parameters[:B]))[:, None, None] * centred  # (B, N, K)
-            logits = along.sum(axis=0) + offset
-            if n > B:
-                logits = logits + parameters[B:]
-            log_p = log_softmax(logits)
-            p = np.exp(log_p)
-            residual = (p - truth) * weights[:, None]
-            value = 0.5 * float(parameters @ parameters) - float(weights @ log_p[np.arange(N), codes])
-            gradient, curvature = parameters.copy(), np.eye(n)
-            inner = (p * along).sum(axis=2)  # (B, N)
-            weighted = p * weights[:, None]
-            slope = np.tensordot(along, residual, 2)
-            gradient[:B] += slope
-            spread = (along * weighted).reshape(B, -1)
-            curvature[:B, :B] += spread @ along.reshape(B, -1).T - (inner * weights) @ inner.T
-            curvature[:B, :B] += np.diag(slope)
-            if n > B:
-                gradient[B:] += residual.sum(axis=0)
-                mixed = (along * weighted).sum(axis=1) - inner @ weighted  # (B, K)
-                curvature[:B, B:] += mixed
-                curvature[B:, :B] += mixed.T
-                curvature[B:, B:] += np.diag(weighted.sum(axis=0)) - p.T @ weighted
-            return value, gradient, curvature
-
+        unit = 1.0 if words is None else float(words.mean()) or 1.0
+        extent = np.ones(N) if words is None else words / unit
+        at = _Loss(parts, codes, weights, offset, start, extent)
         found = _least(at, np.zeros(n))
-        bias = found[B:] - found[B:].mean() if n > B else 0.0
-        return cls(start * np.exp(found[:B]), bias)
+        slopes, bias = start * np.exp(found[:B]), found[B:] - found[B:].mean() if n > B else 0.0
+        return cls(slopes, bias) if words is None else cls(slopes, rate=bias / unit)
 
     def of_classes(self, before: Sequence[str], now: Sequence[str]) -> Calibration:
         """The calibration for other classes, of which those that are new have no bias."""
-        known = dict(zip(before, np.broadcast_to(self.bias, len(before)).tolist(), strict=True))
-        return Calibration(self.slopes, np.array([known.get(name, 0.0) for name in now]))
+
+        def of(values: Floats | float) -> Floats:
+            known = dict(zip(before, np.broadcast_to(values, len(before)).tolist(), strict=True))
+            return np.array([known.get(name, 0.0) for name in now])
+
+        return Calibration(self.slopes, of(self.bias), of(self.rate))
 
     @classmethod
     def between(cls, parts: Sequence[Calibration], shares: Sequence[float]) -> Calibration:
@@ -130,15 +121,27 @@ class Calibration:
         u = np.asarray(shares, dtype=np.float64) / sum(shares)
         slopes = np.exp(sum(share * np.log(part.slopes) for share, part in zip(u, parts, strict=True)))
         bias = sum(share * np.asarray(part.bias) for share, part in zip(u, parts, strict=True))
-        return cls(np.atleast_1d(slopes), np.asarray(bias))
+        rate = sum(share * np.asarray(part.rate) for share, part in zip(u, parts, strict=True))
+        return cls(np.atleast_1d(slopes), np.asarray(bias), np.asarray(rate))
 
-    def applied(self, *scores: Floats) -> Floats:
-        """The calibrated scores of one kind or several, (N, K)."""
+    def applied(self, *scores: Floats, words: Floats | None = None) -> Floats:
+        """The calibrated scores of one kind or several, (N, K), of rows of so many ``words`` (N,)."""
         total = self.slopes.item(0) * scores[0]
         for slope, part in zip(self.slopes.tolist()[1:], scores[1:], strict=True):
             total = total + slope * part
         total += self.bias
+        if words is not None:
+            total += words[:, None] * np.atleast_1d(self.rate)
         return total
+
+    def of_weights(self, weights: Floats) -> Floats:
+        """The calibrated weights of words, (..., K): what one unit of each adds to the scores."""
+        return np.asarray(self.slopes.item(0) * weights + self.rate)
+
+    def of_form(self, form: LinearModel) -> LinearModel:
+        """The linear form whose joint scores are the calibrated ones of another."""
+        weights = form.weights.scaled(self.slopes.item(0), self.rate)
+        return replace(form, intercept=self.applied(form.intercept), weights=weights)
 
     def applied_to(self, scores: Sequence[float]) -> list[float]:
         """The calibrated scores of one row of one kind, K plain numbers: the same ones, sooner."""
@@ -159,16 +162,92 @@ class Calibration:
 
     def as_dict(self) -> dict[str, list[float]]:
         """The calibration as plain data."""
-        return {"slopes": self.slopes.tolist(), "bias": np.ravel(self.bias).tolist()}
+        rate = {"rate": np.ravel(self.rate).tolist()} if np.any(self.rate) else {}
+        return {"slopes": self.slopes.tolist(), "bias": np.ravel(self.bias).tolist(), **rate}
 
     @classmethod
     def of_dict(cls, plain: Mapping[str, Sequence[float]]) -> Calibration:
         """The calibration that `as_dict` made plain data of."""
-        slopes, bias = np.array(plain["slopes"], np.float64), np.array(plain["bias"], np.float64)
-        sound = slopes.ndim == 1 and bias.ndim <= 1 and ((slopes > 1e-12) & (slopes < 1e12)).all()
-        if not sound or not (np.abs(bias) < 1e9).all():
+        slopes = np.array(plain["slopes"], np.float64)
+        bias, rate = np.array(plain["bias"], np.float64), np.array(plain.get("rate", [0.0]), np.float64)
+        sound = slopes.ndim == 1 and ((slopes > 1e-12) & (slopes < 1e12)).all()
+        for by_class in (bias, rate):
+            sound = sound and by_class.ndim <= 1 and (np.abs(by_class) < 1e9).all()
+        if not sound:
             raise InputError("its calibration is damaged")
-        return cls(slopes, bias)
+        return cls(slopes, _one_or_each(bias), _one_or_each(rate))
+
+
+@dataclass(frozen=True, eq=False)
+class _Loss:
+    """The penalised loss of `Calibration`, by the logarithms of slopes over ``start`` and by biases."""
+
+    parts: Floats  # (B, N, K)
+    codes: Integers  # (N,)
+    weights: Floats  # (N,)
+    offset: Floats | float  # (K,) or (N, K)
+    start: Floats  # (B,)
+    extent: Floats  # (N,) by which biases grow
+
+    def __call__(self, parameters: Floats) -> tuple[float, Floats, Floats]:
+        """Loss, its gradient and its curvature; a few rows at a time, as K may be large."""
+        _, N, K = self.parts.shape
+        value, gradient = 0.5 * float(parameters @ parameters), parameters.copy()
+        curvature = np.eye(len(parameters))
+        step = max(1, CELLS // max(K, 1))
+        for first in range(0, N, step):
+            value -= self._add(slice(first, first + step), parameters, gradient, curvature)
+        return value, gradient, curvature
+
+    def _add(self, rows: slice, parameters: Floats, gradient: Floats, curvature: Floats) -> float:
+        """Add what some rows say to gradient and curvature; the sum of their log-probabilities."""
+        B, codes, weights = len(self.start), self.codes[rows], self.weights[rows]
+        parts = self.parts[:, rows]
+        along = parts - parts.mean(axis=2, keepdims=True)  # (B, N, K)
+        along *= (self.start * np.exp(parameters[:B]))[:, None, None]
+        logits = along.sum(axis=0) + (self.offset[rows] if np.ndim(self.offset) == 2 else self.offset)  # type: ignore[index]
+        extent = self.extent[rows]
+        if len(parameters) > B:
+            logits = logits + extent[:, None] * parameters[B:]
+        log_p = log_softmax(logits)
+        p, each = np.exp(log_p), np.arange(len(codes))
+        residual = p.copy()
+        residual[each, codes] -= 1.0
+        residual *= weights[:, None]
+        inner = (p * along).sum(axis=2)  # (B, N)
+        weighted = p * weights[:, None]
+        slope = np.tensordot(along, residual, 2)
+        gradient[:B] += slope
+        flat = (B, p.size)
+        spread = (along * weighted).reshape(flat)
+        curvature[:B, :B] += spread @ along.reshape(flat).T - (inner * weights) @ inner.T
+        curvature[:B, :B] += np.diag(slope)
+        if len(parameters) > B:
+            gradient[B:] += extent @ residual
+            weighted = weighted * extent[:, None]
+            mixed = (along * weighted).sum(axis=1) - inner @ weighted  # (B, K)
+            curvature[:B, B:] += mixed
+            curvature[B:, :B] += mixed.T
+            weighted = weighted * extent[:, None]
+            curvature[B:, B:] += np.diag(weighted.sum(axis=0)) - p.T @ weighted
+        return float(weights @ log_p[each, codes])
+
+
+def few_enough(sample: Sequence[S], K: int) -> list[S]:
+    """As many of a sample, evenly spread, as can be held with a score for each of K classes.
+
+    >>> len(few_enough(range(5000), 1000)), len(few_enough(range(5000), 100_000))
+    (5000, 167)
+    """
+    most = max(FEWEST, MOST_CELLS // max(K, 1))
+    if len(sample) <= most:
+        return list(sample)
+    return [sample[at] for at in np.linspace(0, len(sample) - 1, most).astype(np.intp).tolist()]
+
+
+def _one_or_each(by_class: Floats) -> Floats | float:
+    """Numbers by class, or one number for all of them."""
+    return by_class.item() if by_class.size == 1 else by_class
 
 
 def _least(at: Callable[[Floats], tuple[float, Floats, Floats]], x: Floats) -> Floats:

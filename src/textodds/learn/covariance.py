@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from numbers import Real
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Shrunk, TooFewRows, suggestion
 from textodds.learn.arrays import Floats, Integers
-from textodds.learn.conditionals.gaussian import FLAT, Gaussian, Shrinkage, overall_variance
+from textodds.learn.conditionals.gaussian import FLAT, Gaussian, overall_variance
 from textodds.learn.design import LabelledRows
 from textodds.learn.forms.quadratic import Full
 from textodds.stats.moments import Moments
@@ -28,15 +28,16 @@ MOST = 20_000  # rows that a choice looks at; more would not change it by much
 INTENSITIES = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 33)])
 
 
-def check_shrinkage(given: object) -> None:
-    """Refuse what `fit_by_shrinkage` does not know."""
-    if given is None or given in CHOICES:
+def check_shrinkage(
+    given: object,
+    choices: Sequence[str] = CHOICES,
+    hint: str = "None, a number from 0 to 1, `auto`, `oas` or `likelihood`",
+) -> None:
+    """Refuse what is neither None, a share, nor one of the choices, which are those of `fit_by_shrinkage`."""
+    if given is None or given in choices:
         return
     if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= float(given) <= 1:
-        raise InputError(
-            f"unknown shrinkage {given!r}{suggestion(str(given), CHOICES)}",
-            hint="None, a number from 0 to 1, `auto`, `oas` or `likelihood`",
-        )
+        raise InputError(f"unknown shrinkage {given!r}{suggestion(str(given), choices)}", hint=hint)
 
 
 def fit_exactly(gaussian: Gaussian, moments: Moments) -> Full:
@@ -119,7 +120,7 @@ def fit_by_shrinkage(
     assert data is not None, "what is chosen from rows is not learned in batches"
     if shrinkage == "likelihood":
         choice = chosen(gaussian.covariance, shrinkage, data, pooling=gaussian.pooling)
-        return fit_or_shrink(choice.gaussian, weigh(moments))
+        return fit_or_shrink(choice, weigh(moments))
     intensities = _ledoit_wolf_by_class(data, moments)
     if gaussian.covariance == "shared":
         return fit_or_shrink(gaussian, _shrink(weigh(moments), intensities))
@@ -247,38 +248,16 @@ def leave_one_out(
     return out
 
 
-@dataclass(frozen=True)
-class ShrinkageChoice:
-    """A Gaussian with its shrinkage decided, and how."""
-
-    gaussian: Gaussian
-    how: str
-
-    def report(self) -> dict[str, object]:
-        """What is worth keeping, as plain data."""
-        return {"shrinkage": self.gaussian.shrinkage, "chosen_by": self.how}
-
-
 def chosen(
-    covariance: str,
-    shrinkage: float | str | None,
-    data: LabelledRows,
-    *,
-    target: str = "diagonal",
-    pooling: float = 0.0,
-    smoothing: float = 1e-9,
-) -> ShrinkageChoice:
+    covariance: str, shrinkage: float | str | None, data: LabelledRows, *, pooling: float = 0.0
+) -> Gaussian:
     """The Gaussian for dense rows (N, V), its shrinkage by class as given or chosen.
 
     None is ``likelihood``: each class's rows are most likely when each is left out in turn.
     """
     how = "likelihood" if shrinkage is None else shrinkage
-
-    def gaussian(value: Shrinkage) -> Gaussian:
-        return Gaussian(covariance, value, target, pooling, smoothing)
-
     if isinstance(how, (int, float)) or how == "oas":
-        return ShrinkageChoice(gaussian(how), "oas" if how == "oas" else "given")
+        return Gaussian(covariance, how, pooling=pooling)
     rows, codes, weights, classes = np.asarray(data.rows), data.codes, data.weights, data.classes
     if len(rows) > MOST:
         kept = np.sort(np.random.default_rng(0).permutation(len(rows))[:MOST])
@@ -288,56 +267,31 @@ def chosen(
     codes = index[codes]
     present = (codes >= 0) & (weights > 0)
     rows, codes, weights = rows[present], codes[present], weights[present]
-    centred = _CentredRows(rows - moments.mean[codes], codes, weights, moments, target)
+    intensity = partial(_intensity, how, rows - moments.mean[codes], codes, weights, moments)
     if how == "likelihood" and (covariance == "shared" or pooling):
         # With pooling the rows of other classes matter too, and one intensity is as far as it goes.
-        return ShrinkageChoice(gaussian(centred.likelihood(None)), how)
-    choose = centred.ledoit_wolf if how == "ledoit-wolf" else centred.likelihood
-    found = {name: choose(k) for k, name in enumerate(moments.classes)}
-    return ShrinkageChoice(gaussian(dict.fromkeys(classes, 1.0) | found), how)
+        return Gaussian(covariance, intensity(None), pooling=pooling)
+    found = {name: intensity(k) for k, name in enumerate(moments.classes)}
+    return Gaussian(covariance, dict.fromkeys(classes, 1.0) | found, pooling=pooling)
 
 
-@dataclass(frozen=True, eq=False)
-class _CentredRows:
-    """Rows about the means of their classes, from which intensities are chosen."""
+def _intensity(
+    how: str, rows: Floats, codes: Integers, weights: Floats, moments: Moments, k: int | None
+) -> float:
+    """The intensity of a class, or of all together (None), by Ledoit and Wolf or by leave-one-out likelihood.
 
-    rows: Floats  # (N, V)
-    codes: Integers  # (N,)
-    weights: Floats  # (N,)
-    moments: Moments
-    target: str
-
-    def ledoit_wolf(self, k: int) -> float:
-        """The intensity of a class by Ledoit and Wolf."""
-        own = self.codes == k
-        some, units = _units(self.moments, k, self.target)
-        return ledoit_wolf(self.rows[own][:, some] / units, self.weights[own])
-
-    def likelihood(self, k: int | None) -> float:
-        """The intensity of largest leave-one-out likelihood, of a class or of all together (None)."""
-        own = slice(None) if k is None else self.codes == k
-        some, units = _units(self.moments, k, self.target)
-        mass, scatter = self.moments.count[:, 0], self.moments.scatter
-        total = leave_one_out(
-            self.rows[own][:, some] / units,
-            self.weights[own],
-            (scatter.sum(axis=0) if k is None else scatter[k])[np.ix_(some, some)] / np.outer(units, units),
-            float(mass.sum() if k is None else mass[k]),
-            mass[self.codes[own]],
-            INTENSITIES,
-        )
-        return float(INTENSITIES[int(np.argmax(total))]) if np.isfinite(total).any() else 1.0
-
-
-def _units(moments: Moments, k: int | None, target: str) -> tuple[NDArray[np.intp], Floats]:
-    """Columns to choose by, and what they are divided by for their target to be a multiple of the identity.
-
-    Towards the diagonal, a column that does not vary has nothing to be shrunk.
+    Rows are about the means of their classes. Columns that do not vary have nothing to be shrunk; the others
+    are divided by what makes their variance 1.
     """
-    scatter = np.einsum("kvv->kv", moments.scatter)
-    n = moments.count[:, 0]
-    variance = scatter.sum(axis=0) / n.sum() if k is None else scatter[k] / n[k]
-    if target != "diagonal":
-        return np.arange(len(variance)), np.ones(len(variance))
+    own = slice(None) if k is None else codes == k
+    mass, scatter = moments.count[:, 0], moments.scatter
+    n, S = (mass.sum(), scatter.sum(axis=0)) if k is None else (mass[k], scatter[k])
+    variance = np.diag(S) / n
     some = np.flatnonzero(variance > 0)
-    return some, np.sqrt(variance[some])
+    units = np.sqrt(variance[some])
+    z = rows[own][:, some] / units
+    if how == "ledoit-wolf":
+        return ledoit_wolf(z, weights[own])
+    S = S[np.ix_(some, some)] / np.outer(units, units)
+    total = leave_one_out(z, weights[own], S, float(n), mass[codes[own]], INTENSITIES)
+    return float(INTENSITIES[int(np.argmax(total))]) if np.isfinite(total).any() else 1.0

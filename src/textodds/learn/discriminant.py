@@ -5,23 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from textodds.data import Observer
 from textodds.errors import InputError, NotConverged, Unsupported
-from textodds.learn.arrays import Floats, Matrix, SparseRows
+from textodds.learn.arrays import Floats, SparseRows
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, Watch, shared
-from textodds.learn.covariance import chosen
+from textodds.learn.covariance import check_shrinkage
 from textodds.learn.design import Design, LabelledRows
 from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_joint, log_prior, log_softmax
 from textodds.learn.forms.quadratic import QuadraticModel
 from textodds.learn.held_out import HeldOut, held_out
 from textodds.learn.registry import Learner, Prior
-from textodds.stats.moments import Moments
 
 INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
 """Shrinkages of the covariance of texts that are tried, from the simplest model on."""
@@ -46,17 +45,15 @@ class DiscriminantFit:
         return self.about
 
 
-class _Gaussian(Learner):
-    """What all three do, each in its own way."""
+class _Discriminant(Learner):
+    """What both discriminants of texts do: the shrinkage is chosen on held-out rows, with a calibration."""
 
-    takes_missing = False
+    shrinkage: float | str | None
 
-    def fit(
-        self, rows: Matrix | ArrayLike, labels: Sequence[object], weights: ArrayLike | None = None
-    ) -> DiscriminantFit:
-        """The model of rows (N, V), dense or SciPy sparse."""
-        data = LabelledRows.of(rows, labels, weights, missing=self.takes_missing)
-        return self.fit_design(None, data)
+    def __post_init__(self) -> None:
+        hint = "a number from 0 to 1, `oas`, `ledoit-wolf`, `likelihood`, or None to have it chosen"
+        check_shrinkage(self.shrinkage, ("oas", "ledoit-wolf", "likelihood"), hint)
+        check_prior(self.prior)
 
     def fit_design(
         self,
@@ -66,26 +63,30 @@ class _Gaussian(Learner):
         observer: Observer | None = None,
         calibrate: bool = True,
     ) -> DiscriminantFit:
-        """The model of rows; ``design`` is for learners that scale them.
+        """The model of sparse rows; ``design`` is for learners that scale them.
 
-        Of sparse rows temperature and bias are those that make held-out rows right, if ``calibrate``.
+        Temperature and bias are those that make held-out rows right, if ``calibrate``.
         """
-        if hasattr(data.rows, "indptr"):
-            return self._fit_sparse(data, (observer or Observer()).step, calibrate)
-        return self._fit_dense(data)
+        whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
+        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
+        path = _chosen_sparse(whole, prior, self.shrinkage, self._along, calibrate)
+        model, about = self._fitted(whole, prior, path, (observer or Observer()).step)
+        model = model.with_prior(log_prior(self.prior, data.classes, data.class_weights()))
+        return DiscriminantFit(model, {**path.report(), **about}, held_out=path.held_out)
 
-    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
+    def _along(self, kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
+        """``log p(x | k)`` of rows under the model of others, shrinkage by shrinkage."""
         raise NotImplementedError
 
-    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
+    def _fitted(
+        self, whole: SparseClasses, prior: Floats, path: _Path, watch: Watch
+    ) -> tuple[LinearModel | QuadraticModel, dict[str, object]]:
+        """The model of all rows under the prior of the data, calibrated, and how it was found."""
         raise NotImplementedError
-
-    def _log_prior(self, data: LabelledRows) -> Floats:
-        return log_prior(self.prior, data.classes, data.class_weights())
 
 
 @dataclass(frozen=True)
-class GaussianLearner(_Gaussian):
+class GaussianLearner(Learner):
     """Gaussian naive Bayes: numbers independent given the class; see `Gaussian`.
 
     Parameters
@@ -98,7 +99,6 @@ class GaussianLearner(_Gaussian):
 
     smoothing: float = 1e-9
     prior: Prior = "data"
-    takes_missing = True
 
     def __post_init__(self) -> None:
         check_prior(self.prior)
@@ -109,25 +109,14 @@ class GaussianLearner(_Gaussian):
         """The class-conditional."""
         return Gaussian("diagonal", smoothing=self.smoothing)
 
-    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
-        moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights)
-        model = QuadraticModel(data.classes, self._log_prior(data), self.gaussian.fit(moments))
-        return DiscriminantFit(model, {})
-
-    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
-        raise Unsupported(
-            "Gaussian naive Bayes is for columns of numbers; most words are zero in most texts",
-            hint="for texts use multinomial or bernoulli naive Bayes, or lda",
-        )
-
 
 @dataclass(frozen=True)
-class LinearDiscriminantLearner(_Gaussian):
+class LinearDiscriminantLearner(_Discriminant):
     """Linear discriminant analysis: Gaussian classes of one covariance; see `Gaussian`.
 
-    Of dense rows the covariance is taken apart exactly; of sparse ones, such as texts, the discriminant is
-    found by conjugate gradients and a temperature is chosen with the shrinkage, on held-out rows; see
-    `textodds.learn.conditionals.sparse_gaussian`.
+    Of the numbers of a table the covariance is taken apart exactly; of sparse rows, such as texts, the
+    discriminant is found by conjugate gradients and a temperature is chosen with the shrinkage, on held-out
+    rows; see `textodds.learn.conditionals.sparse_gaussian`.
 
     Parameters
     ----------
@@ -145,30 +134,20 @@ class LinearDiscriminantLearner(_Gaussian):
     tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
-        _check_shrinkage(self.shrinkage)
-        check_prior(self.prior)
+        super().__post_init__()
         if not 0 < self.tolerance < 1:
             raise InputError(f"tolerance must be between 0 and 1, got {self.tolerance!r}")
 
-    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
-        found = chosen("shared", self.shrinkage, data)
-        moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights, full=True)
-        intercept, weights = found.gaussian.fit(moments).linear()  # type: ignore[union-attr]
-        model = LinearModel(data.classes, self._log_prior(data), intercept, Weights.of_matrix(weights))
-        return DiscriminantFit(model, found.report())
+    def _along(self, kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
+        start = None
+        for shrinkage in intensities:
+            found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
+            start = found.weights
+            yield rows @ found.weights + found.intercept
 
-    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
-        whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
-        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
-
-        def along(kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
-            start = None
-            for shrinkage in intensities:
-                found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
-                start = found.weights
-                yield log_joint(rows @ found.weights + found.intercept, prior)
-
-        path = _chosen_sparse(whole, self.shrinkage, along, calibrate)
+    def _fitted(
+        self, whole: SparseClasses, prior: Floats, path: _Path, watch: Watch
+    ) -> tuple[LinearModel, dict[str, object]]:
         found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
         if found.residual > self.tolerance:
             warnings.warn(
@@ -180,13 +159,12 @@ class LinearDiscriminantLearner(_Gaussian):
         # Without the prior, so that a new one may take its place.
         intercept = path.calibration.applied(found.intercept + prior) - prior
         weights = Weights.of_matrix(found.weights / path.calibration.temperature)
-        model = LinearModel(data.classes, self._log_prior(data), intercept, weights)
         about = {"method": "conjugate gradients", "steps": found.steps, "residual": found.residual}
-        return DiscriminantFit(model, {**path.report(), **about}, held_out=path.held_out)
+        return LinearModel(whole.classes, prior, intercept, weights), about
 
 
 @dataclass(frozen=True)
-class QuadraticDiscriminantLearner(_Gaussian):
+class QuadraticDiscriminantLearner(_Discriminant):
     """Quadratic discriminant analysis: Gaussian classes of own covariances.
 
     See `textodds.learn.conditionals.gaussian.Gaussian`. Of sparse rows, such as texts, each class has its
@@ -209,36 +187,28 @@ class QuadraticDiscriminantLearner(_Gaussian):
     rank: int = 128
 
     def __post_init__(self) -> None:
-        _check_shrinkage(self.shrinkage)
-        check_prior(self.prior)
+        super().__post_init__()
         Gaussian("full", pooling=self.pooling)
         if not 1 <= self.rank <= 4096:
             raise InputError(f"rank must be from 1 to 4096, got {self.rank!r}")
 
-    def _fit_dense(self, data: LabelledRows) -> DiscriminantFit:
-        found = chosen("full", self.shrinkage, data, pooling=self.pooling)
-        moments = Moments.of_codes(data.rows, data.codes, data.classes, data.weights, full=True)
-        model = QuadraticModel(data.classes, self._log_prior(data), found.gaussian.fit(moments))
-        return DiscriminantFit(model, found.report())
-
-    def _fit_sparse(self, data: LabelledRows, watch: Watch, calibrate: bool) -> DiscriminantFit:
+    def fit_design(self, design: Design | None, data: LabelledRows, **how: Any) -> DiscriminantFit:
+        """The model of sparse rows; see `LinearDiscriminantLearner`."""
         if self.pooling:
             raise Unsupported("sparse rows are not pooled", hint="leave pooling out; shrinkage is chosen")
-        whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
-        prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
+        return super().fit_design(design, data, **how)
 
-        def along(kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
-            directions = Directions.of(kept, self.rank)
-            for shrinkage in intensities:
-                yield log_joint(directions.shrunk(shrinkage).log_density(rows), prior)
+    def _along(self, kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
+        directions = Directions.of(kept, self.rank)
+        for shrinkage in intensities:
+            yield directions.shrunk(shrinkage).log_density(rows)
 
-        path = _chosen_sparse(whole, self.shrinkage, along, calibrate)
+    def _fitted(
+        self, whole: SparseClasses, prior: Floats, path: _Path, watch: Watch
+    ) -> tuple[QuadraticModel, dict[str, object]]:
         gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)
-        model = QuadraticModel(data.classes, prior, gaussians).calibrated(path.calibration)
-        model = model.with_prior(self._log_prior(data))
-        return DiscriminantFit(
-            model, {**path.report(), "method": "subspace iteration"}, held_out=path.held_out
-        )
+        model = QuadraticModel(whole.classes, prior, gaussians).calibrated(path.calibration)
+        return model, {"method": "subspace iteration"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,13 +233,14 @@ class _Path:
 
 def _chosen_sparse(
     whole: SparseClasses,
+    prior: Floats,
     shrinkage: float | str | None,
     along: Callable[[SparseClasses, SparseRows, Sequence[float]], Iterator[Floats]],
     calibrate: bool,
 ) -> _Path:
     """Shrinkage, and calibration if it is wanted, by the log-loss of held-out rows.
 
-    ``along`` yields the scores of rows under the model of others, shrinkage by shrinkage.
+    ``along`` is as `_Discriminant._along`.
     """
     if isinstance(shrinkage, str):
         raise Unsupported(
@@ -291,7 +262,7 @@ def _chosen_sparse(
     points: list[tuple[float, float]] = []
     best = _Path(intensities[0], Calibration.none())
     for intensity in intensities:
-        scores = np.concatenate([next(run) for run in runs])
+        scores = log_joint(np.concatenate([next(run) for run in runs]), prior)
         calibration = Calibration.of(scores, y, u)  # by which shrinkages are compared, whatever is kept
         loss = log_loss(calibration.applied(scores), y, u)
         points.append((intensity, loss))
@@ -303,13 +274,3 @@ def _chosen_sparse(
         else:
             best = _Path(intensity, Calibration.none())
     return replace(best, points=tuple(points), n_held_out=len(y))
-
-
-def _check_shrinkage(shrinkage: float | str | None) -> None:
-    if shrinkage is None or shrinkage in ("oas", "ledoit-wolf", "likelihood"):
-        return
-    if isinstance(shrinkage, (str, bool)) or not 0 <= shrinkage <= 1:
-        raise InputError(
-            f"unknown shrinkage {shrinkage!r}",
-            hint="a number from 0 to 1, `oas`, `ledoit-wolf`, `likelihood`, or None to have it chosen",
-        )

@@ -17,10 +17,12 @@ import numpy as np
 
 from textodds.errors import BadFile, InputError, NoData, Unsupported, suggestion
 from textodds.learn import naive_bayes, registry
+from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, settings_of
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
+from textodds.text.plain import checked
 
 UNKNOWN_POLICIES = ("ignore", "smooth", "first", "count")
 
@@ -49,6 +51,7 @@ class Recipe:
     learner: Learner
     weighting: Weighting | None = None  # None: words count as often as they occur
     is_open: bool = False  # whether training may still add trigrams or characters, if that is better
+    calibrate: bool = True  # whether probabilities are calibrated on documents left out
 
     def __post_init__(self) -> None:
         if self.unknown not in UNKNOWN_POLICIES:
@@ -76,19 +79,49 @@ class Recipe:
             "unknown": self.unknown,
             "learner": registry.as_dict(self.learner),
             "weighting": None if self.weighting is None else self.weighting.as_dict(),
+            **({} if self.calibrate else {"calibrate": False}),  # most are, and files before said nothing
         }
 
     @classmethod
     def of_dict(cls, plain: dict[str, Any]) -> Recipe:
         """The recipe that `as_dict` made plain data of."""
         weighting = plain.get("weighting")  # not in the files of format 1
-        return cls(
-            TextSettings(**plain["settings"]),
-            Selection(**plain["selection"]),
+        recipe = cls(
+            TextSettings(**checked(TextSettings, plain["settings"])),
+            Selection(**checked(Selection, plain["selection"])),
             str(plain["unknown"]),
             registry.of_dict(plain["learner"]),
-            None if weighting is None else Weighting(**weighting),
+            None if weighting is None else Weighting(**checked(Weighting, weighting)),
+            calibrate=plain.get("calibrate", True) is True,
         )
+        if weighting is None and recipe.learner.entry.needs_documents:
+            raise InputError(f"a recipe of {recipe.learner.entry.name} has no weighting")
+        return recipe
+
+
+def why_no_density(recipe: Recipe) -> Unsupported | None:
+    """Why what a recipe counts is not a distribution of texts, though its learner is one; None if it is.
+
+    A pair of words brings both of its words, and a word that is counted once cannot come again: the features
+    of a text are then not drawn independently, and most counts that the model finds likely have no text.
+    """
+    settings, conditional = recipe.settings, recipe.learner.conditional
+    if isinstance(conditional, Multinomial) and conditional.binary:
+        return Unsupported(
+            "a binary model counts a word once a text, and does not draw words one by one",
+            hint="train without binary, or with the learner bernoulli",
+        )
+    if settings.ngrams != (1, 1) or settings.characters is not None:
+        return Unsupported(
+            "terms that overlap, such as pairs of words, are not drawn one by one: a text has no probability",
+            hint="train on single words: ngrams=(1, 1), without characters",
+        )
+    return None
+
+
+def is_of_documents(recipe: Recipe) -> bool:
+    """Whether a recipe needs all documents at once, rather than their counts."""
+    return recipe.learner.entry.needs_documents or recipe.learner.rereads
 
 
 def recipe_of(
@@ -170,7 +203,8 @@ def with_unknown(counts: Counts, vocabulary: Vocabulary, policy: str) -> tuple[C
     ``smooth`` gives it no occurrence, so that it has the weight of a word never seen; ``count`` has
     counted it already. ``first`` takes the first occurrence of each word for it. Which class that
     was depends on the order of the documents, which a tally does not know and should not: each
-    class gives up its share of one occurrence, the expectation over all orders.
+    class gives up its share of one occurrence, the expectation over all orders. A word that occurs
+    once has none left, in any order, and is not a word of the model: it is unknown from then on.
     """
     moved = np.zeros(len(counts.classes))
     if policy == "first":
@@ -179,11 +213,13 @@ def with_unknown(counts: Counts, vocabulary: Vocabulary, policy: str) -> tuple[C
             total = counts.by_feature(values)[counts.feature_of]
             shares.append(values / np.maximum(total, 1.0))
         moved = counts.by_class(shares[0])
-        counts = replace(
+        keep = counts.by_feature(counts.occurrences) > 1.0
+        left = replace(
             counts,
             occurrences=np.maximum(counts.occurrences - shares[0], 0.0),
             documents=np.maximum(counts.documents - shares[1], 0.0),
         )
+        counts, vocabulary = left.select(keep), vocabulary.select(np.flatnonzero(keep))
     grown, place = vocabulary.insert(UNKNOWN)
     return counts.insert(place, moved, new=len(grown) > len(vocabulary)), grown
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.errors import InputError, suggestion
+from textodds.text.plain import checked
 
 if TYPE_CHECKING:
     from textodds.learn.conditionals import Conditional
@@ -41,6 +42,7 @@ class Entry:
     features: tuple[str, ...] = ()  # `textodds.text.settings.FEATURES` with which it takes part in a choice
     choice: Mapping[str, object] = field(default_factory=dict)  # its settings then: what is chosen is open
     usual: Mapping[str, object] = field(default_factory=dict)  # text settings unless others are given
+    textbook: Mapping[str, object] = field(default_factory=dict)  # what it has where nothing may be chosen
     column_kind: str | None = None  # ``number`` or ``category``, if it takes columns of one kind only
     on_spark: bool = False  # whether Spark can train it
     is_merged: bool = False  # whether its models add, subtract and learn more, being made of counts alone
@@ -79,16 +81,19 @@ _COUNTS: dict[str, Any] = {
     "on_spark": True,
     "is_merged": True,
 }
-# What is chosen is solved as finely as it was compared: held-out loss differs by far more between candidates.
 _SOFTMAX: dict[str, Any] = {
     "learns_from": (DOCUMENTS,),
-    "choice": {"tolerance": 1e-2},
     "usual": {"ngrams": (1, 2)},
+    "textbook": {"C": 1.0},
     "on_spark": True,
 }
 _TABLE: dict[str, Any] = {"learns_from": (TABLE,), "is_density": True}
 _NUMBERS, _CATEGORIES = ({**_TABLE, "column_kind": kind} for kind in ("number", "category"))
-_BOTH: dict[str, Any] = {"learns_from": (DOCUMENTS, TABLE), "column_kind": "number"}
+_BOTH: dict[str, Any] = {
+    "learns_from": (DOCUMENTS, TABLE),
+    "textbook": {"shrinkage": 0.0},
+    "column_kind": "number",
+}
 _ENTRIES = (
     Entry(
         "multinomial",
@@ -140,7 +145,13 @@ _ENTRIES = (
     Entry("mixed", ".tables:MixedLearner", "naive Bayes of numbers, categories and texts", **_TABLE),
     Entry("gaussian", ".discriminant:GaussianLearner", "Gaussian naive Bayes", **_NUMBERS),
     Entry("categorical", ".tables:CategoricalLearner", "categorical naive Bayes", **_CATEGORIES),
-    Entry("table", ".tables:JointTableLearner", "the full table of few columns", **_CATEGORIES),
+    Entry(
+        "table",
+        ".tables:JointTableLearner",
+        "the full table of few columns",
+        textbook={"backoff": "uniform"},
+        **_CATEGORIES,
+    ),
     Entry("lda", ".discriminant:LinearDiscriminantLearner", "linear discriminant analysis", **_BOTH),
     Entry(
         "qda",
@@ -271,13 +282,17 @@ def as_dict(learner: Learner) -> dict[str, object]:
 def of_dict(choices: dict[str, Any]) -> Learner:
     """The learner that `as_dict` made plain data of."""
     choices = dict(choices)
-    if choices.get("C") == "inf":
-        choices["C"] = math.inf
-    if isinstance(choices.get("descent"), dict):
+    name = choices.pop("learner")
+    unlimited = {"C": math.inf} if choices.get("C") == "inf" else {}
+    descent = choices.pop("descent", None)
+    if name not in LEARNERS:
+        learner_named(name)  # refuses it
+    known = checked(LEARNERS[name].load(), {key: choices[key] for key in choices if key not in unlimited})
+    if isinstance(descent, dict):
         from textodds.learn.solvers.descent import Descent
 
-        choices["descent"] = Descent(**choices["descent"])
-    return learner_named(choices.pop("learner"), **choices)
+        known["descent"] = Descent(**checked(Descent, descent))
+    return learner_named(name, **known, **unlimited)
 
 
 def _described(thing: object) -> str:

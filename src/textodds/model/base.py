@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from textodds.errors import InputError, LengthMismatch, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import Prior
+from textodds.model.basis import Basis, D, Following, ModelBasis, T
+from textodds.model.one_state import OneState, of_one_state
 from textodds.stats.tally import Additive
 
 if TYPE_CHECKING:
@@ -33,25 +35,11 @@ Floats = NDArray[np.float64]
 OTHERS = "others"  # the rival that is all other classes together
 
 
-class _Counts(Protocol):
-    """What a model has counted: see `Tally`."""
-
-    @property
-    def classes(self) -> tuple[str, ...]: ...
-    @property
-    def class_rows(self) -> NDArray[np.float64]: ...
-    @property
-    def n_documents(self) -> float: ...
-    def __add__(self, other: Self) -> Self: ...
-    def __sub__(self, other: Self) -> Self: ...
-
-
-T = TypeVar("T", bound=_Counts)
 Ids: TypeAlias = str | Sequence[str] | None
 
 
-class UpdatableModel(Additive, ABC, Generic[T]):
-    """A model that learns more, forgets, and is merged by its counts (`tally`)."""
+class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
+    """A model that learns more, forgets, and is merged by what it rests on: documents, or counts of them."""
 
     kind: ClassVar[str]  # what it is a model of: texts, or tables
     noun: ClassVar[str]  # what one thing that it learns is called
@@ -63,11 +51,11 @@ class UpdatableModel(Additive, ABC, Generic[T]):
     recipe: Recipe | TableRecipe
     info: dict[str, Any]
     file_format: int | None = None  # of the file that it was read from
-    typical: Typical | None = None
-    calibration: Calibration | None = None
-    held_out: HeldOut | None = None
+    has_checksums = False  # whether that had them
+    typical: Following[Typical] = Following()
+    calibration: Following[Calibration] = Following()
+    held_out: Following[HeldOut] = Following()
     document_ids: DocumentIds | None = None
-    _tally: Callable[[], T] | T | None
 
     def class_number(self, label: str) -> int:
         """The number of a class."""
@@ -78,26 +66,10 @@ class UpdatableModel(Additive, ABC, Generic[T]):
             )
         return self.classes_.index(label)
 
-    @property
-    def has_counts(self) -> bool:
-        """Whether the counts are there; a model may be saved without."""
-        return self._tally is not None
-
-    @property
-    def tally(self) -> T:
-        """The counts the model rests on."""
-        if self._tally is None:
-            self.must_be_counts()
-            raise Unsupported(
-                "this model was saved without its counts",
-                hint="train it again, without `--no-counts`, to learn, forget or merge",
-            )
-        if callable(self._tally):
-            self._tally = self._tally()
-        return self._tally
-
-    def must_be_counts(self) -> None:
-        """Refuse a model that does not rest on counts alone."""
+    def basis_of(self, batches: Iterable[Batch]) -> Basis[T, D]:
+        """What the model would rest on had it learned just these batches."""
+        self.must_be_updatable()
+        return Basis(self.count(batches), None)
 
     @abstractmethod
     def count(self, batches: Iterable[Batch]) -> T:
@@ -111,9 +83,16 @@ class UpdatableModel(Additive, ABC, Generic[T]):
     def _install_counts(self, tally: T) -> None:
         """Become the model of other counts; on an error nothing is changed."""
 
+    def _install_basis(self, basis: Basis[T, D]) -> dict[str, Any]:
+        """Become the model of another basis; what is to be known of it. On an error nothing is changed."""
+        assert basis.tally is not None
+        self._install_counts(basis.tally)
+        return {}
+
     def _of_counts(self, tally: T) -> Self:
         """The model that the same recipe makes of other counts."""
         model = copy.copy(self)
+        model._corpus, model._is_behind = None, False
         model.info, model.typical, model.calibration = {}, None, None
         model.held_out = model.document_ids = model.file_format = None
         model._install_counts(tally)
@@ -134,8 +113,9 @@ class UpdatableModel(Additive, ABC, Generic[T]):
     ) -> int:
         """Forget: afterwards the model is as if it had never seen what is given. How many it had.
 
-        Raises `NegativeCount`, and changes nothing, if they were not learned before; with ``ids``,
-        documents whose id is not there are left out.
+        Raises `NotLearned`, and changes nothing, if they were not learned before; a model without its
+        documents can only tell by its counts, and raises `NegativeCount`. With ``ids``, documents whose id
+        is not there are left out.
         """
         return self._update(-1, ids, data, labels, weights, **reading)
 
@@ -147,14 +127,18 @@ class UpdatableModel(Additive, ABC, Generic[T]):
             data, labels, ids = [self.row_of(data)], [labels], [ids] if isinstance(ids, str) else ids
         elif isinstance(labels, str) and isinstance(data, Sized) and not isinstance(data, str):
             labels = [labels] * len(data)
-        passing = IdFilter(None if ids is None else self.ledger_for(sign), ids or (), sign)
         batches = self.read(data, labels, weights, labelled=True, **reading)
-        tally = self.count(passing.passing(batches))
-        document_ids = passing.finish()
-        if ids is None or passing.rows:
-            self.change(tally, sign)
-        if ids is not None:
-            self.document_ids = document_ids
+        if ids is None:  # counting keeps nobody waiting
+            passing = IdFilter(None, (), sign)
+            self.change(self.basis_of(passing.passing(batches)), sign)
+            return passing.rows
+        with self.replaced() as model:
+            passing = IdFilter(model.ledger_for(sign), ids, sign)
+            basis = model.basis_of(passing.passing(batches))
+            document_ids = passing.finish()
+            if passing.rows:
+                model.change(basis, sign)
+            model.document_ids = document_ids
         return passing.rows
 
     def row_of(self, item: Any) -> object:
@@ -174,50 +158,71 @@ class UpdatableModel(Additive, ABC, Generic[T]):
             )
         return self.document_ids or DocumentIds.none()
 
-    def change(self, tally: T, sign: int) -> None:
-        """Add counts (``sign`` 1) or take them away (-1); on an error nothing is changed."""
-        self.must_be_counts()
-        changed = self.tally + tally if sign > 0 else self.tally - tally
-        if not changed.classes:
+    def change(self, basis: Basis[T, D], sign: int) -> None:
+        """Add to what it rests on (``sign`` 1) or take away (-1); on an error nothing is changed."""
+        with self._writing:
+            self.stand_on(self.basis + basis if sign > 0 else self.basis - basis)
+
+    def stand_on(self, basis: Basis[T, D]) -> None:
+        """Rest on something else; on an error nothing is changed."""
+        with self.replaced() as model:
+            model._stand_on(basis)
+
+    def _stand_on(self, basis: Basis[T, D]) -> None:
+        if not basis.classes:
             one = self.rests_on.removesuffix("s")
             raise InputError(f"that would forget every {one}", hint="delete the model instead")
         before = self.classes_
-        self._install_counts(changed)
-        if self.classes_ != before:
-            if self.calibration is not None:
-                self.calibration = self.calibration.of_classes(before, self.classes_)
-            self.held_out = None
         known = self.info.items()  # but what was said of another model
         kept = {name: part for name, part in known if name not in ("quality", "fingerprint", "left_out")}
-        self.info = kept | {"documents": changed.n_documents}
+        self.info = kept | self._install_basis(basis) | {"documents": basis.n_documents}
+        if not self.has_documents:
+            self._stay_as_before(before)
+
+    def _stay_as_before(self, classes: tuple[str, ...]) -> None:
+        """Without documents the calibration stays that of the model before; nothing is promised by it."""
+        if self.calibration is not None:
+            self.calibration = self.calibration.of_classes(classes, self.classes_)
+            self.info["earlier"] = True
+        self.held_out = None
 
     def _must_be_like(self, other: Self) -> None:
         """Refuse to merge with a model that was made differently."""
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
-        differing = [part for part in mine if mine[part] != theirs[part]]
+        differing = [part for part in mine | theirs if mine.get(part) != theirs.get(part)]
         if differing:
             raise InputError(
                 f"the models were made differently: {', '.join(differing)}",
                 hint="train both with the same options",
             )
 
+    @of_one_state
     def _combine(self, other: Self, sign: int) -> Self:
-        self.must_be_counts()
+        other = other.now()
         self._must_be_like(other)
-        tally = self.tally + other.tally if sign > 0 else self.tally - other.tally
-        if not tally.classes:
+        basis = self.basis + other.basis if sign > 0 else self.basis - other.basis
+        if not basis.classes:
             raise InputError("nothing would be left of the model")
-        model = self._of_counts(tally)
-        model.info = {"documents": tally.n_documents}
-        if self.calibration is not None and other.calibration is not None:
-            shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
-            pairs = ((self.calibration, self.classes_), (other.calibration, other.classes_))
-            parts = [calibration.of_classes(own, model.classes_) for calibration, own in pairs]
-            model.calibration = type(self.calibration).between(parts, shares)
+        model = copy.copy(self)
+        model.file_format = model.document_ids = None
+        model.info = model._install_basis(basis) | {"documents": basis.n_documents}
+        if not model.has_documents:
+            model.typical = model.held_out = None
+            model.calibration = self._calibration_between(other, model.classes_, sign)
+            model.info |= {"earlier": True} if model.calibration is not None else {}
         if self.document_ids is not None or other.document_ids is not None:
             first, second = self.ledger_for(1), other.ledger_for(1)
             model.document_ids = first + second if sign > 0 else first - second
         return model
+
+    def _calibration_between(self, other: Self, classes: tuple[str, ...], sign: int) -> Calibration | None:
+        """A calibration for two models together whose documents are not there to find one."""
+        if self.calibration is None or other.calibration is None:
+            return None
+        shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
+        pairs = ((self.calibration, self.classes_), (other.calibration, other.classes_))
+        parts = [calibration.of_classes(own, classes) for calibration, own in pairs]
+        return type(self.calibration).between(parts, shares)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +239,7 @@ class Prediction:
     probabilities: dict[str, float]
 
 
-class BaseModel(UpdatableModel[T], Generic[T]):
+class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     """A trained classifier: what `textodds.TextModel` and `textodds.TableModel` have in common."""
 
     extent: tuple[int, str]  # how many features the model has, and what one is called
@@ -244,8 +249,13 @@ class BaseModel(UpdatableModel[T], Generic[T]):
         return f"<{type(self).__name__}: {len(self.classes_)} classes, {number:,} {feature}s>"
 
     @property
+    @of_one_state
     def class_documents(self) -> dict[str, float]:
         """Texts or rows, or their total weight, of each class in training."""
+        if not self.has_counts and self.has_documents:
+            corpus = self.corpus
+            assert corpus is not None
+            return dict(zip(corpus.classes, corpus.class_rows.tolist(), strict=True))
         if not self.has_counts and isinstance(known := self.info.get("class_documents"), dict):
             return {label: float(known.get(label, 0.0)) for label in self.classes_}
         return dict(zip(self.classes_, self.tally.class_rows.tolist(), strict=True))
@@ -262,6 +272,7 @@ class BaseModel(UpdatableModel[T], Generic[T]):
     def _install_prior(self, prior: Prior) -> None:
         """Become the model under another prior."""
 
+    @of_one_state
     def _scores(self, data: object, *, calibrate: bool) -> tuple[Floats, NDArray[np.uint32]]:
         parts = [self.score_batch(batch, calibrate=calibrate) for batch in self._batches(data)]
         if not parts:
@@ -270,11 +281,13 @@ class BaseModel(UpdatableModel[T], Generic[T]):
             return parts[0]
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
+    @of_one_state
     def predict(self, data: object) -> NDArray[np.object_]:
         """The most probable label of each text or row, (N,)."""
         names = np.array(self.classes_, dtype=object)  # NumPy's own text would lose a final NUL
         return np.asarray(names[self._scores(data, calibrate=True)[0].argmax(axis=1)])
 
+    @of_one_state
     def predict_log_proba(self, data: object, *, calibrate: bool = True) -> Floats:
         """``log p(class | x)``, (N, K); without ``calibrate`` as Bayes' rule has it."""
         return log_softmax(self._scores(data, calibrate=calibrate)[0])
@@ -287,6 +300,7 @@ class BaseModel(UpdatableModel[T], Generic[T]):
         """Measured quality on labelled data; takes what `train` takes as data."""
         return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))
 
+    @of_one_state
     def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
         return evaluate(scored_batches(self, batches), self.classes_)
@@ -309,22 +323,27 @@ class BaseModel(UpdatableModel[T], Generic[T]):
             raise InputError(asked, hint="name another class, or none")
         return chosen, self.class_number(rival)
 
+    @of_one_state
     def with_prior(self, prior: Prior) -> Self:
         """The same model under another prior: ``uniform``, ``data``, or by class."""
+        self.follow()
         model = copy.copy(self)
         model.held_out = None  # of other answers
         model._install_prior(prior)
         return model
 
-    def save(self, path: str | os.PathLike[str], *, counts: bool = True) -> None:
+    @of_one_state
+    def save(self, path: str | os.PathLike[str], *, counts: bool = True, documents: bool = True) -> None:
         """Write the model to a file.
 
-        Without ``counts`` the file is smaller and holds no word that the model does not use, but
-        cannot learn, forget or be merged. A model of a table is its counts.
+        Without ``documents`` the file is smaller; counts still learn and forget, but calibration and
+        promises stay those of the model before. Without ``counts``, which leaves out the documents too, it
+        holds no word that the model does not use, and cannot learn, forget or be merged. A model of a table
+        is its counts, which cannot be left out.
         """
         from textodds.model.file import save
 
-        save(path, cast("Model", self), counts=counts)
+        save(path, cast("Model", self), counts=counts, documents=documents)
 
 
 class IdFilter:

@@ -17,23 +17,28 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch
 from textodds.errors import InputError, NoData
-from textodds.learn.conditionals.categorical import Categorical, CategoricalEstimate
+from textodds.learn.conditionals.categorical import UNSEEN_ROW, Categorical, CategoricalEstimate
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.conditionals.product import Likelihood, joined
 from textodds.learn.conditionals.table import FullTable, TableEstimate
+from textodds.learn.forms.linear import LOG_ZERO
 from textodds.learn.forms.quadratic import Diagonal, Full
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe
 from textodds.model.container import Arrays
 from textodds.model.file import tally_arrays, tally_of_arrays
+from textodds.model.novelty import TextDensity
 from textodds.model.text_model import TextModel
 from textodds.stats.categories import CategoryTally, CellTally, CodedColumn
 from textodds.stats.categories.columns import coded_labels
-from textodds.stats.moments import Moments
+from textodds.stats.corpus import reread
+from textodds.stats.moment_tally import MomentTally
+from textodds.stats.rows import Kind
 from textodds.stats.tally import MEMORY, Additive, Tally, TallyBuilder
+from textodds.text.plain import checked
 
 Floats = NDArray[np.float64]
-Statistic: TypeAlias = Moments | CategoryTally | CellTally | Tally
+Statistic: TypeAlias = MomentTally | CategoryTally | CellTally | Tally
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class _ColumnBlock:
     conditional: Any
     kind: ClassVar[str]
     choices: ClassVar[type]  # of the conditional
+    column_kind: ClassVar[Kind] = "number"  # as its columns are kept
 
     def as_dict(self) -> dict[str, object]:
         """The block as plain data."""
@@ -52,7 +58,11 @@ class _ColumnBlock:
     @classmethod
     def of_dict(cls, plain: dict[str, Any]) -> Self:
         """The block that `as_dict` made plain data of."""
-        return cls(tuple(plain.pop("columns")), cls.choices(**plain))
+        return cls(tuple(plain.pop("columns")), cls.choices(**checked(cls.choices, plain)))
+
+    def rereading(self) -> Self:
+        """The same block for rows that are kept."""
+        return self
 
     def arrays(self, statistic: Any) -> Arrays:
         """The statistic as arrays, for a file."""
@@ -75,18 +85,18 @@ class Numbers(_ColumnBlock):
             self.conditional.covariance, "Gaussian, own covariance"
         )
 
-    def count(self, batch: Batch, first: int = 1) -> Moments:
+    def count(self, batch: Batch, first: int = 1) -> MomentTally:
         """The moments of a batch, whose first row has a number for errors to name."""
         classes, codes = class_codes(batch)
         full = self.conditional.is_full
         try:
-            return Moments.of_codes(self.values(batch), codes, classes, batch.weights, full=full, first=first)
+            return MomentTally.of(self.values(batch), codes, classes, batch.weights, full=full, first=first)
         except InputError as error:
             raise InputError(self._with_name(error.problem), hint=error.hint) from error
 
-    def fit(self, moments: Moments) -> Likelihood:
+    def fit(self, tally: MomentTally) -> Likelihood:
         """The Gaussian distributions."""
-        return _Gaussian(moments.classes, self, self.conditional.fit(moments))
+        return _Gaussian(tally.classes, self, self.conditional.fit(tally.moments()))
 
     def values(self, batch: Batch) -> Floats:
         """The numbers (N, V)."""
@@ -98,9 +108,9 @@ class Numbers(_ColumnBlock):
             return f"{head} in column `{self.columns[int(number)]}`"
         return problem
 
-    def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> Moments:
+    def of_arrays(self, arrays: Arrays, classes: tuple[str, ...]) -> MomentTally:
         """The moments that `arrays` made."""
-        return Moments.of_arrays(arrays, classes, len(self.columns), full=self.conditional.is_full)
+        return MomentTally.of_arrays(arrays, classes, len(self.columns), full=self.conditional.is_full)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +124,9 @@ class _Gaussian:
         if isinstance(self.gaussians, Full):
             _refuse_missing(values, self.block.columns)
         return self.gaussians.log_density(values)
+
+    def log_unseen(self, batch: Batch) -> Floats:
+        return np.zeros((len(batch), len(self.classes)))
 
     def by_column(self, batch: Batch) -> dict[str, Floats]:
         if isinstance(self.gaussians, Full):
@@ -138,6 +151,7 @@ class Categories(_ColumnBlock):
 
     kind: ClassVar[str] = "categories"
     means: ClassVar[str] = "categorical"
+    column_kind: ClassVar[Kind] = "category"
     choices: ClassVar[type] = Categorical
     tallies: ClassVar[type[CategoryTally | CellTally]] = CategoryTally
 
@@ -178,6 +192,15 @@ class _Categorical:
     def log_likelihood(self, batch: Batch) -> Floats:
         return self.estimate.log_likelihood(self.block.coded(batch))
 
+    def log_unseen(self, batch: Batch) -> Floats:
+        coded = self.block.coded(batch)
+        unseen = self.estimate.log_unseen(coded)
+        if isinstance(self.block, Bins):
+            assert isinstance(self.estimate, CategoricalEstimate)
+            for name, at in zip(self.estimate.columns, self.estimate.rows(coded), strict=True):
+                unseen -= np.where(at == UNSEEN_ROW, self.block.beyond(name, batch), 0.0)[:, None]
+        return unseen
+
     def by_column(self, batch: Batch) -> dict[str, Floats]:
         return self.block.by_column(self.estimate, self.block.coded(batch))
 
@@ -193,6 +216,7 @@ class Bins(Categories):
     edges: tuple[tuple[float, ...], ...] = ()  # one for each column, ascending
     kind: ClassVar[str] = "bins"
     means: ClassVar[str] = "intervals"
+    column_kind: ClassVar[Kind] = "number"
 
     def __post_init__(self) -> None:
         if len(self.edges) != len(self.columns):
@@ -213,6 +237,18 @@ class Bins(Categories):
             found[name] = CodedColumn(tuple(names), codes)
         return found
 
+    def beyond(self, name: str, batch: Batch) -> Floats:
+        """How far values lie beyond the outermost edges, in mean widths of intervals, (N,).
+
+        Beyond the edges the probability of being so far out or further falls by a factor e with each.
+        """
+        values, edges = batch.columns[name], self.edges[self.columns.index(name)]
+        if not edges:
+            return np.zeros(len(values))
+        away = np.nan_to_num(np.maximum(np.maximum(values - edges[-1], edges[0] - values), 0.0))
+        width = (edges[-1] - edges[0]) / max(len(edges) - 1, 1)
+        return np.asarray(np.minimum(away / max(width, 1e-300), -LOG_ZERO))
+
     def as_dict(self) -> dict[str, object]:
         """The block as plain data."""
         return {**super().as_dict(), "edges": [list(each) for each in self.edges]}
@@ -221,7 +257,7 @@ class Bins(Categories):
     def of_dict(cls, plain: dict[str, Any]) -> Self:
         """The block that `as_dict` made plain data of."""
         edges = tuple(tuple(float(edge) for edge in each) for each in plain.pop("edges"))
-        return cls(tuple(plain.pop("columns")), cls.choices(**plain), edges)
+        return cls(tuple(plain.pop("columns")), cls.choices(**checked(cls.choices, plain)), edges)
 
 
 @dataclass(frozen=True)
@@ -246,6 +282,15 @@ class Words:
     recipe: Recipe
     kind: ClassVar[str] = "words"
     means: ClassVar[str] = "multinomial of words"
+
+    @property
+    def column_kind(self) -> Kind:
+        """How its column is kept."""
+        return self.recipe.settings
+
+    def rereading(self) -> Words:
+        """The same block for texts that are kept, which are prepared already."""
+        return replace(self, recipe=replace(self.recipe, settings=reread(self.recipe.settings)))
 
     def count(self, batch: Batch, first: int = 1) -> Tally:
         """The words of a batch."""
@@ -293,7 +338,11 @@ class _Words:
         return self.model.classes_
 
     def log_likelihood(self, batch: Batch) -> Floats:
-        return self.model.log_likelihood(batch.columns[self.column])
+        texts = Batch(batch.columns[self.column], None, None)
+        return TextDensity(self.model).log_likelihood(texts)  # evidence, be it a distribution of texts or not
+
+    def log_unseen(self, batch: Batch) -> Floats:
+        return TextDensity(self.model).log_unknown(Batch(batch.columns[self.column], None, None))
 
     def by_column(self, batch: Batch) -> dict[str, Floats]:
         return {self.column: self.log_likelihood(batch)}
@@ -332,7 +381,7 @@ class ColumnChoice:
 
 @dataclass(frozen=True, eq=False)
 class TableTally(Additive):
-    """The statistics of some blocks, of the same rows."""
+    """The statistics of some blocks, of the same rows: whole numbers, so that sums are exact."""
 
     parts: tuple[Statistic, ...]
 
@@ -388,13 +437,18 @@ class TableTally(Additive):
         """Total weight of the rows."""
         return float(self.class_rows.sum())
 
+    @property
+    def is_pruned(self) -> bool:
+        """Whether rare words were dropped for want of memory."""
+        return any(isinstance(part, Tally) and part.pruned for part in self.parts)
+
     def _combine(self, other: TableTally, sign: int) -> TableTally:
         if [type(part) for part in self.parts] != [type(part) for part in other.parts]:
             raise InputError("the tables have different blocks of columns")
         done: dict[int, Statistic] = {}
         pairs: Any = list(zip(self.parts, other.parts, strict=True))
-        # The exact ones first: they know best whether what is taken away was ever there.
-        for at in sorted(range(len(pairs)), key=lambda at: isinstance(pairs[at][0], Moments)):
+        # Counts first: they know best whether what is taken away was ever there.
+        for at in sorted(range(len(pairs)), key=lambda at: isinstance(pairs[at][0], MomentTally)):
             a, b = pairs[at]
             done[at] = a + b if sign > 0 else a - b
         return TableTally(tuple(done[at] for at in range(len(pairs))))

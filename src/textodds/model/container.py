@@ -5,18 +5,21 @@ header holds one entry ``textodds``, a JSON object: format version, form (linear
 classes, recipe (text settings, selection, unknown words, learner, weighting) and what is known of the data.
 The tensors are the arrays of `Vocabulary`, `LinearModel` and `Tally` under the names below. Nothing
 in the file is code, and opening it reads the header and maps the rest.
+
+``tensors`` in that object says of each tensor its type, its shape and the XXH64 of its bytes; the last
+entry, ``xxh64``, is that of all that is written before its own sixteen digits. What is read is compared with
+them first.
 """
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import itertools
 import json
+import math
 import mmap
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,10 +27,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.data.written_file import replacing
 from textodds.errors import ModelFileError
 
 FORMAT = 3
-DTYPES = {"F64": "<f8", "F32": "<f4", "U64": "<u8", "I64": "<i8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
+DTYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "U64": "<u8",
+    "I64": "<i8",
+    "I32": "<i4",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "|u1",
+}
+
+NAMES = {np.dtype(kind): name for name, kind in DTYPES.items()}
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -37,55 +52,41 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) 
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    metadata = {"textodds": json.dumps(header, ensure_ascii=False)}
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    listed = {name: listing(array) for name, array in arrays.items()}
+    text = sealed({**header, "tensors": listed})
     with replacing(path) as temporary:
         try:
-            save_file(
-                {name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary, metadata
-            )
+            save_file(arrays, temporary, {"textodds": text})
         except SafetensorError as error:
             raise ModelFileError(
                 f"cannot write `{path}`: {error}", hint="is the disk full? The file there before is untouched"
             ) from error
 
 
-@contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file that takes the place of ``path`` at the end, safely on disk, or vanishes."""
-    path = Path(os.path.realpath(path))  # behind a link, what it leads to is replaced
-    try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else None
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise ModelFileError(
-            f"cannot write `{path}`: {error.strerror}",
-            hint="choose a folder that exists and may be written to",
-        ) from error
-    temporary = Path(name)
-    try:
-        os.close(handle)
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        if mode is None:
-            umask = os.umask(0)
-            os.umask(umask)
-            mode = 0o666 & ~umask
-        temporary.chmod(mode)
-        temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise ModelFileError(
-            f"cannot write `{path}`: {error.strerror or error}", hint="the file there before is untouched"
-        ) from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def listing(array: NDArray[Any]) -> list[object]:
+    """What the header says of a tensor: its type, its shape and the checksum of its bytes."""
+    return [NAMES[array.dtype], list(array.shape), _sum(array.reshape(-1).view(np.uint8))]
+
+
+def sealed(header: dict[str, Any]) -> str:
+    """A header as it is written, its checksum at the end."""
+    before = json.dumps({**header, "xxh64": ""}, ensure_ascii=False).removesuffix('"}')
+    return before + _text_sum(before) + '"}'
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a header with a checksum is as it was written."""
+    before, digits, end = text[:-18], text[-18:-2], text[-2:]
+    return before.endswith('"xxh64": "') and (digits, end) == (_text_sum(before), '"}')
+
+
+def _text_sum(text: str) -> str:
+    return _sum(np.frombuffer(text.encode(), dtype=np.uint8))
+
+
+def _sum(content: NDArray[np.uint8]) -> str:
+    return f"{_kernels.xxh64(content):016x}"
 
 
 def damaged(path: str | os.PathLike[str], problem: str) -> ModelFileError:
@@ -112,8 +113,41 @@ def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
         raise damaged(path, str(error)) from error
 
 
-def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
-    """The header and the arrays of a model file, neither of them believed yet."""
+class Tensors(Mapping[str, NDArray[Any]]):
+    """The tensors of a file, each compared with its checksum when it is first asked for.
+
+    A file of an earlier version has none; its tensors are taken as they are.
+    """
+
+    def __init__(self, path: Path, found: Arrays, listed: object) -> None:
+        self._path, self._found = path, found
+        self._listed: dict[str, Any] = listed if isinstance(listed, dict) else {}
+        self.has_checksums = listed is not None
+        if self.has_checksums and self._listed.keys() != found.keys():
+            raise ModelFileError("its tensors are not those that its header lists")
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        array = self._found[name]
+        if name in self._listed:
+            if self._listed[name] != listing(array):
+                raise damaged(self._path, f"the tensor `{name}` is not as it was written")
+            del self._listed[name]  # once is enough
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def check(self) -> None:
+        """Compare all tensors with their checksums."""
+        for name in self._found:
+            _ = self[name]
+
+
+def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
+    """The header and the tensors of a model file, neither of them believed yet."""
     try:
         with path.open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -131,12 +165,13 @@ def contents(path: Path) -> tuple[dict[str, Any], Arrays]:
     data = np.frombuffer(mapped, dtype=np.uint8)
     metadata, places = _kernels.layout(data)
     header = _header(metadata)
-    return header, {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
+    arrays = {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]
+    return header, Tensors(path, arrays, header.get("tensors"))
 
 
-def part_of(arrays: Arrays, prefix: str) -> Arrays:
+def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> Arrays:
     """The arrays of one part of a model, by the names that they have there."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}
 
 
 def names_of(names: object) -> tuple[str, ...]:
@@ -151,14 +186,32 @@ def names_of(names: object) -> tuple[str, ...]:
 def _header(metadata: dict[str, str]) -> dict[str, Any]:
     if "textodds" not in metadata:
         raise ModelFileError("it has no textodds header")
-    header = json.loads(metadata["textodds"])
+    text = metadata["textodds"]
+    header = json.loads(text, parse_int=_whole, parse_float=_finite, parse_constant=lambda _: None)
+    if "\\ud" in text.lower():
+        json.dumps(header, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
         raise ModelFileError("its header is no textodds header")
+    if ("tensors" in header or "xxh64" in header) and not _is_whole(text):  # earlier versions wrote neither
+        raise ModelFileError("its header is not as it was written")
     if header["format"] > FORMAT:
         raise ModelFileError(
             f"it has format {header['format']}, this version reads up to {FORMAT}: upgrade textodds"
         )
     return header
+
+
+def _whole(digits: str) -> int:
+    """A whole number of a header."""
+    if len(digits) > 20:
+        raise ModelFileError(f"there is a number of {len(digits)} digits in its header")
+    return int(digits)
+
+
+def _finite(digits: str) -> float | None:
+    """A number of a header; nothing in the place of one beyond what a float holds."""
+    number = float(digits)
+    return number if math.isfinite(number) else None
 
 
 def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, end: int) -> NDArray[Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,32 +18,43 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError, ModelFileError, Shrunk
 from textodds.learn.forms.linear import LinearModel, Weights, check_prior
-from textodds.learn.recipe import Recipe
-from textodds.model.container import FORMAT, Arrays, contents, guarded, names_of, part_of, write
+from textodds.learn.recipe import Recipe, is_of_documents
+from textodds.model.container import FORMAT, Arrays, Tensors, contents, guarded, names_of, part_of, write
 from textodds.model.text_model import TextModel
-from textodds.stats.tally import Tally
+from textodds.stats.tally import Tally, narrow
 from textodds.text import Vocabulary
+from textodds.text.plain import LARGEST, checked_info
 
 if TYPE_CHECKING:
+    from textodds.learn.calibration import Calibration
     from textodds.learn.forms.quadratic import QuadraticModel
-    from textodds.model.table_model import TableModel
+    from textodds.model.table_model import TableModel, TableRecipe
+    from textodds.stats.corpus import Corpus
+    from textodds.stats.document_ids import DocumentIds
+    from textodds.stats.rows import Rows
 
     Model: TypeAlias = TextModel | TableModel
 
 TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 
-def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Model:
+def load(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = False) -> Model:
     """The model in a file: a `TextModel`, or a `TableModel`.
 
-    Costs milliseconds, whatever the size of the model: the header is read, and the rest is mapped.
+    Costs milliseconds: words and weights are mapped, and compared with their checksums; counts and documents
+    are read, and compared, when they are first asked for. With ``check`` all of it is, at once.
     """
 
     def model(path: Path) -> Model:
         header, arrays = contents(path)
         is_table = header.get("form", "linear") == "table"
-        opened = _table_model(header, arrays) if is_table else _text_model(path, header, arrays, threads)
-        opened.file_format = header["format"]
+        opened = (
+            _table_model(path, header, arrays) if is_table else _text_model(path, header, arrays, threads)
+        )
+        opened.file_format, opened.has_checksums = header["format"], arrays.has_checksums
+        if check:
+            arrays.check()
+            _ = (opened.tally if opened.has_counts else None, opened.corpus)
         return opened
 
     return guarded(path, model)
@@ -53,8 +65,12 @@ def load_texts(path: str | os.PathLike[str], *, threads: int | None = None) -> T
     return guarded(path, lambda path: _text_model(path, *contents(path), threads))
 
 
-def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True) -> None:
-    """Write a model file, with counts if they are wanted; a crash leaves the old file or the new one."""
+def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True, documents: bool = True) -> None:
+    """Write a model file, with counts and documents if they are wanted.
+
+    A crash leaves the old file or the new one.
+    """
+    model.follow()
     if isinstance(model, TextModel):
         has_counts = counts and model.has_counts
         header, arrays = _text_contents(model, model.tally if has_counts else None)
@@ -62,15 +78,26 @@ def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True) -> 
         if not counts:
             raise InputError("a model of a table is its counts", hint="leave `--no-counts` out")
         has_counts, (header, arrays) = True, _table_contents(model)
-    ids = model.document_ids if has_counts else None  # of use only where more can be learned
-    for prefix, part in (("typical", model.typical), ("honest", model.held_out), ("ledger", ids)):
+    corpus = model.corpus if counts and documents else None
+    can_learn = has_counts or corpus is not None
+    ids = model.document_ids if can_learn else None  # of use only where more can be learned
+    if isinstance(model, TextModel):
+        header["ledger"] = None if ids is None else ids.classes
+    if corpus is not None:
+        header["documents"] = corpus.classes
+    for prefix, part in _beside(model, ids, corpus):
         if part is not None:
             arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
     write(path, {"format": FORMAT} | header, arrays)
 
 
+def _beside(model: Model, ids: DocumentIds | None, corpus: Corpus | Rows | None) -> Iterable[tuple[str, Any]]:
+    """What a file may hold beside the form and the counts, by the names that it has there."""
+    yield from (("typical", model.typical), ("honest", model.held_out), ("ledger", ids), ("corpus", corpus))
+
+
 def _text_contents(model: TextModel, tally: Tally | None) -> tuple[dict[str, Any], Arrays]:
-    form, vocabulary, ids = model.form, model.vocabulary, model.document_ids
+    form, vocabulary = model.form, model.vocabulary
     header: dict[str, Any] = {
         "form": "linear" if isinstance(form, LinearModel) else "quadratic",
         "classes": form.classes,
@@ -78,7 +105,6 @@ def _text_contents(model: TextModel, tally: Tally | None) -> tuple[dict[str, Any
         "recipe": model.recipe.as_dict(),
         "info": model.info if tally is None else {**model.info, "fingerprint": tally.fingerprint()},
         "tally": None,
-        "ledger": None if tally is None or ids is None else ids.classes,
         "calibration": None if model.calibration is None else model.calibration.as_dict(),
     }
     arrays = _parts("vocabulary.", vocabulary, ("keys", "arena", "directory"))
@@ -111,7 +137,7 @@ def _table_contents(model: TableModel) -> tuple[dict[str, Any], Arrays]:
     header = {
         "form": "table",
         "classes": list(model.classes_),
-        "recipe": model.recipe.as_dict(),
+        "recipe": model.recipe_as_dict(),
         "info": model.info,
     }
     arrays: Arrays = {}
@@ -144,15 +170,8 @@ def tally_of_arrays(arrays: Arrays, classes: tuple[str, ...]) -> Tally:
     return _tally(Path("the file"), header, named, nothing)
 
 
-def narrow(counts: NDArray[Any]) -> NDArray[Any]:
-    """The same whole numbers in the smallest type that holds them."""
-    most = int(counts.max()) if len(counts) else 0
-    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)
-    return counts.astype(kind)
-
-
-def _text_model(path: Path, header: dict[str, Any], arrays: Arrays, threads: int | None) -> TextModel:
-    """The model that the header and the arrays of a file hold, checked; nothing is read but the header."""
+def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> TextModel:
+    """The model that the header and the arrays of a file hold, checked; counts and documents are not read."""
     if header.get("form") == "table":
         raise ModelFileError("it is a model of tables, not of texts")
     get = partial(_tensor, arrays)
@@ -165,16 +184,24 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Arrays, threads: int
     form = (_linear if kind == "linear" else _quadratic)(header, arrays, classes, len(vocabulary))
     counts = header["tally"]
     recipe = Recipe.of_dict(header["recipe"])
-    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary)
+    info = checked_info(header["info"])
+    check_prior(recipe.learner.prior)
+    fingerprint = info.get("fingerprint")
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
     scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
-    model = TextModel(recipe, vocabulary, form, read, dict(header["info"]), scale=scale, threads=threads)
+    model = TextModel(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)
     _add_parts(model, arrays)
     if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
 
         model.calibration = calibration = Calibration.of_dict(plain)
-        if len(calibration.slopes) != 1 or np.size(calibration.bias) not in (1, len(classes)):
+        sizes = {np.size(calibration.bias), np.size(calibration.rate)}
+        if len(calibration.slopes) != 1 or not sizes <= {1, len(classes)}:
             raise ModelFileError("its calibration is not that of its classes")
+    if (labels := header.get("documents")) is not None:
+        if counts is None and not is_of_documents(recipe):
+            raise ModelFileError("it has documents, but not their counts")
+        model._corpus = partial(_corpus, path, arrays, names_of(labels), recipe)
     if (names := header.get("ledger")) is not None:
         from textodds.stats.document_ids import DocumentIds
 
@@ -182,7 +209,17 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Arrays, threads: int
     return model
 
 
-def _table_model(header: dict[str, Any], arrays: Arrays) -> TableModel:
+def _corpus(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: Recipe) -> Corpus:
+    """The documents, checked."""
+    from textodds.stats.corpus import Corpus
+
+    try:
+        return Corpus.of_arrays(part_of(arrays, "corpus."), classes, recipe.settings)
+    except InputError as error:
+        raise ModelFileError(f"the documents in `{path}` are damaged: {error.problem}") from error
+
+
+def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableModel:
     """The table model that the header and the arrays of a file hold, checked."""
     from textodds.model.blocks import TableTally
     from textodds.model.table_model import TableModel, TableRecipe
@@ -197,12 +234,42 @@ def _table_model(header: dict[str, Any], arrays: Arrays) -> TableModel:
         raise ModelFileError("its parts have different classes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Shrunk)  # said when it was trained
-        model = TableModel(recipe, TableTally(parts), dict(header["info"]))
+        model = TableModel(recipe, TableTally(parts), dict(checked_info(header["info"])))
     _add_parts(model, arrays)
+    model.calibration = _table_calibration(header["recipe"], len(recipe.blocks), classes)
+    if (labels := header.get("documents")) is not None:
+        if names_of(labels) != classes:
+            raise ModelFileError("its rows have other classes than it has")
+        model._corpus = partial(_rows, path, arrays, classes, recipe)
     return model
 
 
-def _add_parts(model: Model, arrays: Arrays) -> None:
+def _table_calibration(plain: dict[str, Any], blocks: int, classes: tuple[str, ...]) -> Calibration | None:
+    """How the evidence of so many blocks is weighed, by what a file says."""
+    found, before = plain["calibration"], tuple(map(str, plain["calibrated_classes"]))
+    if found is None:
+        return None
+    from textodds.learn.calibration import Calibration
+
+    calibration = Calibration.of_dict(found)
+    if len(calibration.slopes) != blocks or np.any(calibration.rate):
+        raise ModelFileError("its calibration is not that of its blocks")
+    if np.size(calibration.bias) != len(before):
+        raise ModelFileError("its calibration is not that of its classes")
+    return calibration if before == classes else calibration.of_classes(before, classes)
+
+
+def _rows(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: TableRecipe) -> Rows:
+    """The rows of a table, checked."""
+    from textodds.stats.rows import Rows
+
+    try:
+        return Rows.of_arrays(part_of(arrays, "corpus."), classes, recipe.kinds)
+    except InputError as error:
+        raise ModelFileError(f"the rows in `{path}` are damaged: {error.problem}") from error
+
+
+def _add_parts(model: Model, arrays: Tensors) -> None:
     """Give a model what a file may hold beside its form and its counts."""
     if "typical.surprise" in arrays:
         from textodds.judge.novelty import Typical
@@ -214,17 +281,22 @@ def _add_parts(model: Model, arrays: Arrays) -> None:
         model.held_out = HeldOut.of_arrays(part_of(arrays, "honest."), len(model.classes_))
 
 
-def _tensor(arrays: Arrays, name: str, kind: str, length: int | None = None) -> NDArray[Any]:
+def _tensor(arrays: Tensors, name: str, kind: str, length: int | None = None) -> NDArray[Any]:
     """An array of a file, if it has the type and the length that it must."""
     if name not in arrays:
         raise ModelFileError(f"the tensor `{name}` is missing")
     array = arrays[name]
     if array.dtype != np.dtype(kind) or array.ndim != 1 or (length is not None and array.size != length):
         raise ModelFileError(f"the tensor `{name}` has the wrong type or size")
+    if array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            is_sound = np.dot(array, array) < LARGEST**2  # of NaN it is not, and it is the quickest to ask
+        if not is_sound:
+            raise ModelFileError(f"the tensor `{name}` holds what is no number, or absurdly large")
     return array
 
 
-def _linear(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> LinearModel:
+def _linear(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V: int) -> LinearModel:
     get, K, dense = partial(_tensor, arrays), len(classes), "linear.dense" in arrays
     weights = Weights(
         get("linear.default", "f8", K),
@@ -245,7 +317,7 @@ def _linear(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V:
     )
 
 
-def _quadratic(header: dict[str, Any], arrays: Arrays, classes: tuple[str, ...], V: int) -> QuadraticModel:
+def _quadratic(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V: int) -> QuadraticModel:
     from textodds.learn.forms.quadratic import LowRank, QuadraticModel
 
     K, temperature = len(classes), header["temperature"]
@@ -264,8 +336,14 @@ def _flag(value: object) -> bool:
     return value
 
 
-def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocabulary) -> Tally:
-    """The counts, widened to the types of `Tally` and checked."""
+def _tally(
+    path: Path,
+    header: dict[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    vocabulary: Vocabulary,
+    fingerprint: object = None,
+) -> Tally:
+    """The counts, widened to the types of `Tally` and checked, also against a ``fingerprint``."""
 
     def get(name: str) -> NDArray[Any]:
         array = arrays[f"tally.{name}"]
@@ -290,6 +368,9 @@ def _tally(path: Path, header: dict[str, Any], arrays: Arrays, vocabulary: Vocab
             get("documents").astype(np.int64),
             pruned,
         )
-        return tally.checked()
+        tally = tally.checked()
+        if isinstance(fingerprint, str) and tally.fingerprint() != fingerprint:
+            raise ValueError("they are not those of the fingerprint in its header")
+        return tally
     except (InputError, ModelFileError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise ModelFileError(f"the counts in `{path}` are damaged: {error}") from error

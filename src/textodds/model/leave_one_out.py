@@ -11,7 +11,7 @@ as they were chosen with the document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data import Batch
 from textodds.errors import InputError, NoData, Unsupported
-from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.calibration import CELLS, Calibration, few_enough, log_loss
 from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
 from textodds.learn.conditionals.bernoulli import log_absent
 from textodds.learn.forms.linear import LOG_ZERO, log, log_joint, log_prior, log_softmax
@@ -35,7 +35,6 @@ from textodds.stats.sample import UNIT, Example, as_rows
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
     from textodds.learn.registry import Prior
-    from textodds.learn.softmax.penalty import HeldOutScores
     from textodds.stats.tally import Counts, Tally
 
 Floats = NDArray[np.float64]
@@ -45,6 +44,9 @@ CONDITIONALS = (Multinomial, Bernoulli, Complement)
 
 PIECE = 2000  # documents that are looked at together
 MANY = 30  # classes beyond which smoothing is chosen with a temperature alone, not with a bias for each
+STEP = 1.2  # by which a slope is raised while that makes more answers right
+MOST_STEPS = 10
+MOST_LOSS = 1.05  # times the least loss, which such a slope may cost
 ALPHAS = (1e-5, 100.0)  # smoothings that are tried lie between these
 
 
@@ -86,25 +88,52 @@ class LeaveOneOut:
         ``rows`` are the counts of words (N, V), SciPy sparse; ``codes`` the classes, all of which are among
         those of the tally.
         """
-        conditional = self._conditional
+        conditional, counts = self._conditional, self.counts
         alpha = float(conditional.alpha) if alpha is None else alpha
-        counts, n = self.counts, self.tally.n_documents
         weights = np.round(weights / UNIT) * UNIT  # as they were counted
         cells, totals, absent, name = self._of(conditional, codes, weights, alpha)
-        least = self.recipe.selection.min_df
-        limit = least * (n - weights) if isinstance(least, float) else np.full(len(codes), float(least))
-        if self.recipe.selection.keeps_all:
-            limit[:] = 0.0  # a word in less than one document, by weight, is one all the same
         found = _kernels.left_out(
             name,
             raw(rows),
             (counts.starts, counts.class_of, cells, self.documents, totals),
-            (codes.astype(np.uint32), weights, np.maximum(limit, UNIT / 2)),
+            (codes.astype(np.uint32), weights, self._least(weights)),
             alpha,
             LOG_ZERO,
             absent,
         )
         return log_joint(found, self.log_prior(codes, weights))
+
+    def _least(self, weights: Floats) -> Floats:
+        """In how many documents a word must be, without each document, to be in the vocabulary: (N,)."""
+        least = self.recipe.selection.min_df
+        limit: Floats = np.full(len(weights), float(least))
+        if isinstance(least, float):
+            limit = least * (self.tally.n_documents - weights)
+        if self.recipe.selection.keeps_all:
+            limit[:] = 0.0  # a word in less than one document, by weight, is one all the same
+        return np.asarray(np.maximum(limit, UNIT / 2))
+
+    def words(self, rows: Any, weights: Floats) -> Floats | None:
+        """How many words of each document the model of all others knows, (N,).
+
+        None where words that are absent count too: what is read is then the whole vocabulary, in every text.
+        """
+        conditional = self._conditional
+        if isinstance(conditional, Bernoulli):
+            return None
+        weights = np.round(weights / UNIT) * UNIT
+        lengths = np.diff(rows.indptr)
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        known = self.documents[rows.indices] - weights[row] >= self._least(weights)[row]
+        times = np.ones(len(row)) if getattr(conditional, "binary", False) else rows.data
+        return np.asarray(np.bincount(row, known * times, len(lengths)), dtype=np.float64)
+
+    def lost(self, rows: Any, weights: Floats) -> Floats:
+        """How many words of each document are in too few others to be words without it, (N,)."""
+        weights = np.round(weights / UNIT) * UNIT
+        row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        gone = self.documents[rows.indices] - weights[row] < self._least(weights)[row]
+        return np.bincount(row, rows.data * gone, rows.shape[0]).astype(np.float64, copy=False)
 
     def _of(
         self, conditional: Any, codes: NDArray[np.int64], weights: Floats, alpha: float
@@ -193,40 +222,82 @@ class LeftOut:
         return np.argsort(self.own, kind="stable")
 
 
+@dataclass(frozen=True, eq=False)
+class LeftOutAnswers:
+    """Documents, each under the model of all others: of all classes only its own and the most probable.
+
+    The number of each document's own class and of the answer, the logarithms of their probabilities, and
+    where each document stands in the data, from 0, as in `LeftOut`; all (N,).
+    """
+
+    classes: tuple[str, ...]
+    truth: NDArray[np.int64]
+    answer: NDArray[np.int64]
+    log_p_truth: Floats
+    log_p_answer: Floats
+    rows: NDArray[np.int64]
+
+    @property
+    def accuracy(self) -> float:
+        """Share of documents whose own class is the most probable."""
+        return float((self.answer == self.truth).mean())
+
+    def suspects(self) -> NDArray[np.intp]:
+        """The documents in order of how little their own label is believed."""
+        return np.argsort(self.log_p_truth, kind="stable")
+
+
 def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | None = None) -> LeftOut:
     """Documents that a model has learned, each ``without`` its own counts, in one pass."""
-    without = without or LeaveOneOut(model.tally, model.recipe)
-    scores, calibrated, truth, rows = [], [], [], []
+    pieces = list(_left_out_pieces(model, batches, without or LeaveOneOut(model.tally, model.recipe)))
+    if not pieces:
+        raise NoData("there are no documents to leave out")
+    rows, truth, joint, posterior = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    return LeftOut(model.classes_, truth, joint, posterior, rows)
+
+
+def left_out_answers(model: TextModel, batches: Iterable[Batch]) -> LeftOutAnswers:
+    """The same, keeping two numbers of each document, however many classes there are."""
+    found = []
+    for rows, truth, _, posterior in _left_out_pieces(model, batches, LeaveOneOut(model.tally, model.recipe)):
+        each, answer = np.arange(len(truth)), posterior.argmax(axis=1)
+        found.append((truth, answer, posterior[each, truth], posterior[each, answer], rows))
+    if not found:
+        raise NoData("there are no documents to leave out")
+    parts: Any = (np.concatenate(each) for each in zip(*found, strict=True))
+    return LeftOutAnswers(model.classes_, *parts)
+
+
+def _left_out_pieces(
+    model: TextModel, batches: Iterable[Batch], without: LeaveOneOut
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]]:
+    """Rows, own classes, joint log-probabilities and log-posteriors of some documents at a time."""
     first = 0
     for batch in batches:
-        for part in _pieces(batch):
+        for part in _pieces(batch, min(PIECE, max(1, CELLS // len(model.classes_)))):
             weights = np.ones(len(part)) if part.weights is None else part.weights
             here = np.flatnonzero(weights >= UNIT)
-            rows.append(first + here)
+            rows = first + here
             first += len(part)
             if len(here) < len(part):
                 part = part.take(here.tolist())
             codes = class_numbers(part.label_list(), model.classes_)
-            joint = without.scores(model.scorer.rows(part.texts), codes, weights[here])
-            scores.append(joint)
-            prior = without.log_prior(codes, weights[here])
-            found = joint if model.calibration is None else model.calibration.applied(joint - prior) + prior
-            calibrated.append(log_softmax(found))
-            truth.append(codes)
-    if not scores:
-        raise NoData("there are no documents to leave out")
-    joint = np.concatenate(scores)
-    posterior = np.concatenate(calibrated)
-    return LeftOut(model.classes_, np.concatenate(truth), joint, posterior, np.concatenate(rows))
+            read = model.scorer.rows(part.texts)
+            joint = without.scores(read, codes, weights[here])
+            found = joint
+            if model.calibration is not None:
+                words, prior = without.words(read, weights[here]), without.log_prior(codes, weights[here])
+                found = model.calibration.applied(joint - prior, words=words) + prior
+            yield rows, codes, joint, log_softmax(found)
 
 
-def _pieces(batch: Batch) -> Iterator[Batch]:
+def _pieces(batch: Batch, size: int) -> Iterator[Batch]:
     """A batch in pieces whose rows stay in the cache."""
-    if len(batch) <= PIECE:
+    if len(batch) <= size:
         yield batch
         return
-    for start in range(0, len(batch), PIECE):
-        yield batch.take(list(range(start, min(start + PIECE, len(batch)))))
+    for start in range(0, len(batch), size):
+        yield batch.take(list(range(start, min(start + size, len(batch)))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,63 +310,89 @@ class Lesson:
     about: dict[str, Any]
 
 
-def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> Lesson | None:
-    """What a sample of the documents of a model teaches; None if it is too small, or there is one class.
+def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> Lesson | str:
+    """What a sample of the documents of a model teaches; in words why nothing, if it does not.
 
     With ``choose`` the smoothing is chosen too; otherwise it is the model's.
     """
-    if len(model.classes_) < 2 or not supports(model.recipe):
-        return None
+    if len(model.classes_) < 2:
+        return "there is only one class"
+    if (error := _obstacle(model.recipe)) is not None:
+        return error.problem
+    if not choose and model.recipe.learner.conditional.alpha == 0:  # type: ignore[union-attr]
+        return "with alpha=0 a word rules out every class that it was not seen in, however it is weighed"
     without = LeaveOneOut(model.tally, model.recipe)
     mass = dict(zip(without.counts.classes, without.counts.class_documents, strict=True))
     # The only text of a class cannot be left out: nothing would be known of the class.
     sample = [row for row in sample if UNIT <= row.weight < mass.get(row.label, 0.0)]
+    sample = few_enough(sample, len(model.classes_))
     as_often = as_rows(sample)
     if len(as_often) < FEWEST:
-        return None
+        return f"that takes {FEWEST} texts, and {len(as_often)} can be left out"
     codes = class_numbers([row.label for row in sample], model.classes_)
     each = np.array([row.weight for row in sample])  # what is left out: one row, however many are like it
     weights = each * np.array([row.rows for row in sample])
     rows = model.rows([row.text for row in sample])
     data = without.log_prior(codes, each, "data")  # whatever the model's own: texts come as they did then
+    words = without.words(rows, each)
 
     def at(alpha: float, *, biases: bool = True) -> tuple[float, Calibration, Floats]:
         scores = without.scores(rows, codes, each, alpha)
         scores = scores - without.log_prior(codes, each)
+        start = np.array([_slope(scores + data)])
         found = Calibration.of_parts(
-            scores[None], codes, weights, offset=data, start=np.array([_slope(scores + data)]), biases=biases
+            scores[None], codes, weights, offset=data, start=start, biases=biases, words=words
         )
-        return log_loss(found.applied(scores) + data, codes, weights), found, scores
+        return log_loss(found.applied(scores, words=words) + data, codes, weights), found, scores
 
     learner: Any = model.recipe.learner
     few = len(model.classes_) <= MANY  # a bias for each of many costs more than leaving texts out
     alpha = float(learner.conditional.alpha) if not choose else _best_alpha(lambda a: at(a, biases=few)[0])
-    _, calibration, scores = at(alpha)
-    posterior = log_softmax(calibration.applied(scores) + data)
-    right, before = (answers.argmax(axis=1) == codes for answers in (posterior, scores + data))
-    lost, won = np.count_nonzero(before & ~right), np.count_nonzero(right & ~before)
-    if lost - won > 2.0 * np.sqrt(lost + won):  # fewer are right, by more than chance (two standard errors)
-        calibration = _of_same_answers(scores, codes, weights, data, without)
-        posterior = log_softmax(calibration.applied(scores) + data)
+    loss, calibration, scores = at(alpha)
+    posterior = log_softmax(calibration.applied(scores, words=words) + data)
+    before = (scores + data).argmax(axis=1) == codes
+    for _ in range(MOST_STEPS):
+        steeper = _steeper(calibration, scores, codes, weights, data, words)
+        answers = log_softmax(steeper.applied(scores, words=words) + data)
+        right, next_right = (each.argmax(axis=1) == codes for each in (posterior, answers))
+        gains = surely_more(next_right, right) or surely_more(before, right)
+        if not gains or log_loss(answers, codes, weights) > MOST_LOSS * loss:
+            break
+        calibration, posterior = steeper, answers
     after, truth = posterior[as_often], codes[as_often]
     about = calibration.told((scores + data)[as_often], after, truth, each[as_often])
     return Lesson(alpha, calibration, HeldOut.of(after, truth), about)
 
 
-def _of_same_answers(
-    scores: Floats, codes: NDArray[np.int64], weights: Floats, data: Floats, without: LeaveOneOut
+def _steeper(
+    calibration: Calibration,
+    scores: Floats,
+    codes: NDArray[np.int64],
+    weights: Floats,
+    data: Floats,
+    words: Floats | None,
 ) -> Calibration:
-    r"""A temperature of likelihood and prior together, which changes no answer.
+    """The calibration whose slope is larger by a step, with the biases that then cost least.
 
-    Where texts are long, likelihoods are far too sure and their slope :math:`\beta` is small; a prior c that
-    is left as it is then outweighs them. As a calibration beside that prior,
-    :math:`\beta (s + c) = \beta s + b + c` with :math:`b = (\beta - 1)\, c`.
+    Where texts are long, likelihoods are far too sure and their slope is small; a prior beside them that is
+    left as it is then outweighs them in short texts.
     """
-    joint = scores + data
-    found = Calibration.of_parts(joint[None], codes, weights, start=np.array([_slope(joint)]), biases=False)
-    mass = without.counts.class_documents
-    c = log(mass / mass.sum()) if np.any(data) else np.zeros(len(mass))
-    return Calibration(found.slopes, (float(found.slopes[0]) - 1.0) * (c - c.mean()))
+    slopes = STEP * calibration.slopes
+    if not np.ndim(calibration.bias) and not np.ndim(calibration.rate):  # of very many classes none has one
+        return replace(calibration, slopes=slopes)
+    nothing = np.zeros((0, *scores.shape))
+    found = Calibration.of_parts(nothing, codes, weights, offset=slopes[0] * scores + data, words=words)
+    return replace(found, slopes=slopes)
+
+
+def surely_more(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
+    """Whether more are right in the first answers than in the second, by two standard errors.
+
+    >>> surely_more(np.array([True] * 9), np.array([False] * 9)), surely_more(np.ones(3) > 0, np.ones(3) > 0)
+    (True, False)
+    """
+    won, lost = np.count_nonzero(first & ~second), np.count_nonzero(second & ~first)
+    return bool(won - lost > 2.0 * np.sqrt(won + lost))
 
 
 def supports(recipe: Recipe) -> bool:
@@ -314,7 +411,12 @@ def _obstacle(recipe: Recipe) -> Unsupported | None:
         )
     if np.ndim(conditional.alpha):
         return Unsupported("leave-one-out takes one alpha for all words")
-    return None if recipe.unknown == "ignore" else Unsupported("leave-one-out takes unknown='ignore'")
+    if recipe.unknown != "ignore":
+        return Unsupported(
+            f"with unknown={recipe.unknown} a word that only one text has cannot be left out with it",
+            hint="leave-one-out takes unknown='ignore'",
+        )
+    return None
 
 
 def _slope(scores: Floats) -> float:
@@ -352,67 +454,3 @@ def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int
                 f"there is no class `{label}`", hint="only documents that were learned can be left out"
             )
     return np.array([index[label] for label in labels], dtype=np.int64)
-
-
-CLEARLY = 0.95  # share of the held-out loss that a calibration must get below to be worth having
-
-
-def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
-    """Calibrate a model by what was said of texts that were held out to choose its penalty."""
-    if len(held.codes) < FEWEST:
-        return
-    some = held.weights > 0
-    scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
-    prior = model.form.log_prior
-    found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
-    posterior = log_softmax(found.applied(scores - prior) + prior)
-    if log_loss(posterior, codes, weights) < CLEARLY * log_loss(scores, codes, weights):
-        model.calibration = found
-    else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
-        posterior, found = log_softmax(scores), Calibration.none()
-    model.held_out = HeldOut.of(posterior, codes)
-    model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}
-
-
-def must_be_choosable(recipe: Recipe) -> None:
-    """Refuse a smoothing that is to be chosen where documents cannot be left out."""
-    if recipe.learner.is_smoothing_open and not supports(recipe):
-        raise InputError(
-            "the smoothing of this model cannot be chosen by leaving out one text at a time",
-            hint="give a number, such as alpha=1.0",
-        )
-
-
-def model_of_counts(
-    tally: Tally,
-    recipe: Recipe,
-    sample: list[Example],
-    info: Mapping[str, object],
-    *,
-    calibrate: bool = True,
-    threads: int,
-) -> TextModel:
-    """The model that a recipe makes of counts, ``sample`` being some of the texts that were counted.
-
-    The smoothing is chosen if the recipe leaves it open, and probabilities are made right if
-    ``calibrate``, both by what is said of texts of the sample that are left out.
-    """
-    model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), dict(info), threads=threads)
-    if not calibrate and not recipe.learner.is_smoothing_open:
-        return model
-    learned = lesson(model, sample, choose=recipe.learner.is_smoothing_open)
-    if learned is None:
-        return model
-    if recipe.learner.is_smoothing_open:
-        model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), dict(info), threads=threads)
-    if calibrate:
-        model.calibration, model.held_out = learned.calibration, learned.held_out
-        model.info["left_out"] = learned.about
-    return model
-
-
-def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
-    """The recipe with this smoothing, if it was left open."""
-    if not recipe.learner.is_smoothing_open:
-        return recipe
-    return replace(recipe, learner=replace(recipe.learner, alpha=alpha))  # type: ignore[type-var]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,18 +14,23 @@ from numpy.typing import NDArray
 from textodds.data import Batch, Schema, Source, read
 from textodds.data.batch import gathered
 from textodds.errors import InputError, TooFewRows, suggestion
-from textodds.learn.calibration import Calibration
+from textodds.learn.calibration import Calibration, few_enough
 from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
+from textodds.learn.recipe import why_no_density
 from textodds.learn.registry import Prior
 from textodds.model.base import OTHERS, Prediction
-from textodds.model.blocks import Block, ColumnChoice, TableTally, block_of_dict
+from textodds.model.basis import Basis
+from textodds.model.blocks import Block, ColumnChoice, TableTally, Words, block_of_dict
 from textodds.model.leave_one_out import class_numbers
 from textodds.model.novelty import DensityModel, Surprise, forgettable_parts
+from textodds.model.one_state import of_one_state
+from textodds.stats.rows import Kind, RowKeeper, Rows
 from textodds.stats.sample import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
+MIXED = "mixed"  # the learner that weighs the evidence of its blocks
 SampleRow: TypeAlias = tuple[Batch, int]  # a batch, and the number of the row in it
 
 
@@ -37,8 +43,13 @@ class TableRecipe:
     blocks: tuple[Block, ...]
     choices: tuple[ColumnChoice, ...]
     prior: Prior = "data"
-    calibration: Calibration | None = None  # of the evidence of the blocks
-    calibrated_classes: tuple[str, ...] = ()  # (K,) those of its bias
+    calibrate: bool = True  # whether it is found what is said of rows left out
+    weighs: bool = False  # whether the evidence of the blocks is then weighed by it
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """How the columns that the model reads are kept, by name."""
+        return {name: block.column_kind for block in self.blocks for name in block.columns}
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""
@@ -48,8 +59,9 @@ class TableRecipe:
             "blocks": [block.as_dict() for block in self.blocks],
             "choices": [[choice.column, choice.conditional, choice.why] for choice in self.choices],
             "prior": self.prior,
-            "calibration": None if self.calibration is None else self.calibration.as_dict(),
-            "calibrated_classes": list(self.calibrated_classes),
+            # What is usual is left out, as files had it before.
+            **({} if self.calibrate else {"calibrate": False}),
+            **({} if self.weighs == (self.learner == MIXED) else {"weighs": self.weighs}),
         }
 
     @classmethod
@@ -69,13 +81,20 @@ class TableRecipe:
                 if kinds.get(name) != needed.get(block.kind, "text"):
                     raise InputError(f"column `{name}` is not of the kind that its block takes")
         choices = tuple(ColumnChoice(*(str(each) for each in choice)) for choice in plain["choices"])
-        calibration = None if plain["calibration"] is None else Calibration.of_dict(plain["calibration"])
-        if calibration is not None and len(calibration.slopes) != len(blocks):
-            raise InputError("its calibration is not that of its blocks")
-        classes = tuple(str(name) for name in plain["calibrated_classes"])
-        if calibration is not None and len(classes) != np.size(calibration.bias):
-            raise InputError("its calibration is not that of its classes")
-        return cls(schema, str(plain["learner"]), blocks, choices, plain["prior"], calibration, classes)
+        learner = str(plain["learner"])
+        flags = plain.get("calibrate", True), plain.get("weighs", learner == MIXED)
+        if not all(isinstance(flag, bool) for flag in flags):
+            raise InputError("its header says neither yes nor no where it must")
+        return cls(schema, learner, blocks, choices, plain["prior"], *flags)
+
+
+@dataclass(frozen=True, eq=False)
+class TableLesson:
+    """What a model learns by asking about rows that it has forgotten."""
+
+    calibration: Calibration | None = None
+    held_out: HeldOut | None = None
+    uncalibrated: str | None = None  # why it is not calibrated
 
 
 @dataclass(frozen=True)
@@ -89,10 +108,11 @@ class TableExplanation:
     columns: tuple[tuple[str, object, float], ...]  # name, value, contribution; the strongest first
 
 
-class TableModel(DensityModel[TableTally, SampleRow]):
+class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
 
-    What it has learned are counts and moments (`tally`), which add and subtract.
+    What it has learned are counts and exact sums (`tally`), which add and subtract; what follows from them
+    is found again from the rows that it stands on (`corpus`), unless they are not kept.
 
     Attributes
     ----------
@@ -102,6 +122,10 @@ class TableModel(DensityModel[TableTally, SampleRow]):
         Every choice that was made.
     tally : TableTally
         The statistics the model rests on.
+    corpus : Rows or None
+        The rows it stands on, where they are kept.
+    calibration : Calibration or None
+        How the evidence of the blocks is weighed.
     typical : Typical or None
         How surprising typical rows are, to compare with.
     held_out : HeldOut or None
@@ -125,11 +149,84 @@ class TableModel(DensityModel[TableTally, SampleRow]):
         self.log_prior = log_prior(recipe.prior, product.classes, tally.class_rows)
         self.product, self.classes_, self._tally = product, product.classes, tally
         self.extent = len(recipe.schema.used), "column"
-        self.slopes, self.bias = np.ones(len(recipe.blocks)), np.zeros(len(product.classes))
-        if recipe.calibration is not None:
-            self.slopes = recipe.calibration.slopes
-            bias = dict(zip(recipe.calibrated_classes, np.ravel(recipe.calibration.bias), strict=True))
-            self.bias = np.array([bias.get(name, 0.0) for name in product.classes])  # 0: a class since then
+
+    def basis_of(self, batches: Iterable[Batch]) -> Basis[TableTally, Rows]:
+        """What the model would rest on had it learned just these batches."""
+        if not self.has_documents:
+            return Basis(self.count(batches), None)
+        keeper = RowKeeper(self.recipe.kinds, most=None)
+        return Basis(self.count(keeper.passed(batches)), keeper.rows())
+
+    def _install_basis(self, basis: Basis[TableTally, Rows]) -> dict[str, Any]:
+        assert basis.tally is not None
+        self._install_counts(basis.tally)
+        self.corpus, self._is_behind = basis.corpus, basis.corpus is not None
+        return {}
+
+    def follow(self) -> None:
+        """Find again what follows from the rows, if they have changed."""
+        if not self._is_behind:
+            return
+        with self._writing:
+            if self._is_behind:  # no other thread has found it meanwhile
+                self.find(typical=self.__dict__.get("_typical") is not None)
+
+    def find(self, sample: Sequence[SampleRow] = (), *, typical: bool) -> None:
+        """Find what follows from the rows that it stands on, or by a ``sample`` where they are not kept."""
+        model, sample = _drawn(self, self.corpus, sample)
+        lesson = model.lesson(sample) if self.recipe.calibrate else TableLesson()
+        info = {name: part for name, part in self.info.items() if name != "uncalibrated"}
+        info |= {} if lesson.uncalibrated is None else {"uncalibrated": lesson.uncalibrated}
+        # In one step: whoever sees that it has followed sees all that was found.
+        self.__dict__.update(
+            _typical=model.typical_of(sample, seen=True) if typical else None,
+            _calibration=lesson.calibration,
+            _held_out=lesson.held_out,
+            info=info,
+            _is_behind=False,
+        )
+
+    def learn_typical(
+        self, source: object, labels: object = None, *, seen: bool = True, **reading: Any
+    ) -> None:
+        """Keep how surprising typical rows are, for `familiarity`; see `DensityModel`."""
+        batches = self.read(source, labels, labelled=seen, **reading)
+        keeper = RowKeeper(self.recipe.kinds)
+        sample = self.density.sample(keeper.passed(batches) if seen else batches)
+        model, drawn = _drawn(self, keeper.rows() if seen else None, sample)
+        self.typical = model.typical_of(drawn, seen=seen)
+
+    def rereading(self) -> TableModel:
+        """The same model for rows that are kept, whose texts are prepared already."""
+        model = copy.copy(self)
+        model._is_behind = False
+        blocks = tuple(block.rereading() for block in self.recipe.blocks)
+        if blocks != self.recipe.blocks:
+            model.recipe = replace(self.recipe, blocks=blocks)
+            model._install_counts(self.tally)
+        return model
+
+    @property
+    def slopes(self) -> Floats:
+        """The weight of the evidence of each block."""
+        return np.ones(len(self.recipe.blocks)) if self.calibration is None else self.calibration.slopes
+
+    @property
+    def bias(self) -> Floats:
+        """What calibration adds to the score of each class, (K,)."""
+        bias = 0.0 if self.calibration is None else self.calibration.bias
+        return np.broadcast_to(bias, len(self.classes_))
+
+    def recipe_as_dict(self) -> dict[str, Any]:
+        """The recipe as plain data, with the calibration that was found by it."""
+        found = self.calibration
+        if found is not None and np.ndim(found.bias) == 0:  # of very many classes none has a bias
+            found = found.of_classes(self.classes_, self.classes_)
+        return {
+            **self.recipe.as_dict(),
+            "calibration": None if found is None else found.as_dict(),
+            "calibrated_classes": [] if found is None else list(self.classes_),
+        }
 
     def _install_prior(self, prior: Prior) -> None:
         self.recipe = replace(self.recipe, prior=prior)
@@ -141,8 +238,12 @@ class TableModel(DensityModel[TableTally, SampleRow]):
         return self.recipe.schema
 
     @property
+    @of_one_state
     def density(self) -> TableDensity:
-        """The model as a distribution of rows."""
+        """The model as a distribution of rows, if the words of its texts are one."""
+        for block in self.recipe.blocks:
+            if isinstance(block, Words) and (error := why_no_density(block.recipe)) is not None:
+                raise error
         return TableDensity(self)
 
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
@@ -171,6 +272,7 @@ class TableModel(DensityModel[TableTally, SampleRow]):
                 raise InputError(f"there is no column `{name}`{suggestion(str(name), names)}")
         return {name: row.get(name) for name in names}
 
+    @of_one_state
     def __call__(self, row: Mapping[str, object]) -> Prediction:
         """The prediction for one row, a dict of its columns; those left out are missing."""
         scores, evidence = self.score([self.row_of(row)])
@@ -179,12 +281,13 @@ class TableModel(DensityModel[TableTally, SampleRow]):
         probabilities = dict(zip(self.classes_, shares.tolist(), strict=True))
         return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
 
+    @of_one_state
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
         there = batch.values_there.astype(np.uint32)
         evidence = np.stack([there, np.full(len(batch), len(batch.columns), np.uint32)], axis=1)
         if not calibrate:
-            return self.density.log_joint(batch), evidence
+            return TableDensity(self).log_joint(batch), evidence
         parts = self.product.by_block(batch)
         scores = sum(slope * part for slope, part in zip(self.slopes, parts, strict=True))
         return log_joint(np.asarray(scores), self.log_prior) + self.bias, evidence
@@ -193,6 +296,7 @@ class TableModel(DensityModel[TableTally, SampleRow]):
         """Scores (N, K), whose softmax is p(class | row), and columns that are there and all (N, 2)."""
         return self._scores(rows, calibrate=True)
 
+    @of_one_state
     def explain(
         self,
         row: Mapping[str, object],
@@ -236,44 +340,50 @@ class TableModel(DensityModel[TableTally, SampleRow]):
                 with suppress(TooFewRows):  # there were just enough with those that are forgotten
                     yield self._of_counts(rest), batch
 
-    def calibrated(self, sample: Sequence[SampleRow]) -> TableModel:
-        """The model whose evidence is weighed so that probabilities of rows it has forgotten are right."""
-        parts, codes, weights = [], [], []
-        for model, batch in self.forgetting(sample):
-            parts.append(np.stack(model.product.by_block(batch)))
+    def lesson(self, sample: Sequence[SampleRow]) -> TableLesson:
+        """What is learned by asking about rows of a sample when they are forgotten."""
+        folds, codes, weights = [], [], []
+        is_enough = len(sample) >= FEWEST and len(self.classes_) > 1
+        sample = few_enough(sample, len(self.recipe.blocks) * len(self.classes_))
+        for model, batch in self.forgetting(sample) if is_enough else ():
+            folds.append((np.stack(model.product.by_block(batch)), model.log_prior))
             codes.append(class_numbers(batch.label_list(), self.classes_))
             weights.append(np.ones(len(batch)) if batch.weights is None else batch.weights)
-        if not parts or len(self.classes_) < 2:
-            return self
-        found = Calibration.of_parts(
-            np.concatenate(parts, axis=1),
-            np.concatenate(codes),
-            np.concatenate(weights),
-            offset=np.log(self.tally.class_rows / self.tally.class_rows.sum()),
-        )
-        recipe = replace(self.recipe, calibration=found, calibrated_classes=self.classes_)
-        model = TableModel(recipe, self.tally, self.info)
-        model.typical = self.typical
-        return model
-
-    def learn_held_out(self, sample: Sequence[SampleRow]) -> None:
-        """Keep what the model says of rows of a sample when it has forgotten them, if they are enough."""
-        if len(sample) < FEWEST or len(self.classes_) < 2:
-            return
-        posteriors, codes = [], []
-        for model, batch in self.forgetting(sample):
-            posteriors.append(log_softmax(model.score_batch(batch)[0]))
-            codes.append(class_numbers(batch.label_list(), self.classes_))
-        if posteriors:
-            self.held_out = HeldOut.of(np.concatenate(posteriors), np.concatenate(codes))
+        rows = sum(map(len, codes)) if is_enough else len(sample)
+        why = found = None
+        if self.recipe.learner != MIXED:
+            why = "evidence is weighed by the learner mixed alone"
+        elif self.recipe.weighs and len(self.classes_) < 2:
+            why = "there is only one class"
+        elif self.recipe.weighs and rows < FEWEST:
+            why = f"that takes {FEWEST} rows, and {rows} can be left out"
+        elif self.recipe.weighs:
+            parts, offset = np.concatenate([part for part, _ in folds], axis=1), self.tally.class_rows
+            offset = np.log(offset / offset.sum())
+            found = Calibration.of_parts(parts, np.concatenate(codes), np.concatenate(weights), offset=offset)
+        if not folds:
+            return TableLesson(found, None, why)
+        weighed = found or Calibration.none(len(self.recipe.blocks))
+        said = [log_softmax(log_joint(weighed.applied(*part), prior)) for part, prior in folds]
+        return TableLesson(found, HeldOut.of(np.concatenate(said), np.concatenate(codes)), why)
 
     def _must_be_like(self, other: TableModel) -> None:
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
-        if any(mine[part] != theirs[part] for part in ("blocks", "prior", "calibration")):
+        if any(mine[part] != theirs[part] for part in ("blocks", "prior")):
             raise InputError(
                 "the models were made differently: their columns, or what is chosen for them",
                 hint="train the second with `--like FIRST` (like=first), so that it is made in the same way",
             )
+
+
+def _drawn(
+    model: TableModel, rows: Rows | None, sample: Sequence[SampleRow]
+) -> tuple[TableModel, Sequence[SampleRow]]:
+    """A sample of rows and the model that reads it; where rows are not kept, one that was drawn otherwise."""
+    if rows is None:
+        return model, sample
+    batch = rows.sample()
+    return model.rereading(), [(batch, row) for row in range(len(batch))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,9 +396,18 @@ class TableDensity:
         """``log p(row, class)`` with all constants, before any calibration: (N, K)."""
         return log_joint(self.model.product.log_likelihood(batch), self.model.log_prior)
 
+    def log_density(self, batch: Batch) -> Floats:
+        """``log p(row)`` with all constants: (N,).
+
+        Categories, intervals and words that were never seen say nothing of the class, and are left out of
+        `log_joint`. Here each is as likely as one that its class has never shown.
+        """
+        unseen = sum(part.log_unseen(batch) for part in self.model.product.parts)
+        return np.asarray(np.logaddexp.reduce(self.log_joint(batch) + unseen, axis=1))
+
     def surprise(self, batch: Batch) -> Surprise:
         """How surprising each row of a batch is, beside others with as many values."""
-        density = np.logaddexp.reduce(self.log_joint(batch), axis=1)
+        density = self.log_density(batch)
         return Surprise(batch.values_there, -density, density, np.zeros(len(batch), np.int64))
 
     def sample(self, batches: Iterable[Batch]) -> list[SampleRow]:
@@ -302,7 +421,7 @@ class TableDensity:
         """A sample as one batch."""
         return gathered(list(sample))
 
-    def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableDensity, Batch]]:
-        """Parts of a sample that was learned, each with the distribution that has forgotten it."""
+    def left_out(self, sample: Sequence[SampleRow]) -> Iterator[Surprise]:
+        """How surprising a sample that was learned is to models that have forgotten it."""
         for model, batch in self.model.forgetting(sample):
-            yield TableDensity(model), batch
+            yield TableDensity(model).surprise(batch)

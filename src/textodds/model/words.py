@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData, Unsupported
+from textodds.learn.calibration import Calibration
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
@@ -91,11 +92,11 @@ class ClassWords:
         weights = model.form.weights
 
         def odds(numbers: Numbers) -> Floats:  # (B, labels)
-            rows = weights.rows(numbers)
-            own = rows[:, wanted]
-            return np.asarray(own - (rows.sum(axis=1, keepdims=True) - own) / (K - 1))
+            own, sums = weights.columns(numbers, wanted)
+            return np.asarray(own - (sums[:, None] - own) / (K - 1))
 
-        best = largest(odds, len(model.vocabulary), n, max(1, CELLS // K))
+        columns = K if weights.dense is not None else len(wanted)
+        best = largest(odds, len(model.vocabulary), n, max(1, CELLS // (4 * max(columns, 1))))
         return {
             label: self._named(numbers, odds(numbers)[:, at])
             for at, (label, numbers) in enumerate(zip(labels, best, strict=True))
@@ -105,10 +106,11 @@ class ClassWords:
         """Where the model is undecided between two classes: the words that decide, strongest first."""
         a, b = self._pair(label, rival)
         linear, V = self._model.linear, len(self._model.vocabulary)
-        start = linear.log_prior + linear.intercept
+        calibration = self._model.calibration or Calibration.none()
+        start = linear.log_prior + calibration.applied(linear.intercept)
 
         def odds(numbers: Numbers) -> Floats:  # (B, 1)
-            rows = linear.weights.rows(numbers)
+            rows = calibration.of_weights(linear.weights.rows(numbers))
             return np.asarray(rows[:, [a]] - rows[:, [b]])
 
         block = max(1, CELLS // len(linear.classes))
@@ -120,24 +122,23 @@ class ClassWords:
         self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
     ) -> list[SeparatingWord]:
         """The words that most separate two classes by their counts, with z-scores and 95 % intervals."""
-        from textodds.judge.word_odds import separating_words, separation, strongest
+        from textodds.judge.word_odds import separating_words, separation
 
         a, b = self._pair(label, rival)
         counts, vocabulary = selected(self._model.tally, self._model.recipe.selection)
         ratios = separation(counts, a, b, prior=prior, documents=self._model.linear.presence)
-        numbers = strongest(ratios, n)
-        return separating_words(ratios, numbers, vocabulary.words(numbers))
+        return separating_words(ratios, vocabulary, n)
 
     def odds_ratios(
         self, label: str, rival: str, words: Sequence[str], batches: Iterable[Batch]
     ) -> tuple[OddsRatio, ...]:
         """By what factor words multiply the odds of a label against its rival, by the data of training."""
         from textodds.learn.softmax.odds_ratios import odds_ratios
-        from textodds.learn.softmax.regression import parameters_of
+        from textodds.learn.softmax.regression import PenalisedLearner, class_factors, parameters_of
         from textodds.learn.solvers.objective import Objective
 
-        model = self._model
-        if not model.recipe.learner.entry.is_penalised or "C" not in model.info.get("fit", {}):
+        model, learner = self._model, self._model.recipe.learner
+        if not isinstance(learner, PenalisedLearner) or "C" not in model.info.get("fit", {}):
             raise Unsupported(
                 "standard errors are known of softmax regression at its optimum",
                 hint="train with the learner `softmax`; `hyperplane` has the odds ratios of any model",
@@ -148,7 +149,17 @@ class ClassWords:
             missing = words[int(np.flatnonzero(numbers < 0)[0])]
             raise InputError(f"`{missing}` is not among the words of the model")
         C = float(model.info["fit"]["C"])
-        objective = Objective(*self._design(batches), len(model.classes_), 1.0 / C)
+        rows, codes, weights = self._design(batches)
+        mass = np.bincount(codes, weights, len(model.classes_)).astype(np.float64, copy=False)
+        factors = class_factors(learner.class_weight, model.classes_, mass)
+        objective = Objective(
+            rows,
+            codes,
+            weights * factors[codes],
+            len(mass),
+            1.0 / C,
+            penalise_bias=learner.penalise_bias,
+        )
         return odds_ratios(objective, parameters_of(model.linear), numbers, list(words), a, b)
 
     def _design(self, batches: Iterable[Batch]) -> tuple[Any, NDArray[np.int64], Floats]:

@@ -10,13 +10,13 @@ import numpy as np
 from msgspec import UNSET, UnsetType, convert, structs
 from numpy.typing import NDArray
 
-from textodds.errors import Unsupported
-from textodds.judge.decisions import Losses, Rule
+from textodds.errors import InputError, Unsupported
+from textodds.judge.decisions import Losses, Rule, must_be_posterior
 from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
 from textodds.model.text_model import TextModel
 from textodds.serve import messages
-from textodds.serve.live_model import ServedModel
+from textodds.serve.fold import ServedModel
 from textodds.study.report import card
 
 Floats = NDArray[np.float64]
@@ -49,8 +49,8 @@ def _answers(
     model: TextModel, texts: list[str], request: messages.DecisionOptions, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
     classes = model.classes_
-    scores, evidence = model.score(texts)
-    log_posterior = log_softmax(model.calibrated(scores) + _shift(model, request.prior))
+    scores, evidence = model.score(texts, calibrate=True)
+    log_posterior = log_softmax(scores + _shift(model, request.prior))
     best, known = log_posterior.argmax(axis=1), evidence[:, 0].tolist()
     shares = np.exp(log_posterior[np.arange(len(best)), best]).tolist()
     answers = [
@@ -75,7 +75,7 @@ def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
     """What another prior adds to the scores, (K,): by Bayes' rule its logarithm for that of the old one."""
     if prior is None:
         return 0.0
-    _must_have_probabilities(model)
+    must_be_posterior(model, "a prior or costs could be applied to")
     whole = math.fsum(prior.values())  # it comes in any unit
     shares = {label: share / whole for label, share in prior.items()}
     return log_prior(shares, model.classes_, np.ones(len(model.classes_))) - model.form.log_prior
@@ -84,17 +84,17 @@ def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
 def _rule(model: TextModel, request: messages.DecisionOptions) -> Rule | None:
     if not request.costs and request.abstain is None:
         return None
-    _must_have_probabilities(model)
-    costs = {(cost.truth, cost.answer): cost.cost for cost in request.costs}
+    must_be_posterior(model, "a prior or costs could be applied to")
+    costs: dict[tuple[str, str], float] = {}
+    for cost in request.costs:
+        pair = cost.truth, cost.answer
+        if pair in costs:
+            raise InputError(
+                f"`costs` has two costs of answering `{cost.answer}` where `{cost.truth}` is the truth",
+                hint="send one of them",
+            )
+        costs[pair] = cost.cost
     return Rule(Losses.of(costs, model.classes_), request.abstain)
-
-
-def _must_have_probabilities(model: TextModel) -> None:
-    if not model.form.is_posterior:
-        raise Unsupported(
-            "a complement model has scores, not probabilities that a prior or costs could be applied to",
-            hint="serve a model of another learner, such as multinomial",
-        )
 
 
 def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.ExplainAnswer:
@@ -122,20 +122,12 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
     model = serving.model
     if rival is None:
         rows = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
-    elif _has_counts(model):
+    elif model.has_counts:
         apart = model.separating_words(label, rival, limit)
         rows = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
     else:
         rows = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
     return messages.WordsAnswer(label, rival, rows, serving.version)
-
-
-def _has_counts(model: TextModel) -> bool:
-    try:
-        model.must_be_counts()
-        return len(model.tally.classes) > 0
-    except Unsupported:
-        return False
 
 
 def model_card(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 import uuid
 from collections.abc import Iterable
 
 from textodds.errors import Conflict, InputError, Unsupported, suggestion
+from textodds.model.basis import Basis
+from textodds.serve.fold import without
 from textodds.serve.journal import Change, Journal, JournalEntry, State
 from textodds.serve.live_model import Live
 from textodds.serve.messages import Changed, Document, ForgetRequest, Forgotten, LearnRequest
+from textodds.stats.corpus import Corpus
 from textodds.stats.tally import Tally
 
 
@@ -24,20 +28,20 @@ class Group:
         self._classes, self._waiting = live.labels()
         self._cannot = live.base.cannot_learn
         self.changes: list[Change] = []
-        self.rest: Tally | None = None
+        self.rest: Basis[Tally, Corpus] | None = None
 
     def check(self, request: LearnRequest | ForgetRequest) -> tuple[list[Changed], list[Change]]:
         """What becomes of each document, and what that changes; an error, if one cannot be done."""
         if self._cannot is not None:
             raise Unsupported(
-                self._cannot, hint="serve a model of naive Bayes: `textodds train DATA --learner multinomial`"
+                self._cannot, hint="serve a model that keeps its documents, as `textodds train DATA` makes it"
             )
         self._trial: dict[str, State] = {}
         self._trial_rest = self.rest
         outcomes: list[Changed] = []
         changes: list[Change] = []
-        if isinstance(request, LearnRequest) and not request.new_labels:
-            self._must_be_labels({document.label for document in request.documents})
+        if isinstance(request, LearnRequest):
+            self._must_be_labels({document.label for document in request.documents}, new=request.new_labels)
         for document in request.documents:
             if isinstance(document, Document):
                 name = document.id or uuid.uuid4().hex
@@ -66,50 +70,55 @@ class Group:
     def _state(self, name: str) -> State | None:
         return self._trial.get(name) or self._states.get(name)
 
-    def _must_be_labels(self, labels: set[str]) -> None:
+    def _label(self, name: str) -> str | None:
+        """The label under which a document is learned, here or in training; None if it is not."""
+        state = self._state(name)
+        if state is None:
+            return self._live.base.label_of(name)
+        return state.last.label if state.last.sign > 0 else None
+
+    def _must_be_labels(self, labels: set[str], *, new: bool) -> None:
         known = {*self._classes, *self._waiting.values()}
+        alike = {_plain(label): label for label in known}
         for label in sorted(labels - known):
-            raise InputError(
-                f"there is no class `{label}`{suggestion(label, known)}",
-                hint="for a new class send `new_labels: true`",
-            )
+            if not new:
+                raise InputError(
+                    f"there is no class `{label}`{suggestion(label, known)}",
+                    hint="for a new class send `new_labels: true`",
+                )
+            if not _plain(label):
+                raise InputError("the label of a new class is blank", hint="give it a name that can be seen")
+            other = alike.setdefault(_plain(label), label)
+            if other != label:
+                raise InputError(
+                    f"the new label {label!a} looks like {other!a}, and differs in its normal form "
+                    "or in spaces around it",
+                    hint="send the label that is there",
+                )
 
     def _learning_change(self, name: str, document: Document) -> Change | None:
         """The change that learns a document; None if it was learned before."""
-        state = self._state(name)
-        if state is None:
-            document_ids = self._live.base.model.document_ids
-            label = None if document_ids is None else document_ids.label_of(name)
-            if label is not None and label != document.label:
-                raise _conflict(name, label, document.label)
-            fresh = label is None
-        elif state.last.sign < 0:
-            fresh = True
-        else:
-            if state.last.label != document.label:
-                raise _conflict(name, state.last.label, document.label)
-            if state.last.text != document.text:
-                raise Conflict(
-                    f"document `{name}` was learned with another text",
-                    hint="give every document an id of its own",
-                )
-            fresh = False
-        return Change(1, name, document.label, document.text) if fresh else None
+        state, before = self._state(name), self._label(name)
+        if before is None:
+            return Change(1, name, document.label, document.text)
+        if before != document.label:
+            raise Conflict(
+                f"document `{name}` was learned as `{before}`, and now comes as `{document.label}`",
+                hint="forget it first, then learn it under the new label",
+            )
+        if state is not None and state.last.text != document.text:
+            raise Conflict(
+                f"document `{name}` was learned with another text",
+                hint="give every document an id of its own",
+            )
+        return None
 
     def _forgetting_change(self, document: Forgotten) -> Change | None:
         """The change that forgets a document; None if it is not there."""
-        name, state, base = document.id, self._state(document.id), self._live.base
-        text: str | None
-        if state is not None and state.last.sign < 0:
+        name, state, label = document.id, self._state(document.id), self._label(document.id)
+        if label is None:
             return None
-        of_training = base.has(name) and not (state is not None and state.was_forgotten)
-        if state is not None:
-            label, text = state.last.label, state.last.text
-        elif of_training:
-            label = base.model.document_ids.label_of(name) or ""  # type: ignore[union-attr]
-            text = document.text
-        else:
-            return None
+        text = document.text if state is None else state.last.text
         if document.label is not None and document.label != label:
             raise Conflict(
                 f"document `{name}` was learned as `{label}`, and is to be forgotten as `{document.label}`",
@@ -123,14 +132,13 @@ class Group:
         if document.text is not None and document.text != text:
             raise Conflict(f"document `{name}` was learned with another text", hint="leave the text out")
         change = Change(-1, name, label, text)
-        if of_training:
+        was_forgotten = state is not None and state.was_forgotten
+        if self._live.base.label_of(name) is not None and not was_forgotten:
             rest = self._live.rest() if self._trial_rest is None else self._trial_rest
-            self._trial_rest = self._live.without(rest, JournalEntry(0, *change, ""))
+            self._trial_rest = without(self._live.base.model, rest, JournalEntry(0, *change, ""))
         return change
 
 
-def _conflict(name: str, before: str, now: str) -> Conflict:
-    return Conflict(
-        f"document `{name}` was learned as `{before}`, and now comes as `{now}`",
-        hint="forget it first, then learn it under the new label",
-    )
+def _plain(label: str) -> str:
+    """What one sees of a label: in normal form C, without spaces around it."""
+    return unicodedata.normalize("NFC", label).strip()

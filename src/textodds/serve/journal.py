@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import logging
+import os
+import secrets
 import sqlite3
 import threading
 import uuid
@@ -19,16 +22,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from textodds.errors import ModelFileError
+from textodds.serve.seals import SALT, Sealed, chained, digest, first_damaged, read_log, text_seal
 
-LAYOUT = 1
+logger = logging.getLogger("textodds.serve")
+
+LAYOUT = 2
+FIELDS = "seq, sign, id, label, text, at"
 OURS = int.from_bytes(b"todd")  # marks a database as one of ours
+PRIVATE = 0o600  # the mode of files that hold texts; the log has that of its database
 PORTION = 500  # ids or entries asked for at once
 
 SCHEMA = """
 CREATE TABLE about (
     journal TEXT NOT NULL,  -- names this journal
     base TEXT NOT NULL,     -- the model file that the last entries are changes of, by its hash
-    since INTEGER NOT NULL  -- the last entry from before that file was served
+    since INTEGER NOT NULL, -- the last entry from before that file was served
+    snapshot TEXT NOT NULL DEFAULT '',  -- the last snapshot, by its hash
+    seal TEXT NOT NULL DEFAULT ''       -- the hash of all of these
 ) STRICT;
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -36,9 +46,19 @@ CREATE TABLE entries (
     id TEXT NOT NULL,
     label TEXT NOT NULL,
     text TEXT,              -- NULL: erased, having been forgotten
-    at TEXT NOT NULL
+    at TEXT NOT NULL,
+    salt BLOB,              -- of the seal, erased with the text
+    seal BLOB NOT NULL DEFAULT x'',  -- of the text: see seals.py
+    chain BLOB NOT NULL DEFAULT x''  -- of this entry and all before it
 ) STRICT;
 CREATE INDEX entries_by_id ON entries (id, seq);
+"""
+SINCE_LAYOUT_1 = """
+ALTER TABLE about ADD COLUMN snapshot TEXT NOT NULL DEFAULT '';
+ALTER TABLE about ADD COLUMN seal TEXT NOT NULL DEFAULT '';
+ALTER TABLE entries ADD COLUMN salt BLOB;
+ALTER TABLE entries ADD COLUMN seal BLOB NOT NULL DEFAULT x'';
+ALTER TABLE entries ADD COLUMN chain BLOB NOT NULL DEFAULT x'';
 """
 
 
@@ -84,7 +104,15 @@ class Journal:
 
     def __init__(self, path: str | Path) -> None:
         self.path, self._lock = path, threading.Lock()
+        log = read_log(Path(path))
+        if log == "damaged":  # before it is opened, as that would drop what follows the damage
+            raise damaged(path, "its write-ahead log")
+        if log == "cut off":
+            logger.warning("the last write of the journal `%s` was cut off, and is dropped", path)
         try:
+            if path != ":memory:" and not Path(path).exists():
+                with suppress(OSError):  # which SQLite will tell
+                    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE))
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=2)
             try:
                 self._open()
@@ -93,6 +121,8 @@ class Journal:
                 raise
         except sqlite3.Error as error:
             raise _unusable(path, error) from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise damaged(path, str(error)) from error
 
     def _open(self) -> None:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -100,7 +130,8 @@ class Journal:
             self._db.execute("BEGIN EXCLUSIVE")
             for statement in SCHEMA.split(";\n"):
                 self._db.execute(statement)
-            self._db.execute("INSERT INTO about VALUES (?, '', 0)", (uuid.uuid4().hex,))
+            key = uuid.uuid4().hex
+            self._db.execute("INSERT INTO about VALUES (?, '', 0, '', ?)", (key, _about_seal(key, "", 0, "")))
             self._db.execute(f"PRAGMA application_id = {OURS}")
             self._db.execute(f"PRAGMA user_version = {LAYOUT}")
             self._db.execute("COMMIT")
@@ -108,12 +139,46 @@ class Journal:
         self._db.execute("PRAGMA synchronous = FULL")
         self._db.execute("PRAGMA secure_delete = ON")  # a text that is erased leaves nothing in the file
         self._db.execute("PRAGMA wal_autocheckpoint = 4000")
-        about = self._db.execute("SELECT journal, base, since FROM about").fetchone()
-        self.key, self.base, self.since = about
         last = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entries'").fetchone()
         self.last = 0 if last is None else int(last[0])
         self._db.execute("BEGIN EXCLUSIVE")  # from here on no other process can open it
         self._db.execute("COMMIT")
+        if self._db.execute("PRAGMA user_version").fetchone()[0] == 1:
+            self._seal_layout_1()
+        self._check()
+
+    def _seal_layout_1(self) -> None:
+        """Seal the entries of a file that had no seals."""
+        with self._transaction():
+            for statement in SINCE_LAYOUT_1.strip().split("\n"):
+                self._db.execute(statement)
+            key, base, since = self._db.execute("SELECT journal, base, since FROM about").fetchone()
+            self._db.execute("UPDATE about SET seal = ?", (_about_seal(key, base, since, ""),))
+            entries = self._db.execute(f"SELECT {FIELDS} FROM entries ORDER BY seq").fetchall()
+            rows = sealed(map(JournalEntry._make, entries), key.encode())
+            self._db.executemany(
+                "UPDATE entries SET salt = ?, seal = ?, chain = ? WHERE seq = ?",
+                [(row.salt, row.seal, row.chain, row.seq) for row in rows],
+            )
+            self._db.execute(f"PRAGMA user_version = {LAYOUT}")
+
+    def _check(self) -> None:
+        """Refuse a file that is not as it was written."""
+        *about, seal = self._db.execute("SELECT journal, base, since, snapshot, seal FROM about").fetchone()
+        self.key, self.base, self.since, self.snapshot = about
+        if _about_seal(*about) != seal:
+            raise damaged(self.path, "what it says of itself")
+        rows = self._db.execute(f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq")
+        place = first_damaged(map(Sealed._make, rows), self.key, self.last)
+        if place is not None:
+            raise damaged(self.path, f"entry {place:,} of {self.last:,}")
+        problem = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise damaged(self.path, str(problem))
+        chain = self._db.execute("SELECT chain FROM entries WHERE seq = ?", (self.last,)).fetchone()
+        query = "SELECT count(*) FROM (SELECT max(seq), sign FROM entries GROUP BY id) WHERE sign > 0"
+        self._counted = self.last, int(self._db.execute(query).fetchone()[0])
+        self._head = self.key.encode() if chain is None else bytes(chain[0])
 
     def _is_new(self) -> bool:
         """Whether the file is empty; refuses one of somebody else before anything is changed in it."""
@@ -121,7 +186,7 @@ class Journal:
         layout, ours, tables = (self._db.execute(query).fetchone()[0] for query in queries)
         if (layout, ours, tables) == (0, 0, 0):
             return True
-        if (layout, ours) != (LAYOUT, OURS):
+        if ours != OURS or layout not in (1, LAYOUT):
             raise ModelFileError(
                 f"`{self.path}` is no journal of this version of textodds",
                 hint="name another file with `--journal`",
@@ -132,10 +197,18 @@ class Journal:
         """The number of the last entry, once all changes are on disk; on an error none of them is."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         numbers = itertools.count(self.last + 1)
-        rows = [JournalEntry(seq, *change, at) for seq, change in zip(numbers, changes, strict=False)]
+        return self._add([JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)])
+
+    def restore(self, entries: Iterable[JournalEntry]) -> int:
+        """Add entries of another journal, under numbers of this one; the number of the last."""
+        return self._add([entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)])
+
+    def _add(self, entries: Sequence[JournalEntry]) -> int:
+        rows = list(sealed(entries, self._head))
         with self._lock, self._transaction():
-            self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         self.last += len(rows)
+        self._head = rows[-1].chain if rows else self._head
         return self.last
 
     @contextmanager
@@ -164,9 +237,17 @@ class Journal:
 
     def rest_on(self, base: str, since: int) -> None:
         """From entry ``since`` on changes are those of another model file."""
+        self._set_about(base, since, self.snapshot)
+
+    def note_snapshot(self, snapshot: str) -> None:
+        """The last snapshot has this hash."""
+        self._set_about(self.base, self.since, snapshot)
+
+    def _set_about(self, base: str, since: int, snapshot: str) -> None:
+        about = (base, since, snapshot, _about_seal(self.key, base, since, snapshot))
         with self._lock:
-            self._db.execute("UPDATE about SET base = ?, since = ?", (base, since))
-        self.base, self.since = base, since
+            self._db.execute("UPDATE about SET base = ?, since = ?, snapshot = ?, seal = ?", about)
+        self.base, self.since, self.snapshot = base, since, snapshot
 
     def mark(self, seq: int) -> str:
         """What tells an entry from another that might have had its number."""
@@ -177,11 +258,11 @@ class Journal:
     def standing_at(self, seq: int) -> Iterator[JournalEntry]:
         """Of every document its last entry up to a number, in order."""
         last_of_each = "seq IN (SELECT max(seq) FROM entries WHERE seq <= ? GROUP BY id)"
-        return self._pages(f"SELECT * FROM entries WHERE {last_of_each}", seq, size=PORTION * 100)
+        return self._pages(f"SELECT {FIELDS} FROM entries WHERE {last_of_each}", seq, size=PORTION * 100)
 
     def after(self, seq: int) -> Iterator[JournalEntry]:
         """The entries after a number, in order."""
-        return self._pages("SELECT * FROM entries WHERE true", after=seq)
+        return self._pages(f"SELECT {FIELDS} FROM entries WHERE true", after=seq)
 
     def states(self, ids: Iterable[str]) -> dict[str, State]:
         """What is known of documents, by id; of those that are not in the journal nothing."""
@@ -191,7 +272,7 @@ class Journal:
             part = wanted[start : start + PORTION]
             marks = ",".join("?" * len(part))
             rows = self._select(
-                "SELECT *, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND "
+                f"SELECT {FIELDS}, EXISTS (SELECT 1 FROM entries AS other WHERE other.id = entries.id AND "
                 "other.sign < 0 AND (other.seq > ?1 OR other.seq = (SELECT max(seq) FROM entries AS old "
                 "WHERE old.id = other.id AND old.seq <= ?1))) FROM entries WHERE seq IN "
                 f"(SELECT max(seq) FROM entries WHERE id IN ({marks}) GROUP BY id)",
@@ -212,15 +293,38 @@ class Journal:
     def recent(self, limit: int) -> list[tuple[JournalEntry, bool]]:
         """The latest entries, the last first, and whether each is the last of its document."""
         rows = self._select(
-            "SELECT *, NOT EXISTS (SELECT 1 FROM entries AS later WHERE later.id = entries.id "
+            f"SELECT {FIELDS}, NOT EXISTS (SELECT 1 FROM entries AS later WHERE later.id = entries.id "
             "AND later.seq > entries.seq) FROM entries ORDER BY seq DESC LIMIT ?",
             limit,
         )
         return [(JournalEntry._make(row[:6]), bool(row[6])) for row in rows]
 
     def standing(self) -> int:
-        """How many documents are learned, by their last entries."""
-        query = "SELECT count(*) FROM (SELECT max(seq), sign FROM entries GROUP BY id) WHERE sign > 0"
+        """How many documents are learned, by their last entries.
+
+        Only entries that came since this was last asked are looked at: others wait for the journal.
+        """
+        (seq, count), last = self._counted, self.last
+        sign_at = "(SELECT sign > 0 FROM entries WHERE id = new.id AND seq <= {} ORDER BY seq DESC LIMIT 1)"
+        query = (
+            f"SELECT coalesce(sum({sign_at.format('?2')} - coalesce({sign_at.format('?1')}, 0)), 0) "
+            "FROM (SELECT DISTINCT id FROM entries WHERE seq > ?1 AND seq <= ?2) AS new"
+        )
+        if last > seq:
+            count += int(self._select(query, seq, last)[0][0])
+            self._counted = last, count
+        return count
+
+    def owed(self) -> int:
+        """How many documents a model file must learn or forget, since it was trained without the journal.
+
+        One that was learned here and is forgotten again leaves nothing to do.
+        """
+        query = (
+            "SELECT count(*) FROM entries WHERE seq IN (SELECT max(seq) FROM entries GROUP BY id) AND "
+            "(sign > 0 OR EXISTS (SELECT 1 FROM entries AS other WHERE other.sign < 0 AND other.seq = "
+            "(SELECT min(seq) FROM entries AS first WHERE first.id = entries.id)))"
+        )
         return int(self._select(query)[0][0])
 
     def erase(self, kept: Iterable[int] = ()) -> int:
@@ -235,17 +339,46 @@ class Journal:
                 self._db.execute("DELETE FROM kept")
                 self._db.executemany("INSERT OR IGNORE INTO kept VALUES (?)", numbers)
                 erased = self._db.execute(
-                    "UPDATE entries SET text = NULL WHERE text IS NOT NULL AND seq NOT IN kept AND NOT "
-                    "(sign > 0 AND seq = (SELECT max(seq) FROM entries AS last WHERE last.id = entries.id))"
+                    "UPDATE entries SET text = NULL, salt = NULL WHERE text IS NOT NULL "
+                    "AND seq NOT IN kept AND NOT (sign > 0 AND seq = "
+                    "(SELECT max(seq) FROM entries AS last WHERE last.id = entries.id))"
                 ).rowcount
             if erased:  # nor shall the log keep them
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
 
+    def copy(self) -> bytes:
+        """The journal as it is now, its log included, as the content of one file."""
+        with self._lock:
+            return self._db.serialize()
+
     def close(self) -> None:
         """Close the file; the log becomes part of it."""
         with self._lock:
             self._db.close()
+
+
+def sealed(entries: Iterable[JournalEntry], chain: bytes) -> Iterator[Sealed]:
+    """Entries with their seals, the first after one whose chain is ``chain``."""
+    for entry in entries:
+        salt = None if entry.text is None else secrets.token_bytes(SALT)
+        seal = secrets.token_bytes(32) if salt is None else text_seal(salt, entry.text or "")
+        row = Sealed(*entry, salt, seal, b"")
+        chain = chained(chain, row)
+        yield row._replace(chain=chain)
+
+
+def _about_seal(key: str, base: str, since: int, snapshot: str) -> str:
+    return digest(key, base, since, snapshot).hex()
+
+
+def damaged(path: str | Path, what: str) -> ModelFileError:
+    """The error for a journal that is not as it was written."""
+    return ModelFileError(
+        f"the journal `{path}` is damaged: {what}",
+        hint="put a backup in its place, or save what can be read: "
+        f"textodds journal repair {path} -o {Path(path).name}.new",
+    )
 
 
 def _unusable(path: str | Path, error: sqlite3.Error) -> ModelFileError:
@@ -254,6 +387,8 @@ def _unusable(path: str | Path, error: sqlite3.Error) -> ModelFileError:
             f"the journal `{path}` is in use by another process",
             hint="stop the other service, or name another file with `--journal`",
         )
+    if "malformed" in str(error):
+        return damaged(path, str(error))
     return ModelFileError(
         f"cannot open the journal `{path}`: {error}", hint="name another file with `--journal`"
     )

@@ -22,7 +22,8 @@ Id = Annotated[
 Version = Annotated[
     str,
     Meta(
-        description="Which model has answered: its file, then the last correction it has learned.",
+        description="Which model has answered: its file, then the last correction it has learned; `~` at the "
+        "end while the full solution is to come.",
         examples=["3f2a9c1b04de.42"],
     ),
 ]

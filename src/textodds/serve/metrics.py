@@ -72,10 +72,12 @@ class Metrics:
         yield CounterMetricFamily("textodds_snapshots_failed", "Snapshots that failed.", failed)
         yield CounterMetricFamily("textodds_reloads", "Looks at the model file for a new one.", live.reloads)
         yield CounterMetricFamily("textodds_reloads_refused", "Model files that were refused.", live.refused)
+        yield CounterMetricFamily("textodds_solutions", "Full solutions after corrections.", live.solutions)
         under_way = len(service.under_way)
         yield GaugeMetricFamily("textodds_requests_under_way", "Requests being answered.", under_way)
         yield GaugeMetricFamily("textodds_journal_entries", "Entries of the journal.", service.journal.last)
         yield GaugeMetricFamily("textodds_unfolded", "Corrections not in the model yet.", live.waiting)
+        yield GaugeMetricFamily("textodds_unsolved", "Corrections not in a full solution yet.", live.unsolved)
         model = live.serving.model
         yield GaugeMetricFamily("textodds_classes", "Classes of the model.", len(model.classes_))
         yield GaugeMetricFamily("textodds_words", "Words of the model.", len(model.vocabulary))

@@ -8,6 +8,7 @@ import msgspec
 
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
 from textodds.serve.messages import ProblemDetails
+from textodds.serve.visible import visible
 
 MEDIA = b"application/problem+json"
 LONGEST = 1000  # characters of what is told
@@ -66,8 +67,8 @@ def details(error: TextoddsError) -> tuple[int, bytes]:
         type=f"urn:textodds:error:{error.code}",
         title=status.phrase,
         status=status.value,
-        detail=shorten(error.problem),
+        detail=shorten(visible(error.problem)),
         code=error.code,
-        hint=None if error.hint is None else shorten(error.hint),
+        hint=None if error.hint is None else shorten(visible(error.hint)),
     )
     return status.value, msgspec.json.encode(body)

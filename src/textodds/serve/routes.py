@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from textodds.serve import answers, messages, metrics
 from textodds.serve.endpoint import Body, Call, Endpoint
-from textodds.serve.live_model import ServedModel
+from textodds.serve.fold import ServedModel
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, shorten, unavailable
 from textodds.serve.service import BRIEF, Service
@@ -169,7 +169,7 @@ async def model(service: Service, call: Call) -> messages.Card:
         service.settings.model.name,
         cannot_learn=service.live.base.cannot_learn,
         corrections=standing,
-        limits=service.limits(),
+        limits=msgspec.convert(service.settings, messages.Limits, from_attributes=True),
     )
 
 
@@ -212,6 +212,12 @@ async def snapshot(service: Service, call: Call) -> messages.SnapshotAnswer:
     return messages.SnapshotAnswer(await service.writer.submit(service.writer.save))
 
 
+@endpoint("GET", "/v1/backup", gives="application/vnd.sqlite3", needs="write")
+async def backup(service: Service, call: Call) -> Body:
+    """The journal with every correction acknowledged so far, as one file."""
+    return Body(await service.at_length(service.journal.copy), b"application/vnd.sqlite3")
+
+
 @endpoint("POST", "/v1/reload", needs="write")
 async def reload(service: Service, call: Call) -> messages.ReloadAnswer:
     """Take the model file as it is now, corrections included."""
@@ -232,6 +238,7 @@ async def ready(service: Service, call: Call) -> messages.StateAnswer:
         raise unavailable("stopping", "the service is being stopped")
     if service.writer.broken is not None:
         raise unavailable("journal", service.writer.broken, "restart the service")
+    service.must_have_room()
     return messages.StateAnswer("ready", service.live.serving.version)
 
 

@@ -27,6 +27,8 @@ from textodds.serve.settings import Settings
 
 logger = logging.getLogger("textodds.serve")
 
+SWITCH = 0.001  # seconds for which a thread that learns may keep Python's lock from one that answers
+
 
 class App:
     """Sends requests to their endpoints; those that are nobody's are refused here."""
@@ -61,6 +63,7 @@ async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
 
 def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
     """Serve until SIGTERM or SIGINT; ``ready`` is called with the address once requests are answered."""
+    sys.setswitchinterval(SWITCH)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to take the place of
     listening = listen(settings.host, settings.port)

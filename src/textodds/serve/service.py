@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
-from textodds.serve import messages, problems
+from textodds.serve import problems
+from textodds.serve.fold import Base, ServedModel, open_model
 from textodds.serve.journal import Journal
-from textodds.serve.live_model import Live, ServedModel, open_model
+from textodds.serve.live_model import Live
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
+from textodds.serve.solver import Solver
+from textodds.serve.solver_process import SolverProcess
 from textodds.serve.uploads import Uploads
 from textodds.serve.writer import Writer
 
@@ -31,13 +35,19 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         base = open_model(settings.model)
-        self.journal = Journal(settings.journal)
+        is_new = not settings.journal.exists()
+        base = base._replace(fixed=_why_fixed(settings, base))
+        self.journal = Journal(settings.journal if base.fixed is None else ":memory:")
+        self._beside = SolverProcess()
         try:
-            self.live = Live(settings, self.journal, base)
+            self.live = Live(settings, self.journal, base, self._beside)
         except BaseException:
             self.journal.close()
+            if is_new and base.fixed is None:  # the place stays free for the one that is missing
+                settings.journal.unlink(missing_ok=True)
             raise
         self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
+        self.solver = Solver(self.live)
         self.under_way: dict[asyncio.Task[object], float] = {}  # until when each may take
         self._overdue: set[asyncio.Task[object]] = set()
         self._folding: asyncio.Future[ServedModel] | None = None
@@ -49,13 +59,15 @@ class Service:
         self.is_stopping = False
 
     async def start(self) -> None:
-        """Begin to take corrections, and to look at the clock."""
+        """Begin to take corrections, to solve what they change, and to look at the clock."""
         self.writer.start()
+        self.solver.start()
         self._sweeping = asyncio.create_task(self._sweep())
 
     async def stop(self) -> None:
         """Finish what was taken, save a snapshot and close the journal."""
         self.is_stopping = True
+        self.solver.stop()
         if self._sweeping is not None:
             self._sweeping.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -65,6 +77,7 @@ class Service:
                 await self.writer.submit(self.writer.save)
         await self.writer.submit(None)
         self.writer.join()
+        self._beside.close()
         for pool in (self._pool, self._long):
             pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what is left in them
         self.journal.close()
@@ -128,6 +141,19 @@ class Service:
             )
         return sum(lengths)
 
+    def must_have_room(self) -> None:
+        """Refuse to be called ready while the disk of the journal has no room for another request."""
+        if self.live.base.cannot_learn is not None:
+            return
+        free = shutil.disk_usage(self.settings.journal.parent).free
+        if free < self.settings.body:
+            raise problems.unavailable(
+                "journal",
+                f"the disk of the journal has {free:,} bytes left, and a request may have "
+                f"{self.settings.body:,}",
+                "make room on it: it answers, and learns what fits",
+            )
+
     def must_be_few(self, number: int) -> None:
         """Refuse too many texts or documents at once."""
         if number > self.settings.batch:
@@ -137,7 +163,12 @@ class Service:
                 "send them in several requests",
             )
 
-    def limits(self) -> messages.Limits:
-        """What a request may have at most."""
-        mine = self.settings
-        return messages.Limits(mine.text, mine.explained, mine.batch, mine.body, mine.upload)
+
+def _why_fixed(settings: Settings, base: Base) -> str | None:
+    """Why a service needs no journal; None if it needs one."""
+    if settings.read_only:
+        return "the service was started with `--read-only`"
+    is_there = settings.journal.exists() or settings.snapshot.exists()
+    if base.cannot_learn is None or is_there:
+        return None
+    return "the service was started with a model that cannot learn, and has no journal: start it again"

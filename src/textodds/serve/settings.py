@@ -31,6 +31,8 @@ class Settings:
     seconds: float = 10.0  # that a request may take
     upload_seconds: float = 120.0  # that measuring a file may take
     snapshot_every: int = 10_000  # corrections
+    read_only: bool = False  # whether to answer by the model file alone, without a journal
+    accept_loss: bool = False  # whether to go on without corrections that only a snapshot has
 
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]

@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any
 
 from textodds.errors import BadFile, InputError
-from textodds.serve.live_model import ServedModel
+from textodds.serve.fold import ServedModel
 from textodds.serve.problems import Problem, unavailable
 
 logger = logging.getLogger("textodds.serve")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from textodds.errors import TextoddsError
 from textodds.serve.corrections import Group
 from textodds.serve.journal import Journal, JournalEntry
-from textodds.serve.live_model import Live, version_of
+from textodds.serve.live_model import Live
 from textodds.serve.messages import ChangeAnswer, ForgetRequest, LearnRequest
 from textodds.serve.problems import unavailable
 
@@ -125,19 +125,20 @@ class Writer(threading.Thread):
                 results.append((job, error))
                 continue
             group.accept(changes)
-            version = version_of(live.base.digest, first + len(group.changes))
+            version = live.version_after(first + len(group.changes))
             results.append((job, ChangeAnswer(documents, version)))
         if group.changes:
             numbers = range(first + 1, first + 1 + len(group.changes))
             entries = [JournalEntry(n, *change, "") for n, change in zip(numbers, group.changes, strict=True)]
-            trial = live.trial(entries) if live.may_be_left_without_words else None
+            live.must_leave_classes(entries)
+            trial = live.trial(entries) if live.base.may_be_left_without_words else None
             self._journal.append(group.changes)
             self._may_erase |= any(change.sign < 0 for change in group.changes)
             self.commits += 1
             if trial is None:
                 live.take(entries)
             else:
-                live.adopt(trial)
+                live.adopt(trial, entries)
             if group.rest is not None:
                 live.set_rest(group.rest)
         return results
@@ -176,8 +177,8 @@ class Writer(threading.Thread):
     def _erase(self) -> None:
         """Take texts out of the journal that a snapshot no longer needs."""
         if self._may_erase:
-            base = self._live.base
-            self._journal.erase(entry.seq for entry in self._journal.first_forgotten() if base.has(entry.id))
+            label_of, forgotten = self._live.base.label_of, self._journal.first_forgotten()
+            self._journal.erase(entry.seq for entry in forgotten if label_of(entry.id) is not None)
             self._may_erase = False
 
 

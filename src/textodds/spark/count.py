@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from textodds.text import TextSettings
 
 FEWEST, MOST = 5, 10
-"""Tallies are added up in 2^5 parts at least, and 2^10 at most; each part costs every task a little."""
+"""Sums are taken in 2^5 parts at least, and 2^10 at most; each part costs every task a little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class CountResult:
 
 
 def bits_of(partitions: str | None) -> int:
-    """In how many parts tallies are added up, as a power of two, where a shuffle has so many partitions.
+    """In how many parts sums are taken, as a power of two, where a shuffle has so many partitions.
 
     Whoever has many cores has told Spark to have many; a quarter to an eighth of them is used.
 
@@ -42,6 +42,11 @@ def bits_of(partitions: str | None) -> int:
     return min(max(FEWEST, (tasks // 8).bit_length()), MOST)
 
 
+def bits_on(df: DataFrame) -> int:
+    """`bits_of` as many partitions as a shuffle has where a DataFrame is."""
+    return bits_of(df.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+
+
 def count(
     rows: DataFrame, settings: TextSettings | None, *, memory: int, size: int, bad_rows: str = "stop"
 ) -> CountResult:
@@ -51,18 +56,16 @@ def count(
     range together, where they are added up. So each count travels once, and the driver gets one tally.
     """
     plain = None if settings is None else settings.as_dict()
-    bits = bits_of(rows.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    bits = bits_on(rows)
     counted = rows.mapInArrow(telling(count_rows, plain, bits, memory, size, bad_rows), PART_SPARK)
     added = counted.repartition("part").mapInArrow(telling(add_parts, bits, memory, size), PART_SPARK)
-    adding, aside = Sum(memory), None
+    adding, aside = Sum(memory), Aside(HashSample(size))
     for part, payload in sorted(collected(added), key=lambda row: row[0]):
         if part >= 0:
             adding.add(tally_of(payload))
-        elif aside is None:
-            aside = Aside.unpacked(payload, size)
         else:
-            aside.merge(Aside.unpacked(payload, size))
+            aside.take(payload)
     tally = adding.total()
     if tally is not None and tally.pruned:
         warn_pruned(memory, tally.pruned, stacklevel=5)
-    return CountResult(tally, aside or Aside(HashSample(size)))
+    return CountResult(tally, aside)

@@ -111,12 +111,7 @@ class TextClassifier(
         columns = [self._column(param) for param in (self.textCol, self.labelCol, self.weightCol)]
         model = train(df, *columns, **_arguments(json.loads(self.getOrDefault(self.choices))))
         kind = rows_of(df, *columns, labelled=True).schema["label"].dataType.simpleString()
-        fitted = TextClassifierModel(model, kind)
-        for name in ("textCol", "predictionCol", "probabilityCol"):
-            param = self.getParam(name)
-            if self.isDefined(param):
-                fitted._set(**{name: self.getOrDefault(param)})
-        return fitted
+        return self._copyValues(TextClassifierModel(model, kind))
 
 
 def _arguments(choices: dict[str, Any]) -> dict[str, Any]:

@@ -16,11 +16,13 @@ from textodds.errors import InputError, NotConverged
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe, selected
+from textodds.learn.softmax.convergence import GOOD, TOLERANCE
 from textodds.learn.softmax.penalty import scales_or_centre
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, as_c, class_factors, linear_of
 from textodds.learn.solvers.lbfgs_sums import Sums, SumSolver, Totals
 from textodds.learn.solvers.objective import Parameters
 from textodds.model.text_model import TextModel
+from textodds.spark.count import bits_on
 from textodds.spark.dataframes import collected
 from textodds.spark.models import sent
 from textodds.spark.row_blocks import BLOCK_SPARK, How, make_blocks, slope, total
@@ -39,9 +41,6 @@ MARK = "~"
 
 FEW = 16
 """Tasks up to which the driver adds up what each sends; beyond, Spark does."""
-
-CUTS = 32
-"""Parts in which Spark adds up."""
 
 
 def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observer: Observer) -> TextModel:
@@ -76,13 +75,15 @@ def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observe
     try:
         rest = _Elsewhere(blocks, how, len(classes), scale)
         problem = SumSolver(rest.at, rest.totals(), 1.0 / C, centre, observer.step)
-        found = problem.solve(tolerance=learner.tolerance, max_steps=learner.max_epochs)
+        # A pass is dear here: where nobody asks for more, what is good enough is.
+        tolerance = GOOD if learner.tolerance == TOLERANCE else learner.tolerance
+        found = problem.solve(tolerance=tolerance, max_steps=learner.max_epochs)
     finally:
         blocks.unpersist()
     if not found.converged:
         warnings.warn(
             f"not converged after {found.steps} passes: a relative gap of {found.gap:.2g} is proven, "
-            f"{learner.tolerance:g} was asked; this is the best point found; raise max_epochs or "
+            f"{tolerance:g} was asked; this is the best point found; raise max_epochs or "
             "tolerance, or lower C",
             NotConverged,
             stacklevel=5,
@@ -90,9 +91,7 @@ def fit(rows: DataFrame, tally: Tally, recipe: Recipe, *, bad_rows: str, observe
     linear = _of_all(linear_of(found.parameters, classes, mass[mass > 0]), counts.classes, mass)
     info = {
         "documents": tally.n_documents,
-        "class_documents": {
-            label: float(n) for label, n in zip(counts.classes, counts.class_documents, strict=True)
-        },
+        "class_documents": dict(zip(counts.classes, counts.class_documents.tolist(), strict=True)),
         "fit": found.report(C),
     }
     return TextModel(recipe, vocabulary, linear, None, info, scale=scale)
@@ -153,7 +152,7 @@ class _Elsewhere:
 
     def _summed(self, task: Callable[[int], Task]) -> Arrays:
         many = self.tasks > FEW
-        parts = self.blocks.mapInArrow(task(CUTS if many else 1), PART_SPARK)
+        parts = self.blocks.mapInArrow(task(1 << bits_on(self.blocks) if many else 1), PART_SPARK)
         if many:
             parts = parts.repartition("part").mapInArrow(telling(_add_arrays), PART_SPARK)
         rows = collected(parts)

@@ -51,7 +51,7 @@ def sent(spark: SparkSession, model: TextModel, *, counts: bool = False) -> str:
     handle, part = tempfile.mkstemp(dir=_folder())  # of its own: pipelines fit in several threads
     os.close(handle)
     place = Path(part)
-    model.save(place, counts=counts)
+    model.save(place, counts=counts, documents=False)
     with place.open("rb") as file:
         name = f"textodds-{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.model"
     path = place.replace(_folder() / name)

@@ -208,7 +208,11 @@ def _learned(
     """The rows that can have been learned, and where they stand."""
     positions: list[int] = []
     rejects = RowErrors("skip")
-    rejects.add = lambda origin, at, reason, row: positions.append(int(at))  # type: ignore[method-assign]
+
+    def note(origin: Origin, at: int | str, *why: object, hint: str | None = None) -> None:
+        positions.append(int(at))
+
+    rejects.add = note  # type: ignore[method-assign,assignment]
     batch = admit_texts(texts, labels, weights, rejects, Origin("the DataFrame", "row"), lambda at: at)
     return batch, np.delete(np.arange(len(texts)), positions)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -10,9 +11,10 @@ from textodds.data import Batch
 from textodds.judge.evaluation import Evaluation, EvaluationSums
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.leave_one_out import LeaveOneOut, LeftOut, left_out
+from textodds.spark.count import bits_on
 from textodds.spark.dataframes import collected, rows_of
 from textodds.spark.models import ModelOrFile, loaded, model_of, sent
-from textodds.spark.tasks import PART_SPARK, RowErrors, admitted, part_of, partition_number, parts_of
+from textodds.spark.tasks import PART_SPARK, RowErrors, admitted, part_of, partition_number, parts_of, side_of
 from textodds.spark.wire import packed, telling, unpacked
 
 if TYPE_CHECKING:
@@ -20,9 +22,6 @@ if TYPE_CHECKING:
 
     from textodds.model.text_model import TextModel
     from textodds.spark.wire import Batches
-
-SIDES = 16
-"""Tasks that measurements of partitions are merged on."""
 
 
 def evaluate(
@@ -43,7 +42,7 @@ def evaluate(
     rows = rows_of(df, text, label, weight if left_out else None, labelled=True)
     found = learned(model) if left_out else model_of(model)
     name = sent(rows.sparkSession, found, counts=left_out)
-    measured = rows.mapInArrow(telling(_measure, name, left_out, bad_rows), PART_SPARK)
+    measured = rows.mapInArrow(telling(_measure, name, left_out, bits_on(rows), bad_rows), PART_SPARK)
     merged = measured.repartition("part").mapInArrow(telling(_merge, found.classes_), PART_SPARK)
     return _merged(sorted(collected(merged)), found.classes_).finish()
 
@@ -55,7 +54,7 @@ def learned(model: ModelOrFile) -> TextModel:
     return found
 
 
-def _measure(batches: Batches, name: str, left_out: bool, bad_rows: str) -> Batches:
+def _measure(batches: Batches, name: str, left_out: bool, bits: int, bad_rows: str) -> Batches:
     """The sums of one partition, by the model that was sent under a name."""
     model = loaded(name)
     measuring = EvaluationSums(model.classes_)
@@ -69,7 +68,7 @@ def _measure(batches: Batches, name: str, left_out: bool, bad_rows: str) -> Batc
         else:
             measuring.add(labels, log_softmax(scores), evidence)
     if measuring.n:
-        yield part_of(partition_number() % SIDES, _packed(measuring))
+        yield part_of(side_of(partition_number(), bits), _packed(measuring))
 
 
 def _merge(batches: Batches, classes: Sequence[str]) -> Batches:
@@ -83,7 +82,7 @@ def _merged(parts: Iterable[tuple[int, bytes]], classes: Sequence[str]) -> Evalu
     total = EvaluationSums(classes)
     for _, payload in parts:
         header, arrays = unpacked(payload)
-        header["confusion"] = {(label, answer): rows for label, answer, rows in header["confusion"]}
+        header["confusion"] = Counter({(label, answer): rows for label, answer, rows in header["confusion"]})
         total.merge(EvaluationSums(**header, bins=arrays["bins"]))
     return total
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -54,11 +55,13 @@ class RowErrors(Rejects):
     def __init__(self, policy: str) -> None:
         super().__init__(policy, None, "rows")
 
-    def add(self, origin: Origin, at: int | str, reason: str, row: str | bytes) -> None:
+    def add(
+        self, origin: Origin, at: int | str, reason: str, row: str | bytes, *, hint: str | None = None
+    ) -> None:
         """Take note of a bad row; raises `BadRow` where bad rows stop the run."""
         if not self.skips:  # where it stands says little in a DataFrame, so it is shown
             shown = row if isinstance(row, str) else row.decode(errors="backslashreplace")
-            raise BadRow(origin.where, int(at), f"{reason} ({shown[:200]})", origin.unit)
+            raise BadRow(origin.where, int(at), f"{reason} ({shown[:200]})", origin.unit, hint=hint)
         self.count += 1
         self.reasons[reason] += 1
 
@@ -83,6 +86,11 @@ def partition_number() -> int:
     return 0 if context is None else context.partitionId()
 
 
+def side_of(partition: int, bits: int) -> int:
+    """Where what a partition has beside the counts is merged, so that no task has to read that of all."""
+    return partition % ((1 << bits) // 2 or 1)
+
+
 @dataclass
 class Aside:
     """What a pass finds beside the counts: a sample of the texts, and how many rows there were."""
@@ -90,15 +98,7 @@ class Aside:
     drawn: HashSample
     rows: int = 0
     rejected: int = 0
-    reasons: dict[str, int] = field(default_factory=dict)
-
-    def merge(self, other: Aside) -> None:
-        """Take in that of other rows."""
-        self.drawn.merge(other.drawn)
-        self.rows += other.rows
-        self.rejected += other.rejected
-        for reason, rows in other.reasons.items():
-            self.reasons[reason] = self.reasons.get(reason, 0) + rows
+    reasons: Counter[str] = field(default_factory=Counter)
 
     def packed(self) -> bytes:
         """As bytes."""
@@ -107,13 +107,14 @@ class Aside:
         whole = {"is_whole": self.drawn.is_whole}
         return packed(about | whole, {"sample": np.frombuffer(sample, np.uint8)})
 
-    @classmethod
-    def unpacked(cls, data: bytes, size: int) -> Aside:
-        """What `packed` made bytes of, of a sample of this size."""
+    def take(self, data: bytes) -> None:
+        """Take in that of other rows, which `packed` made bytes of."""
         about, arrays = unpacked(data)
-        drawn, sample = HashSample(size), pa.ipc.read_record_batch(pa.py_buffer(arrays["sample"]), SAMPLE)
-        drawn.put(sample.to_pydict(), is_whole=about["is_whole"])
-        return cls(drawn, about["rows"], about["rejected"], about["reasons"])
+        sample = pa.ipc.read_record_batch(pa.py_buffer(arrays["sample"]), SAMPLE)
+        self.drawn.put(sample.to_pydict(), is_whole=about["is_whole"])
+        self.rows += about["rows"]
+        self.rejected += about["rejected"]
+        self.reasons.update(about["reasons"])
 
 
 def count_rows(
@@ -133,10 +134,9 @@ def count_rows(
             aside.drawn.offer(batch)
         if counting is not None:
             counting.add(batch)
-    aside.rejected, aside.reasons = rejects.count, dict(rejects.reasons)
+    aside.rejected, aside.reasons = rejects.count, rejects.reasons
     if aside.rows or aside.rejected:
-        sides = (1 << bits) // 2 or 1  # so that no task has to read the samples of all
-        yield part_of(-1 - partition_number() % sides, aside.packed())
+        yield part_of(-1 - side_of(partition_number(), bits), aside.packed())
     if counting is not None and aside.rows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", VocabularyPruned)  # the driver says it once
@@ -159,9 +159,10 @@ def add_parts(batches: Batches, bits: int, memory: int, size: int) -> Batches:
         else:
             merged = asides[part]
             if isinstance(merged, bytes):
-                merged = Aside.unpacked(merged, size)
-            merged.merge(Aside.unpacked(payload, size))
-            asides[part] = merged
+                first, merged = merged, Aside(HashSample(size))
+                merged.take(first)
+                asides[part] = merged
+            merged.take(payload)
     for part, aside in asides.items():
         yield part_of(part, aside if isinstance(aside, bytes) else aside.packed())
     for part, adding in sums.items():

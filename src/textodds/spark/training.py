@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,12 +17,13 @@ from textodds.learn.recipe import Recipe
 from textodds.learn.registry import LEARNERS, Learner, resolved
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
-from textodds.model.leave_one_out import calibrate_held_out, model_of_counts, must_be_choosable
+from textodds.model.fit import calibrate_held_out, fit_counts, must_be_choosable
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import rows_of, schema_of
 from textodds.spark.progress import tasks_told
 from textodds.spark.tasks import RowErrors
 from textodds.stats.sample import SAMPLE, TYPICAL
+from textodds.training.again import ASKED, Question
 from textodds.training.choose import Pool, candidates, chosen, open_candidates, usual
 from textodds.training.choose.candidates import candidate_of
 from textodds.training.choose.race import ENOUGH
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 LearnerSpec: TypeAlias = Learner | str | Sequence[Learner | str] | None
 
-OPTIONS = ("budget", "calibrate", "memory", "typical")
+OPTIONS = ("budget", "calibrate", "memory", "textbook", "typical")
 """Options of `textodds.train` that mean the same here, beside those that are named."""
 
 ONE_MACHINE = (
-    *("labels", "weights", "columns", "like", "unlabelled", "stream", "threads"),
+    *("labels", "weights", "columns", "like", "unlabelled", "stream", "documents", "threads"),
     *(name for name in READ_OPTIONS if name not in ("text", "label", "weight", "bad_rows")),
 )
 """Options of `textodds.train` that have no part in reading and learning on Spark."""
@@ -75,10 +75,11 @@ def train(
     text, label, weight : str, optional
         Columns; the first two are found by their names if not given.
     learner, features, typical, **options
-        As in `textodds.train`: ``budget``, ``calibrate``, ``memory`` (of each task, and of the driver), and
-        how texts are cut. ``lda``, ``qda``, learners of tables and of unlabelled texts, and complement with
-        ``transform`` are not for Spark, nor are options of how files are read. What is to be chosen the
-        driver chooses on a sample of 20,000 texts, within the budget.
+        As in `textodds.train`: ``budget``, ``calibrate``, ``textbook``, ``memory`` (of each task, and of
+        the driver), and how texts are cut. ``lda``, ``qda``, learners of tables and of unlabelled texts, and
+        complement with ``transform`` are not for Spark, nor are options of how files are read. What is to be
+        chosen the driver chooses on a sample of 20,000 texts, within the budget. Documents are not kept:
+        counts can be updated, softmax cannot.
     bad_rows : "stop" or "skip"
         What to do with rows without a text or a label; those that are skipped are counted in
         ``model.info["rejected"]``.
@@ -90,22 +91,28 @@ def train(
     with contextlib.nullcontext() if observer is None else tasks_told(df.sparkSession, observer):
         model = _train_on(rows, plan, bad_rows, observer or Observer())
     model.info["columns"] = schema_of(df, text, label).as_dict()
+    question = Question(learner, features, _words(options), plan.calibrate, plan.typical, plan.textbook)
+    model.info[ASKED] = question.as_dict()
     return model
+
+
+def _words(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Which of the options say how texts are cut, and which words are kept."""
+    return {name: value for name, value in options.items() if name not in (*OPTIONS, *ONE_MACHINE)}
 
 
 def plan_on_spark(
     learner: LearnerSpec, features: str | Sequence[str] | None, options: Mapping[str, Any]
 ) -> Plan:
     """The plan of options of `textodds.train`; refuses those that have no part in learning on Spark."""
-    usual = {"quoting": True, "header": True, "stream": False}
+    usual = {"quoting": True, "header": True, "stream": False, "documents": True}
     for name in ONE_MACHINE:
         if options.get(name, usual.get(name)) != usual.get(name):
             raise InputError(
                 f"`{name}` is for one machine, and this runs on Spark", hint="leave out one of the two"
             )
     how = {name: options[name] for name in OPTIONS if name in options}
-    words = {name: value for name, value in options.items() if name not in (*OPTIONS, *ONE_MACHINE)}
-    plan = plan_of(learner, features, words, **how)
+    plan = plan_of(learner, features, _words(options), **how)
     if plan.is_of_tables:
         plan.recipe()  # refuses it
     return plan
@@ -139,11 +146,14 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
             recipe = usual(plan.pins)  # type: ignore[arg-type]
         recipe = replace(recipe, is_open=False)
         _must_be_for_spark(recipe, typical=plan.typical)
+    recipe = replace(recipe, calibrate=plan.calibrate)
     learner: Any = recipe.learner
     of_counts = not learner.entry.needs_documents
     if of_counts:
         must_be_choosable(recipe)
-    seeks = not of_counts and learner.C is None and learner.alpha is None
+    seeks = not of_counts and (
+        (learner.C is None and learner.alpha is None) or (plan.calibrate and not choice)
+    )
     samples = plan.typical or plan.calibrate or learner.is_smoothing_open
     size = POOL if seeks else SAMPLE if of_counts and samples else 0
     counted = _counted(count(rows, recipe.settings, size=size, **reading))
@@ -162,18 +172,17 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
     else:
         sample = counted.aside.drawn.examples()
         info = {"documents": counted.tally.n_documents}
-        model = model_of_counts(
-            counted.tally, recipe, sample, info, calibrate=plan.calibrate, threads=plan.threads
-        )
+        model = fit_counts(counted.tally, recipe, sample, info, threads=plan.threads)
         if plan.typical:
             model.typical = model.typical_of(sample[:TYPICAL], seen=True)
     skipped = RowErrors(bad_rows)
-    skipped.count, skipped.reasons = counted.aside.rejected, Counter(counted.aside.reasons)
+    skipped.count, skipped.reasons = counted.aside.rejected, counted.aside.reasons
     source = FrameSource(skipped)
     observer.begin(source, "learning")
     observer.rows(source, counted.aside.rows)
     observer.end(source)
     first = {"source": source.description, "documents": None, "rejected": counted.aside.rejected}
+    first |= {"textbook": True} if plan.textbook else {}
     model.info = first | model.info | ({} if choice is None else {"chosen": choice.report()})
     return model
 
@@ -189,12 +198,16 @@ def _must_be_for_spark(recipe: Recipe, *, typical: bool) -> None:
         )
     if learner.entry.is_penalised:
         C = as_c(learner.C, learner.alpha, 1.0)
+        if learner.penalise_bias:
+            raise Unsupported(
+                "on Spark the bias has no penalty", hint="leave `penalise_bias` out, or train on one machine"
+            )
         if learner.descent is not None or (C is not None and math.isinf(C)):
             raise Unsupported(
                 "on Spark softmax regression has a penalty, and one solver",
                 hint="give C or alpha, or neither for one that is chosen",
             )
-    must_know_typical(learner, typical)
+    must_know_typical(recipe, typical)
 
 
 def _counted(counted: CountResult) -> CountResult:

@@ -2,7 +2,8 @@ r"""Weights, means and scatters that add and subtract: what Gaussian models are 
 
 Learning in batches, merging and forgetting are ``+`` and ``-`` here as for `textodds.stats.tally`, and
 nothing that depends on a choice (smoothing, shrinkage, priors) is stored. Unlike counts, means are rounded:
-the laws hold to the last few digits, not to the last bit.
+the laws hold to the last few digits, not to the last bit. Estimators of arrays rest on these, which cost one
+product of matrices; models of tables rest on exact sums (`moment_tally`), of which these are made.
 """
 
 from __future__ import annotations
@@ -167,7 +168,8 @@ class Moments(Additive):
             if array is None or array.dtype != np.float64 or array.shape != (int(np.prod(shape)),):
                 raise InputError(f"the moments have no {name} of {int(np.prod(shape))} numbers")
             most = LARGEST if name != "scatter" else LARGEST**1.5
-            if not (np.abs(array) < most).all() or (name in ("class_rows", "count") and (array < 0).any()):
+            is_count = name in ("class_rows", "count")  # of weights, which are multiples of 2^-30
+            if not (np.abs(array) < most).all() or (is_count and ((array < 2.0**-31) & (array != 0)).any()):
                 raise InputError(f"the {name} of the moments cannot be")
             parts[name] = array.reshape(shape)
         diagonal = np.einsum("kvv->kv", parts["scatter"]) if full else parts["scatter"]
@@ -241,7 +243,7 @@ def _add_block(
             continue
         mean = (np.ones(len(rows)) if u is None else u) @ rows / n
         if not np.abs(mean).max(initial=0.0) < 0.01 * LARGEST:  # NaN is not; it may be too large, or a gap
-            _refuse(block, first, missing=not total.is_full)
+            refuse_numbers(block, first, missing=not total.is_full)
             if np.isnan(rows).any():
                 _add_with_gaps(total, k, rows, u, n)
                 continue
@@ -250,7 +252,7 @@ def _add_block(
             rows *= np.sqrt(u)[:, None]
         scatter = rows.T @ rows if total.is_full else np.einsum("iv,iv->v", rows, rows)
         if not scatter.max(initial=0.0) < 1e-4 * LARGEST**2:
-            _refuse(block, first, missing=not total.is_full)
+            refuse_numbers(block, first, missing=not total.is_full)
         _merge(total, k, n, np.full(total.count.shape[1], n), mean, scatter)
 
 
@@ -265,7 +267,7 @@ def _add_with_gaps(total: Moments, k: int, rows: Floats, u: Floats | None, n: fl
     _merge(total, k, n, count, mean, scatter)
 
 
-def _refuse(block: Floats, first: int, *, missing: bool) -> None:
+def refuse_numbers(block: Floats, first: int, *, missing: bool) -> None:
     """Name the first number that cannot be used, if there is one."""
     good = np.abs(block) < LARGEST
     if missing:

@@ -98,8 +98,11 @@ class Tally(Additive):
     ) -> Tally:
         """The tally of a stream of batches, in one pass.
 
-        ``memory`` bounds the bytes used for words and counts. Past it the words in fewest documents
-        so far are dropped, and a `VocabularyPruned` warning says how many.
+        ``memory`` bounds the bytes that words and counts take in the end; on the way, tables with room for
+        more take up to four times that. Past it the words in fewest documents so far are dropped, and a
+        `VocabularyPruned` warning says how many: the same ones for the same documents in the same order,
+        whatever the threads and the batches. In another order others may be dropped; where none are,
+        neither order nor anything else matters. A text of more n-grams than that has room for is refused.
         """
         counting = TallyBuilder(settings, threads=threads, memory=memory)
         for batch in batches:
@@ -370,11 +373,15 @@ def checked_weights(
     return values
 
 
+MOST_THREADS = 1024
+"""More are a slip of the keyboard, and would take the machine down."""
+
+
 def default_threads() -> int:
     """Threads to use: ``TEXTODDS_THREADS``, or one per core this process may use."""
     given = os.environ.get("TEXTODDS_THREADS", "")
-    if given and not (given.isdigit() and int(given) > 0):
-        raise InputError(f"TEXTODDS_THREADS must be a whole number above 0, got {given!r}")
+    if given and not (given.isdecimal() and 1 <= int(given) <= MOST_THREADS):
+        raise InputError(f"TEXTODDS_THREADS must be a whole number from 1 to {MOST_THREADS:,}, got {given!r}")
     if given:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -384,6 +391,13 @@ def checked_threads(threads: int | None) -> int:
     """The number of threads asked for, or the default."""
     if threads is None:
         return default_threads()
-    if threads < 1:
-        raise InputError(f"threads must be 1 or more, got {threads}")
+    if not 1 <= threads <= MOST_THREADS:
+        raise InputError(f"threads must be from 1 to {MOST_THREADS:,}, got {threads}")
     return threads
+
+
+def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+    """The same whole numbers in the smallest type that holds them."""
+    most = int(counts.max()) if len(counts) else 0
+    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32, np.int64) if most <= np.iinfo(kind).max)
+    return counts.astype(kind)

@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Unsupported
+from textodds.learn.arrays import Floats, Mask
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.text_model import TextModel
 from textodds.stats.documents import Documents
 from textodds.stats.tally import batch_of
 from textodds.text import TextSettings, Weighting
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9  # likenesses and usefulnesses that differ by less, relative to the larger, are equal
 
@@ -98,10 +96,10 @@ def most_useful(model: TextModel, texts: Sequence[str | Mapping[str, str]], n: i
     given: Any = texts if isinstance(texts, str) else list(texts)  # one text is refused by `score`
     if model.recipe.settings.fields:
         given = [model.row_of(text) for text in given]
-    scores, evidence = model.score(given)
+    scores, evidence = model.score(given, calibrate=True)
     if not len(scores):
         return []
-    probabilities = np.exp(log_softmax(model.calibrated(scores)))  # (N, K)
+    probabilities = np.exp(log_softmax(scores))  # (N, K)
     rows = unit_rows(given, model.recipe.settings, model.threads)  # (N, V)
     chosen = _choose(rows, doubt(probabilities), evidence[:, 0] > 0, int(n))
     best = probabilities.argmax(axis=1)
@@ -126,7 +124,7 @@ def unit_rows(texts: Sequence[str], settings: TextSettings, threads: int | None 
     return rows
 
 
-def _choose(rows: Any, doubts: Floats, known: NDArray[np.bool_], n: int) -> list[tuple[int, float]]:
+def _choose(rows: Any, doubts: Floats, known: Mask, n: int) -> list[tuple[int, float]]:
     """The rows to ask for, at most n, each with its usefulness."""
     open_to = np.diff(rows.indptr) > 0  # (N,) not chosen, nor the same as one that is
     left = np.where(open_to, doubts, 0.0)  # r of (2)

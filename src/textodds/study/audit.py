@@ -10,10 +10,10 @@ import numpy as np
 from textodds.data import Observer, Source, read
 from textodds.data.batch import taken
 from textodds.errors import InputError, Unsupported
-from textodds.model.leave_one_out import LeftOut, left_out, supports
+from textodds.model.leave_one_out import LeftOutAnswers, left_out_answers, supports
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
-from textodds.training.plan import plan_of, reading_and_words
+from textodds.training.plan import Running, plan_of, reading_and_words
 from textodds.training.train import train_on
 
 USUAL = "multinomial:alpha=auto"
@@ -40,13 +40,13 @@ class Audit:
     """The suspects, most suspicious first, and what all documents said when they were left out."""
 
     suspects: tuple[Suspect, ...]
-    left_out: LeftOut
+    left_out: LeftOutAnswers
     model: TextModel
 
     @property
     def disagreements(self) -> int:
         """Documents whose label is not the most probable."""
-        return int((self.left_out.log_posterior.argmax(axis=1) != self.left_out.truth).sum())
+        return int((self.left_out.answer != self.left_out.truth).sum())
 
 
 def audit(
@@ -57,6 +57,7 @@ def audit(
     learner: object = None,
     most: int = 100,
     threads: int | None = None,
+    textbook: bool = False,
     observer: Observer | None = None,
     **options: object,
 ) -> Audit:
@@ -71,11 +72,15 @@ def audit(
         The data, how it is read, and how texts are cut, as for `textodds.train`.
     learner : learner or str, default "multinomial:alpha=auto"
         A naive Bayes of counts; its smoothing is chosen, unless a learner is given.
+    textbook : bool, default False
+        Whether smoothing is 1 and nothing is calibrated, as in `textodds.train`.
     observer : Observer, optional
         Is told how far it has come.
     """
     reading, words = reading_and_words(options)
-    plan = plan_of(USUAL if learner is None else learner, None, words, threads=checked_threads(threads))
+    usual = "multinomial" if textbook else USUAL
+    how: Running = {"threads": checked_threads(threads), "textbook": textbook}
+    plan = plan_of(usual if learner is None else learner, None, words, **how)
     if plan.pins is not None or plan.is_of_tables:
         raise InputError(
             "labels are looked at with one learner of texts", hint="name it: `--learner multinomial`"
@@ -91,18 +96,17 @@ def audit(
             f"{data.description} can be read but once, and is read twice here", hint="put it in a file first"
         )
     model = train_on(data, plan, observer)
-    found = left_out(model, observer.watched(data, data.ahead(), "looking"))
+    found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]
     texts = dict(_texts_at(data, {int(found.rows[i]) for i in chosen}))
-    best = found.log_posterior.argmax(axis=1)
-    p = np.exp(found.log_posterior)
+    p_label, p_suggested = np.exp(found.log_p_truth), np.exp(found.log_p_answer)
     suspects = tuple(
         Suspect(
             int(found.rows[i]) + 1,
             found.classes[found.truth[i]],
-            found.classes[best[i]],
-            float(p[i, found.truth[i]]),
-            float(p[i, best[i]]),
+            found.classes[found.answer[i]],
+            float(p_label[i]),
+            float(p_suggested[i]),
             texts[int(found.rows[i])],
         )
         for i in chosen.tolist()

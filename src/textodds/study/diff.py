@@ -7,7 +7,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from textodds.data import Batch
 from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.model.text_model import TextModel
 from textodds.model.words import largest
@@ -22,9 +23,6 @@ from textodds.model.words import largest
 if TYPE_CHECKING:
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
-
-Floats = NDArray[np.float64]
-Rows: TypeAlias = Batch
 
 TOP = 20  # words, columns and examples that are named
 MOST_CLASSES = 500  # classes that are compared word by word: of more, those with the most documents
@@ -229,7 +227,7 @@ def _frequent(model: TextModel, words: list[str], top: int) -> tuple[tuple[str, 
 
 
 def _movements(
-    a: TextModel, b: TextModel, common: NDArray[np.int64], top: int
+    a: TextModel, b: TextModel, common: Integers, top: int
 ) -> tuple[tuple[str, str] | None, tuple[tuple[str, float, float], ...]]:
     r"""The two classes that changed most, and the words whose log-odds between them moved most.
 
@@ -253,16 +251,15 @@ def _movements(
     np.fill_diagonal(distance, -np.inf)
     first, second = sorted(int(at) for at in np.unravel_index(int(distance.argmax()), distance.shape))
 
-    def odds(form: LinearModel, words: NDArray[np.int64], own: list[int]) -> Floats:
-        rows = form.weights.rows(words)
-        return np.asarray(rows[:, own[first]] - rows[:, own[second]])
+    sides = (a.form.weights, j), (b.form.weights, k)
 
-    def both(numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        return odds(a.form, common[numbers, 0], j), odds(b.form, common[numbers, 1], k)  # type: ignore[arg-type]
+    def odds(numbers: Integers) -> list[Floats]:  # of some words, before and after
+        rows = [(weights.rows(common[numbers, at]), own) for at, (weights, own) in enumerate(sides)]
+        return [each[:, own[first]] - each[:, own[second]] for each, own in rows]
 
-    (best,) = largest(lambda numbers: np.abs(np.subtract(*both(numbers)))[:, None], len(common), top, step)
+    (best,) = largest(lambda numbers: np.abs(np.subtract(*odds(numbers)))[:, None], len(common), top, step)
     words = a.vocabulary.words(common[best, 0])
-    rows = zip(words, *(values.tolist() for values in both(best)), strict=True)
+    rows = zip(words, *(values.tolist() for values in odds(best)), strict=True)
     return (names[first], names[second]), tuple(row for row in rows if row[1] != row[2])
 
 
@@ -374,7 +371,7 @@ def _decisions(
 
 def _read(
     a: Model, b: Model, data: object, labels: object, reading: dict[str, Any], *, labelled: bool
-) -> Iterable[tuple[Rows, Rows]]:
+) -> Iterable[tuple[Batch, Batch]]:
     """Batches for each of the models, of the same rows."""
     names = [model.recipe.settings.fields for model in (a, b) if isinstance(model, TextModel)]
     if len(names) == 2 and names[0] == names[1]:  # what comes once is read once
@@ -384,7 +381,7 @@ def _read(
 
 
 def _compare_answers(
-    a: Model, b: Model, batches: Iterable[tuple[Rows, Rows]], top: int, *, labelled: bool
+    a: Model, b: Model, batches: Iterable[tuple[Batch, Batch]], top: int, *, labelled: bool
 ) -> DecisionChanges:
     from textodds.study.report.evaluation_data import rows_as_given
 
@@ -414,11 +411,11 @@ def _compare_answers(
     return DecisionChanges(n, counted, examples, _pair(right), _pair(only))
 
 
-def _pair(counts: NDArray[np.int64]) -> tuple[int, int]:
+def _pair(counts: Integers) -> tuple[int, int]:
     return int(counts[0]), int(counts[1])
 
 
-def _answers(model: Model, batch: Rows) -> tuple[NDArray[np.object_], list[float]]:
+def _answers(model: Model, batch: Batch) -> tuple[NDArray[np.object_], list[float]]:
     """The label of each row and its probability."""
     shares = np.exp(log_softmax(model.score_batch(batch)[0]))
     best = shares.argmax(axis=1)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from textodds.errors import InputError, Unsupported
-from textodds.learn.conditionals import Bernoulli, Multinomial
+from textodds.learn.arrays import Floats, Integers
+from textodds.learn.conditionals import Bernoulli
 from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.recipe import selected
+from textodds.learn.recipe import selected, why_no_density
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Columns = dict[str, list[Any]]
 
 BLOCK = 1 << 22  # words times texts that are drawn at once where every word is there or not
@@ -98,8 +96,9 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
 
     .. math:: \Bigl(\prod_v \theta_{kv}^{x_v}\Bigr)^{-1/n}, \qquad n = \sum_v x_v
 
-    over the words the model knows: so many equally likely words would surprise the class as much. It is
-    1 for a text without a known word. `TextModel.perplexity` is that of all classes together.
+    over its n words: so many equally likely words would surprise the class as much. A word that the model
+    does not know is as likely as one of the vocabulary that the class has never shown; a text without a word
+    has 1. `TextModel.perplexity` is that of all classes together.
 
     Examples
     --------
@@ -115,9 +114,11 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
             hint="train with the learner multinomial, without binary",
         )
     scores, evidence = model.score(texts)
-    n = evidence[:, :1].astype(np.float64)
+    known, n = evidence.T.astype(np.float64)[:, :, None]  # (N, 1) each
     likelihood = scores - (form.log_prior + form.intercept)
-    return np.where(n > 0, np.exp(-likelihood / np.maximum(n, 1.0)), 1.0)
+    if model.recipe.unknown == "ignore" and (n > known).any():
+        likelihood = likelihood + (n - known) * model.density.log_unseen()
+    return np.asarray(np.exp(-likelihood / np.maximum(n, 1.0)))
 
 
 def _density_form(model: TextModel) -> LinearModel:
@@ -128,15 +129,12 @@ def _density_form(model: TextModel) -> LinearModel:
             "this model tells classes apart, and does not say what their texts are like",
             hint="train with the learner multinomial or bernoulli",
         )
-    if isinstance(learner.conditional, Multinomial) and learner.conditional.binary:
-        raise Unsupported(
-            "a binary model counts a word once a text, which is no way to draw one",
-            hint="train without binary, or with the learner bernoulli",
-        )
+    if (error := why_no_density(model.recipe)) is not None:
+        raise error
     settings = model.recipe.settings
     if settings.hash_bits is not None:
         raise Unsupported("hashed words have no names", hint="train without hash_bits")
-    if settings.ngrams != (1, 1) or settings.characters is not None or settings.unit.startswith("characters"):
+    if settings.unit.startswith("characters"):
         raise Unsupported(
             "terms that overlap, such as pairs of words, cannot be drawn one by one",
             hint="train on single words: ngrams=(1, 1), without characters",
@@ -144,14 +142,14 @@ def _density_form(model: TextModel) -> LinearModel:
     return model.form
 
 
-def _draw(shares: Floats, n: int, random: np.random.Generator) -> Codes:
+def _draw(shares: Floats, n: int, random: np.random.Generator) -> Integers:
     """Numbers (n,), each as often as its share says."""
     ends = np.cumsum(shares)
     return np.asarray(np.searchsorted(ends, random.random(n) * ends[-1], side="right"), dtype=np.int64)
 
 
 def _texts(
-    model: TextModel, codes: Codes, random: np.random.Generator, length: float | None = None
+    model: TextModel, codes: Integers, random: np.random.Generator, length: float | None = None
 ) -> list[str]:
     V = len(model.vocabulary)
     words = np.array(model.vocabulary.words(), dtype=object)
@@ -176,9 +174,9 @@ def _texts(
     return texts
 
 
-def _present(shares: Floats, n: int, random: np.random.Generator) -> list[Codes]:
+def _present(shares: Floats, n: int, random: np.random.Generator) -> list[Integers]:
     """Of n texts the words that are there, in random order."""
-    found: list[Codes] = []
+    found: list[Integers] = []
     step = max(1, BLOCK // max(len(shares), 1))
     for start in range(0, n, step):
         there = random.random((min(step, n - start), len(shares))) < shares
@@ -198,7 +196,7 @@ def _lengths(model: TextModel, length: float | None) -> Floats:
     return np.asarray(counts.by_class(counts.occurrences) / counts.class_documents)
 
 
-def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Columns:
+def _rows(model: TableModel, codes: Integers, random: np.random.Generator) -> Columns:
     from textodds.data import Batch
     from textodds.model.blocks import Bins, Categories, Cells, Numbers
 
@@ -224,7 +222,7 @@ def _rows(model: TableModel, codes: Codes, random: np.random.Generator) -> Colum
 
 
 def _numbers(
-    columns: tuple[str, ...], gaussians: Diagonal | Full, codes: Codes, random: np.random.Generator
+    columns: tuple[str, ...], gaussians: Diagonal | Full, codes: Integers, random: np.random.Generator
 ) -> Columns:
     from textodds.learn.forms.quadratic import Full
 
@@ -239,7 +237,7 @@ def _numbers(
     return {name: values[:, v].tolist() for v, name in enumerate(columns)}
 
 
-def _categories(block: Any, fitted: Any, tally: Any, codes: Codes, random: np.random.Generator) -> Columns:
+def _categories(block: Any, fitted: Any, tally: Any, codes: Integers, random: np.random.Generator) -> Columns:
     """Categories of each column by itself, None where one is missing."""
     drawn: Columns = {}
     estimate: CategoricalEstimate = fitted.estimate
@@ -252,7 +250,7 @@ def _categories(block: Any, fitted: Any, tally: Any, codes: Codes, random: np.ra
 
 
 def _names(
-    log_p: Floats, rows: Codes, names: tuple[str, ...], codes: Codes, random: np.random.Generator
+    log_p: Floats, rows: Integers, names: tuple[str, ...], codes: Integers, random: np.random.Generator
 ) -> list[str | None]:
     """Names drawn from some rows of a table by category and class; None for the row that is missing."""
     if not len(rows):  # a column that was missing throughout
@@ -264,7 +262,7 @@ def _names(
     return [names[at] if at < len(names) else None for at in found.tolist()]
 
 
-def _cells(estimate: TableEstimate, codes: Codes, random: np.random.Generator) -> Columns:
+def _cells(estimate: TableEstimate, codes: Integers, random: np.random.Generator) -> Columns:
     """Combinations of categories: one that was seen, or columns each by itself."""
     margins = estimate.margins
     drawn: Columns = {}
@@ -287,7 +285,7 @@ def _cells(estimate: TableEstimate, codes: Codes, random: np.random.Generator) -
     return drawn
 
 
-def _observable(estimate: TableEstimate, j: int) -> Codes:
+def _observable(estimate: TableEstimate, j: int) -> Integers:
     """The rows of a column's table that can be drawn: its categories, and missing if that was one."""
     places = estimate.places[j]
     rows = np.arange(len(places) - 2)

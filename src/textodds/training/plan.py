@@ -7,17 +7,18 @@ option that would not act is refused with what does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, read
 from textodds.data.columns import TEXT_NAMES
 from textodds.errors import InputError, MissingColumn, NoData, Unsupported
-from textodds.learn.recipe import Recipe, spelled
+from textodds.learn.recipe import Recipe, spelled, why_no_density
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
+from textodds.stats.corpus import MOST
 from textodds.stats.tally import MEMORY, default_threads
-from textodds.text.settings import FEATURES
-from textodds.training.choose.candidates import Named, Pins, pins_of, recipe_with
+from textodds.text.settings import FEATURES, Weighting
+from textodds.training.choose.candidates import SHAPE, Named, Pins, pins_of, recipe_with
 from textodds.training.choose.race import BUDGET, Limits
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The learner where none is named: of texts, of tables, of unlabelled texts too, of a stream.
+# The learner where none is named or chosen: of texts, of tables, of unlabelled texts too, of a stream.
 USUAL = "multinomial"
 USUAL_OF_TABLES = "mixed"
 OF_UNLABELLED = "semisupervised"
@@ -43,9 +44,11 @@ class Plan:
     like: TableModel | None = None  # or the model that says it
     typical: bool = False
     calibrate: bool = True
+    documents: bool = True
     budget: float | None = None
     threads: int = field(default_factory=default_threads)
     memory: int | None = None
+    textbook: bool = False  # nothing is chosen, and nothing is calibrated
 
     @property
     def is_of_tables(self) -> bool:
@@ -73,7 +76,7 @@ class Plan:
     def recipe(self) -> Recipe:
         """The recipe of texts, where nothing but features is left to choose."""
         recipe = recipe_with(self.learner or USUAL, self.words)
-        must_know_typical(recipe.learner, self.typical)
+        must_know_typical(recipe, self.typical)
         if self.budget is not None and not recipe.is_open:
             raise InputError("`budget` is for choosing, and nothing is left to choose", hint="leave it out")
         return recipe
@@ -106,9 +109,11 @@ class Running(TypedDict, total=False):
 
     typical: bool
     calibrate: bool
+    documents: bool
     budget: float | None
     threads: int
     memory: int | None
+    textbook: bool
 
 
 def plan_of(
@@ -131,22 +136,18 @@ def plan_of(
             hint="leave out one of the two",
         )
     named, words = _named(learner, words)
+    if how.get("textbook", False):
+        how["calibrate"] = False
+        _refuse("textbook", stream=stream, like=like, budget=how.get("budget"))
+        named, words = _of_textbook(named, features, words, columns or {})
     if unlabelled or stream:
         which = "unlabelled" if unlabelled else "stream"
-        usual = OF_UNLABELLED if unlabelled else OF_STREAMS
         _refuse(which, typical=typical, stream=stream and unlabelled, columns=columns, like=like)
         _refuse(which, budget=how.get("budget"), memory=how.get("memory"), features=unlabelled and features)
-        if len(named) > 1 or named[:1] == (AUTO,):
-            raise InputError(f"`{which}` is for one learner, not for a choice", hint=f"name {usual}")
-        one = _of_unlabelled(named) if unlabelled else _of_stream(named)
-        if features is not None:
-            named_features = pins_of(one, features, words)
-            if not named_features.is_settled:
-                raise InputError(
-                    f"`{which}` is for features that are named", hint="name one kind of features"
-                )
-            words = {**FEATURES[named_features.features[0]], **words}
-        return Plan(one, None, words, **how)
+        return Plan(*_of_one(which, named, features, words), **how)
+    of_naive_bayes = typical or how.get("textbook", False) or words.get("unknown", "ignore") != "ignore"
+    if learner is None and like is None and not of_naive_bayes:
+        named = (AUTO,)
     settled: Learner | None = None
     pins: Pins | None = None
     is_choice = isinstance(learner, (list, tuple)) or len(named) > 1 or named[:1] == (AUTO,)
@@ -155,11 +156,8 @@ def plan_of(
         if pins.is_settled:
             shape = FEATURES[pins.features[0]] if pins.features else {}
             settled, words, pins = resolved(pins.learners[0]), {**shape, **words}, None
-        elif typical and not pins.is_likelihood:
-            raise InputError(
-                "`typical` is for one learner of words, not for a choice",
-                hint="name the learner, such as multinomial",
-            )
+        else:
+            pins = _with_a_choice(pins, typical=typical, textbook=how.get("textbook", False))
     elif named:
         settled = resolved(named[0])
     if settled is not None and settled.entry.name == OF_UNLABELLED:
@@ -168,6 +166,86 @@ def plan_of(
             hint="give them: `--unlabelled DATA` (unlabelled=)",
         )
     return Plan(settled, pins, words, columns, like, **how)
+
+
+def _with_a_choice(pins: Pins, *, typical: bool, textbook: bool) -> Pins:
+    """What is left to choose, if a choice goes with what else is asked."""
+    if textbook:
+        raise InputError(
+            "`textbook` chooses nothing, and these features would be chosen", hint="name one kind"
+        )
+    if typical and not pins.is_likelihood:
+        raise InputError(
+            "`typical` is for one learner of words, not for a choice",
+            hint="name the learner, such as multinomial",
+        )
+    if typical and not pins.has_shape and pins.features != ("words",):
+        raise InputError(
+            "`typical` is for single words, not for a choice of features",
+            hint="name them: `--features words` (features='words')",
+        )
+    return replace(pins, typical=typical)
+
+
+def textbook_learner(learner: Learner) -> Learner:
+    """The learner with what it would choose settled as textbooks have it; refuses what they do not have.
+
+    >>> textbook_learner(learner_named("softmax")).C
+    1.0
+    """
+    if learner.is_smoothing_open:
+        raise InputError(
+            "`textbook` chooses nothing, and `alpha=auto` chooses a smoothing",
+            hint="give a number, or leave it out for alpha=1",
+        )
+    if learner.prior != "data":
+        raise InputError(
+            f"`textbook` has the prior of maximum likelihood, not `{learner.prior}`",
+            hint="leave out one of the two",
+        )
+    usual, given = type(learner)(), {"C", "alpha"} & set(learner.settings())
+    settled = {
+        name: value
+        for name, value in learner.entry.textbook.items()
+        if getattr(learner, name) == getattr(usual, name) and not (name == "C" and given)
+    }
+    return replace(learner, **settled) if settled else learner  # type: ignore[type-var]
+
+
+def textbook_words(
+    learner: Learner, words: Mapping[str, object], *, shaped: bool = False
+) -> Mapping[str, object]:
+    """How texts are cut: of softmax regression, all words count as often as they occur.
+
+    With ``shaped`` features they are cut as those say.
+    """
+    if not learner.entry.is_penalised:
+        return words
+    plain: dict[str, object] = {"weighting": Weighting("count", idf=False, unit=False), "min_df": 1}
+    if not shaped and not any(name in words for name in SHAPE):
+        plain["ngrams"] = (1, 1)
+    return {**plain, **words}
+
+
+def _of_textbook(
+    named: tuple[Named, ...], features: object, words: Mapping[str, object], columns: Mapping[str, str]
+) -> tuple[tuple[Named, ...], Mapping[str, object]]:
+    """The learner that is named and its words, as textbooks have them."""
+    if len(named) > 1 or named[:1] == (AUTO,):
+        raise InputError(
+            "`textbook` chooses nothing, and these learners would be chosen from",
+            hint=f"name one learner, or leave it out for {USUAL} (of tables {USUAL_OF_TABLES})",
+        )
+    for name, what in columns.items():
+        if what == "bins":
+            raise InputError(
+                f"`textbook` has Gaussian numbers, and column `{name}` is to be cut into intervals",
+                hint=f"write `{name}=number`, or `{name}=category` if it has few values",
+            )
+    if not named:
+        return named, words
+    learner = textbook_learner(resolved(named[0]))
+    return (learner,), textbook_words(learner, words, shaped=features is not None)
 
 
 def reading_and_words(options: Mapping[str, object]) -> tuple[ReadOptions, dict[str, object]]:
@@ -207,6 +285,23 @@ def _named(learner: object, words: Mapping[str, object]) -> tuple[tuple[Named, .
     return tuple(found), {**own, **words}
 
 
+def _of_one(
+    which: str, named: tuple[Named, ...], features: object, words: Mapping[str, object]
+) -> tuple[Learner, None, Mapping[str, object]]:
+    """The learner of a stream, or of unlabelled texts too, nothing left to choose, and its words."""
+    is_stream = which == "stream"
+    if len(named) > 1 or named[:1] == (AUTO,):
+        usual = OF_STREAMS if is_stream else OF_UNLABELLED
+        raise InputError(f"`{which}` is for one learner, not for a choice", hint=f"name {usual}")
+    learner = _of_stream(named) if is_stream else _of_unlabelled(named)
+    if features is not None:
+        pins = pins_of(learner, features, words)
+        if not pins.is_settled:
+            raise InputError(f"`{which}` is for features that are named", hint="name one kind of features")
+        words = {**FEATURES[pins.features[0]], **words}
+    return learner, None, words
+
+
 def _of_unlabelled(named: tuple[Named, ...]) -> Learner:
     """The learner for labelled and unlabelled texts: that of EM, or multinomial with the same settings."""
     learner = resolved(named[0] if named else OF_UNLABELLED)
@@ -239,14 +334,18 @@ def _refuse(which: str, **given: object) -> None:
             )
 
 
-def must_know_typical(learner: Learner, typical: bool) -> None:
-    """Refuse to keep typical texts where the learner is no density of texts."""
-    if typical and not learner.entry.is_density:
+def must_know_typical(recipe: Recipe, typical: bool) -> None:
+    """Refuse to keep typical texts where the recipe is no density of texts."""
+    if not typical:
+        return
+    if not recipe.learner.entry.is_density:
         densities = [name for name in names_of(texts=True) if LEARNERS[name].is_density]
         raise Unsupported(
             "only a model of how texts come about knows typical ones",
             hint=f"use the learner {' or '.join(densities)}, or leave typical out",
         )
+    if (error := why_no_density(recipe)) is not None:
+        raise error
 
 
 def nothing_in(data: Source) -> NoData:
@@ -255,6 +354,11 @@ def nothing_in(data: Source) -> NoData:
         f"{data.description} has no row to learn from",
         hint="it is empty, has only a header, or every row was rejected",
     )
+
+
+def why_not_kept(pruned: bool) -> str:
+    """Why a model does not keep its documents though it was to."""
+    return "rare words were dropped for want of memory" if pruned else f"they take more than {MOST >> 20} MB"
 
 
 def texts_or_table(
@@ -268,6 +372,11 @@ def texts_or_table(
     of_rows: Callable[[], T],
 ) -> T:
     """What is made of a source that holds texts or, where no column is one of texts, the rows of a table."""
+    if source is None and reading.query is None:
+        raise InputError(
+            "there are no data to learn from",
+            hint="give a path, a frame, or texts with `labels`; only `like` a model of texts can go without",
+        )
     if plan.is_of_tables or (reading.text is None and is_table(source, labels)):
         return of_rows()
     data = read(source, labels, weights, **vars(reading))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from textodds import _kernels
 from textodds.data import Batch, Observer, Source, read
-from textodds.errors import InputError, NoData
+from textodds.data.batch import joined_rows
+from textodds.errors import InOrder, InputError, NoData
 from textodds.learn.forms.linear import LinearModel, Weights, log
 from textodds.learn.recipe import Recipe
 from textodds.learn.softmax.regression import SoftmaxLearner
@@ -22,6 +25,8 @@ from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
 HASH_BITS = 22
 RATE = 0.5
+BUFFER = 20_000  # texts among which `train_stream` shuffles
+IN_ORDER = 0.1  # texts come class by class if labels change so much less often than in a random order
 
 
 class SoftmaxStream:
@@ -229,10 +234,67 @@ def _part(rows: _kernels.RawRows, first: int, last: int) -> _kernels.RawRows:
     return starts[first : last + 1] - starts[first], features[cells], values[cells]
 
 
+def shuffled(batches: Iterable[Batch], size: int = BUFFER, seed: int = 0) -> Iterator[Batch]:
+    """The rows of batches in an order that is random among ``size`` of them, however they are cut.
+
+    Whenever so many are held a random half of them goes on, so that a row may go far beyond its own block.
+    """
+    random, held, n = np.random.default_rng(seed), [], 0
+    for batch in batches:
+        start = 0
+        while start < len(batch):
+            part = batch.take(range(start, min(start + size - n, len(batch))))
+            held.append(part)
+            start, n = start + len(part), n + len(part)
+            if n == size:
+                order, whole = random.permutation(n), joined_rows(held)
+                yield whole.take(order[: n // 2])
+                held, n = [whole.take(order[n // 2 :])], n - n // 2
+    if n:
+        yield joined_rows(held).take(random.permutation(n))
+
+
+class _Order:
+    """How often the label changes from one text to the next."""
+
+    def __init__(self) -> None:
+        self.rows, self.changes = 0, 0
+        self._last: str | None = None
+        self._seen: Counter[str] = Counter()
+
+    def noted(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The batches, looked at as they pass."""
+        for batch in batches:
+            labels = batch.label_list()
+            before = labels[:1] if self._last is None else [self._last]
+            self.changes += sum(a != b for a, b in itertools.pairwise([*before, *labels]))
+            self._last = labels[-1] if labels else self._last
+            self._seen.update(labels)
+            self.rows += len(labels)
+            yield batch
+
+    @property
+    def is_by_class(self) -> bool:
+        """Whether the label changes far less often than it would in a random order."""
+        usual = self.rows - sum(count**2 for count in self._seen.values()) / max(self.rows, 1)
+        return self.changes < IN_ORDER * usual
+
+    def warning(self) -> str:
+        """What to say of it."""
+        return (
+            f"the texts come class by class: the label changes {self.changes:,} times in {self.rows:,} texts"
+            f", and {BUFFER:,} are shuffled at a time; the model favours what came last, and how good it is "
+            "cannot be said; shuffle the data"
+        )
+
+
 def train_stream(
     data: Source, recipe: Recipe, threads: int | None = None, observer: Observer | None = None
 ) -> TextModel:
-    """A softmax model learned in one pass, in memory that does not grow with the data."""
+    """A softmax model learned in one pass, in memory that does not grow with the data.
+
+    Texts are shuffled among `BUFFER`, since one step a text learns what came last best.
+    """
     if recipe.learner != SoftmaxLearner():
         raise InputError(
             "a stream is learned by softmax regression, one step a text",
@@ -246,8 +308,13 @@ def train_stream(
     settings = recipe.settings
     if settings.hash_bits is None and settings.vocabulary is None:
         settings = replace(settings, hash_bits=HASH_BITS)
-    stream = SoftmaxStream(settings, frequency=recipe.weighting.frequency)
-    model = stream.learn((observer or Observer()).watched(data, data.ahead(), "learning")).model()
+    stream, order = SoftmaxStream(settings, frequency=recipe.weighting.frequency), _Order()
+    batches = (observer or Observer()).watched(data, data.ahead(), "learning")
+    model = stream.learn(shuffled(order.noted(batches))).model()
+    if order.is_by_class and order.rows > BUFFER:
+        # What was said of each text before it was learned had only to be the class of the one before it.
+        del model.info["fit"]["log_loss_before_learning"]
+        warnings.warn(order.warning(), InOrder, stacklevel=6)  # where `train` is called
     model.threads = checked_threads(threads)
     model.info |= {"source": data.description, "rejected": data.rejects.count}
     return model

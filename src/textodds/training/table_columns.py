@@ -128,7 +128,7 @@ class Columns:
             edges = edges_of(values, self.first.weights)
             wanted = self.said.get(name, "number")
             if wanted == "bins" or (wanted == "number" and prefers_bins(self.first, name, edges)):
-                cut[name] = edges
+                cut[name] = with_range(edges, values, self.first.weights)
                 occupied = np.unique(np.searchsorted(edges, values[~np.isnan(values)], side="left"))
                 how[name] = f"{len(occupied)} intervals"
             else:
@@ -155,7 +155,6 @@ def _gaussian(learner: Learner, first: Batch, names: tuple[str, ...]) -> Gaussia
         return learner.gaussian
     assert isinstance(learner, (LinearDiscriminantLearner, QuadraticDiscriminantLearner))
     covariance = "shared" if isinstance(learner, LinearDiscriminantLearner) else "full"
-    shrinkage = learner.shrinkage
     pooling = learner.pooling if isinstance(learner, QuadraticDiscriminantLearner) else 0.0
     rows = np.stack([first.columns[name] for name in names], axis=1)
     there = ~np.isnan(rows).any(axis=1)
@@ -170,8 +169,7 @@ def _gaussian(learner: Learner, first: Batch, names: tuple[str, ...]) -> Gaussia
     if not weights[there].any():
         raise NoData("no row that has all of its numbers weighs anything", hint="use the learner mixed")
     data = LabelledRows(rows[there], classes, codes[there], weights[there])
-    found = chosen(covariance, shrinkage, data, pooling=pooling)
-    gaussian = found.gaussian
+    gaussian = chosen(covariance, learner.shrinkage, data, pooling=pooling)
     if isinstance(gaussian.shrinkage, dict):
         # Classes may come later that the first rows do not have: one intensity for all, by their weight.
         mass = np.bincount(codes[there], weights[there], len(classes))
@@ -222,6 +220,21 @@ def edges_of(values: Floats, weights: Floats | None = None) -> Floats:
         wanted = np.arange(1, parts) / parts * rest.sum()
         edges = np.concatenate([edges, each[~is_frequent][np.searchsorted(np.cumsum(rest), wanted)]])
     return np.unique(edges)
+
+
+def with_range(edges: Floats, values: Floats, weights: Floats | None = None) -> Floats:
+    """Edges with the least and the largest value, so that what lies beyond is in intervals of its own.
+
+    No row is in these, and they are as unlikely as a category never seen: 999 is not an age above 66.
+
+    >>> with_range(np.array([9.0, 17.0]), np.array([2.0, 9.0, 12.0, 33.0]))
+    array([ 2.,  9., 17., 33.])
+    """
+    known = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    if not known.any():
+        return edges
+    least, most = values[known].min(), values[known].max()
+    return np.union1d(edges, [np.nextafter(least, -np.inf), most])
 
 
 def prefers_bins(first: Batch, name: str, edges: Floats) -> bool:

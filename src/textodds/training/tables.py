@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from textodds.data import Batch, Observer, ReadOptions, Source, read
 from textodds.data.batch import joined_rows
@@ -12,8 +13,9 @@ from textodds.learn.registry import name_of
 from textodds.learn.tables import MixedLearner
 from textodds.model.blocks import TableTally
 from textodds.model.table_model import TableModel, TableRecipe
+from textodds.stats.rows import RowKeeper
 from textodds.stats.sample import Reservoir, offer_rows
-from textodds.training.plan import Plan, nothing_in, plan_of
+from textodds.training.plan import Plan, Running, nothing_in, plan_of, why_not_kept
 from textodds.training.table_columns import Columns, as_read, kinds_of
 
 
@@ -46,6 +48,8 @@ def train_table(
     like: TableModel | None = None,
     typical: bool = False,
     words: Mapping[str, object] | None = None,
+    textbook: bool = False,
+    documents: bool = True,
     **reading: object,
 ) -> TableModel:
     """A model trained on any source of labelled rows: `textodds.train` where it is surely a table.
@@ -66,6 +70,10 @@ def train_table(
     words : dict, optional
         How the texts of text columns are cut and which words are kept, as in `textodds.train`:
         ``ngrams``, ``min_df`` and so on.
+    textbook : bool, default False
+        Whether to choose and to weigh nothing; see `textodds.train`.
+    documents : bool, default True
+        Whether the model keeps its rows, compactly; see `textodds.train`.
 
     Examples
     --------
@@ -75,7 +83,8 @@ def train_table(
     'm'
     """
     chosen = None if like is not None else learner  # which is that of the other model
-    plan = plan_of(chosen, None, words or {}, columns=columns, like=like, typical=typical)
+    how: Running = {"typical": typical, "textbook": textbook, "documents": documents}
+    plan = plan_of(chosen, None, words or {}, columns=columns, like=like, **how)
     options = ReadOptions.of(reading)
     return train_table_on(open_table(source, labels, weights, plan=plan, reading=options), plan)
 
@@ -86,24 +95,29 @@ def train_table_on(source: Source, plan: Plan, observer: Observer | None = None)
     batches = source.ahead() if source.is_stdin else source  # rows are large: none is read ahead
     passing = iter((observer or Observer()).watched(source, batches, "learning"))
     if plan.like is not None:
-        recipe = plan.like.recipe
+        recipe = replace(plan.like.recipe, calibrate=plan.like.recipe.calibrate and plan.calibrate)
     else:
         first, passing = _begun(passing, source)
-        columns = Columns(source.schema, first, plan.columns or {}, plan.words)
+        said = dict(plan.columns or {})
+        if plan.textbook and isinstance(learner, MixedLearner):  # no number is cut into intervals
+            said |= dict.fromkeys(source.schema.names("number"), "gaussian")
+        columns = Columns(source.schema, first, said, plan.words)
         blocks, choices = columns.blocks(learner)
-        recipe = TableRecipe(source.schema, name_of(learner), blocks, choices, learner.prior)
-    sample = Reservoir()
-    tally = TableTally.count(
-        _sampled(passing, sample), recipe.blocks, threads=plan.threads, memory=plan.bytes
-    )
+        weighs = isinstance(learner, MixedLearner) and learner.calibrate
+        name = name_of(learner)
+        recipe = TableRecipe(source.schema, name, blocks, choices, learner.prior, plan.calibrate, weighs)
+    sample, keeper = Reservoir(), RowKeeper(recipe.kinds)
+    passing = _sampled(keeper.passed(passing), sample)
+    tally = TableTally.count(passing, recipe.blocks, threads=plan.threads, memory=plan.bytes)
     info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
+    info |= {"textbook": True} if plan.textbook else {}
     model = TableModel(recipe, tally, info)
-    if plan.calibrate:
-        if plan.like is None and isinstance(learner, MixedLearner) and learner.calibrate:
-            model = model.calibrated(sample.kept)
-        model.learn_held_out(sample.kept)
-    if plan.typical:
-        model.typical = model.typical_of(sample.kept, seen=True)
+    model.corpus = keeper.rows()
+    model.find(sample.kept, typical=plan.typical)
+    if plan.documents and (tally.is_pruned or not model.has_documents):
+        model.info["not_kept"] = why_not_kept(tally.is_pruned)
+    if not plan.documents or tally.is_pruned:
+        model.corpus = None
     return model
 
 

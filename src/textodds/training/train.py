@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from textodds.data import Batch, Observer, Source, read
-from textodds.errors import Separable, Unsupported
-from textodds.learn import naive_bayes
-from textodds.learn.conditionals.complement import transformed
-from textodds.learn.design import DesignMatrix
-from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
-from textodds.learn.recipe import Recipe, selected
-from textodds.model.leave_one_out import calibrate_held_out, model_of_counts, must_be_choosable
+from textodds.data import Batch, Observer, ReadOptions, Source, read
+from textodds.errors import InputError, Unsupported
+from textodds.learn.recipe import Recipe, is_of_documents
+from textodds.model.file import load
+from textodds.model.fit import fit_corpus, fit_counts, must_be_choosable
 from textodds.model.text_model import TextModel
+from textodds.stats.corpus import MOST, Corpus, Keeper
 from textodds.stats.sample import TYPICAL, HashSample
-from textodds.stats.tally import Counts, Tally, checked_threads
-from textodds.text import Vocabulary
+from textodds.stats.tally import Tally, checked_threads
+from textodds.training.again import ASKED, Question, must_ask_nothing_else, train_again
 from textodds.training.plan import (
     Plan,
+    Running,
+    is_table,
     must_know_typical,
     nothing_in,
     plan_of,
     reading_and_words,
     texts_or_table,
+    why_not_kept,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    source: object,
+    source: object = None,
     labels: object = None,
     weights: object = None,
     *,
@@ -44,11 +44,13 @@ def train(
     features: str | Sequence[str] | None = None,
     budget: float | None = None,
     columns: Mapping[str, str] | None = None,
-    like: TableModel | None = None,
+    like: TextModel | TableModel | str | os.PathLike[str] | None = None,
     unlabelled: object = None,
     stream: bool = False,
     typical: bool = False,
     calibrate: bool = True,
+    textbook: bool = False,
+    documents: bool = True,
     threads: int | None = None,
     memory: int | None = None,
     observer: Observer | None = None,
@@ -61,21 +63,25 @@ def train(
     source, labels, weights
         The data; see `textodds.read`.
     learner : learner or str, optional
-        Of texts: `MultinomialNB`, the default, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`,
-        `NBSoftmax`; of tables: `MixedNB`, the default where there is no column of texts, `GaussianNB`,
-        `CategoricalNB`, `JointTable`; of either: `LinearDiscriminantAnalysis`,
-        `QuadraticDiscriminantAnalysis`. Or as on the command line: a name, perhaps with settings, such as
-        ``"softmax:C=10:ngrams=1-2"``; ``"auto"``; or several, of which the best is chosen on held-out
-        texts together with the features.
+        Of texts: `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`; of
+        tables: `MixedNB`, the default where there is no column of texts, `GaussianNB`, `CategoricalNB`,
+        `JointTable`; of either: `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`. Or as on the
+        command line: a name, perhaps with settings, such as ``"softmax:C=10:ngrams=1-2"``; or several, of
+        which the best is chosen on held-out texts together with the features. By default it is chosen
+        (``"auto"``), as the command line does: of fewer than 100 texts, with ``typical`` or with ``unknown``
+        it is multinomial naive Bayes of words.
     features : str or sequence of str, optional
         ``"words"``, ``"pairs"``, ``"triples"``, ``"letters"``, ``"characters"``, or several, or ``"auto"``,
-        of which the best is chosen. Naive Bayes has words unless something is said, and the others choose.
+        of which the best is chosen. Naive Bayes that is named has words unless something is said.
     budget : float, default 60
-        Seconds that choosing and learning may take; what would take longer is not tried.
+        Seconds of an ordinary core that choosing and learning may take; what would take longer is not tried.
+        They are reckoned from the work, so that a busy machine chooses the same.
     columns : dict, optional
         What the columns of a table are; see `textodds.training.tables.train_table`.
-    like : TableModel, optional
-        Choose for each column of a table as this model did, so that the two can be merged.
+    like : TextModel, TableModel or path, optional
+        A model of texts: ask again what it was trained by (what was named, and what was left to choose), of
+        these data or, without any, of the documents it stands on now. A model of a table: take each column
+        as it did, so that the two can be merged.
     unlabelled : source, optional
         Texts without labels to learn from too; see `SemiSupervisedNB`.
     stream : bool, default False
@@ -86,6 +92,12 @@ def train(
     calibrate : bool, default True
         Whether to calibrate probabilities on documents left out, and to keep how well the model does on
         them; of naive Bayes, with 100 texts or more.
+    textbook : bool, default False
+        Choose and calibrate nothing, so that probabilities can be checked by hand: smoothing 1, priors by
+        maximum likelihood, words as they are counted, Gaussian numbers. Softmax has the penalty C = 1.
+    documents : bool, default True
+        Whether the model keeps its documents, compactly, so that all of it follows them when it learns or
+        forgets. More than 256 MB of them are not kept. Without them only counts can be updated.
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -113,21 +125,29 @@ def train(
     'spam'
     """
     reading, words = reading_and_words(options)
-    plan = plan_of(
-        learner,
-        features,
-        words,
-        unlabelled=unlabelled is not None,
-        stream=stream,
-        columns=columns,
-        like=like,
+    if isinstance(like, str | os.PathLike):
+        like = load(like)
+    how = Running(
         typical=typical,
         calibrate=calibrate,
+        textbook=textbook,
+        documents=documents,
         budget=budget,
         threads=checked_threads(threads),
         memory=memory,
     )
     observer = observer or Observer()
+    if isinstance(like, TextModel):
+        must_ask_nothing_else(
+            learner=learner, features=features, words=words, columns=columns, unlabelled=unlabelled,
+            stream=stream, textbook=textbook,
+        )  # fmt: skip
+        return _like(like, (source, labels, weights), reading, how, observer)
+    has_unlabelled = unlabelled is not None
+    plan = plan_of(
+        learner, features, words, unlabelled=has_unlabelled, stream=stream, columns=columns, like=like, **how
+    )
+    question = Question(learner, features, words, calibrate, typical, textbook, stream)
 
     def of_rows() -> TextModel | TableModel:
         from textodds.training.tables import open_table, train_table_on
@@ -135,39 +155,78 @@ def train(
         return train_table_on(open_table(source, labels, weights, plan=plan, reading=reading), plan, observer)
 
     def of_texts(data: Source) -> TextModel | TableModel:
-        model = learned(data)
-        if data.schema.columns:  # they have names: the model reads them again
-            model.info["columns"] = data.schema.as_dict()
-        return model
-
-    def learned(data: Source) -> TextModel:
+        others = None
         if unlabelled is not None:
-            from textodds.training.semisupervised import train_semisupervised_on
-
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
-            return train_semisupervised_on(data, others, plan.recipe(), plan.threads, observer)
-        if stream:
-            from textodds.training.stream import train_stream
-
-            return train_stream(data, plan.recipe(), plan.threads, observer)
-        return train_on(data, plan, observer)
+        model = _of_texts(data, others, plan, observer, stream=stream)
+        return _remembering(model, data, question if unlabelled is None else None)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
+
+
+def _like(
+    like: TextModel,
+    data: tuple[object, object, object],
+    reading: ReadOptions,
+    how: Running,
+    observer: Observer,
+) -> TextModel:
+    """The model that the question of another makes of data or, without any, of the other's documents."""
+    question = Question.of(like).with_flags(calibrate=how["calibrate"], typical=how["typical"])
+    how = {**how, "typical": question.typical, "calibrate": question.calibrate, "textbook": question.textbook}
+    plan = plan_of(question.learner, question.features, question.words, stream=question.stream, **how)
+    if is_table(data[0], data[1]):
+        raise InputError("the model to be like is one of texts, and the data are a table without any")
+    if data[0] is None and reading.query is None:
+        return _remembering(train_again(like, plan, observer), None, question)
+    source = like.read(*data, labelled=True, **vars(reading))
+    model = _of_texts(source, None, plan, observer, stream=question.stream)
+    return _remembering(model, source, question)
+
+
+def _remembering(model: TextModel, data: Source | None, question: Question | None) -> TextModel:
+    """The model, which reads columns that have names again, and may be asked the same again."""
+    if data is not None and data.schema.columns:
+        model.info["columns"] = data.schema.as_dict()
+    if question is not None:
+        model.info[ASKED] = question.as_dict()
+    return model
+
+
+def _of_texts(
+    data: Source, unlabelled: Source | None, plan: Plan, observer: Observer, *, stream: bool
+) -> TextModel:
+    """A model of texts: with others that have no labels, in one pass over a stream, or as usual."""
+    if unlabelled is not None:
+        from textodds.training.semisupervised import train_semisupervised_on
+
+        return train_semisupervised_on(data, unlabelled, plan.recipe(), plan.threads, observer)
+    if stream:
+        from textodds.training.stream import train_stream
+
+        return train_stream(data, plan.recipe(), plan.threads, observer)
+    return train_on(data, plan, observer)
 
 
 def train_on(data: Source, plan: Plan, observer: Observer | None = None) -> TextModel:
     """A model trained on an opened source of texts."""
     observer = observer or Observer()
     recipe, choice, batches = _settled(data, plan, observer)
-    must_know_typical(recipe.learner, plan.typical)
+    recipe = replace(recipe, calibrate=plan.calibrate)
+    must_know_typical(recipe, plan.typical)
+    must_be_choosable(recipe)
     if batches is None:
         batches = observer.watched(data, data.ahead(), "learning")
-    if recipe.learner.entry.needs_documents:
-        model = _of_documents(data, batches, recipe, plan, observer, choice)
-    else:
-        model = _of_counts(data, batches, recipe, plan)
+    learned = _of_documents if is_of_documents(recipe) else _of_counts
+    model = learned(data, batches, recipe, plan, observer)
+    first = {"source": data.description, "documents": None, "rejected": data.rejects.count}
+    model.info = first | model.info
+    if plan.documents and not model.has_documents:
+        model.info["not_kept"] = why_not_kept(model.has_counts and model.tally.pruned > 0)
     if choice is not None:
         model.info["chosen"] = choice.report()
+    if plan.textbook:
+        model.info["textbook"] = True
     return model
 
 
@@ -191,91 +250,35 @@ def _settled(
     return recipe, choice, pooled.batches
 
 
-def _of_counts(data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Plan) -> TextModel:
-    """A model of counts, in one pass or, of transformed documents, in two."""
-    must_be_choosable(recipe)
-    if recipe.learner.rereads and not data.replayable:
-        batches = list(batches)  # a second pass is needed, and the stream can be read but once
-    sample, passing = HashSample(), batches
-    if plan.typical or plan.calibrate or recipe.learner.is_smoothing_open:
-        passing = sample.passed(batches)
+def _of_counts(
+    data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Plan, observer: Observer
+) -> TextModel:
+    """A model of counts, in one pass, which keeps the documents or draws a sample of them."""
+    keeper = Keeper(recipe.settings, MOST if plan.documents else 0)
+    sample = HashSample()
+    passing = keeper.passed(batches) if plan.documents else batches
+    if plan.typical or recipe.calibrate or recipe.learner.is_smoothing_open:
+        passing = sample.passed(passing)
     tally = Tally.count(passing, settings=recipe.settings, threads=plan.threads, memory=plan.bytes)
     if not tally.classes:
         raise nothing_in(data)
-    info = {"source": data.description, "documents": tally.n_documents, "rejected": data.rejects.count}
-    if isinstance(recipe.learner, ComplementLearner) and recipe.learner.rereads:
-        counts, vocabulary = selected(tally, recipe.selection)
-        again = _transformed_counts(data if data.replayable else batches, counts, vocabulary, recipe)
-        form = naive_bayes.fit(recipe.learner, again)
-        return TextModel(recipe, vocabulary, form, tally, info, threads=plan.threads)
     kept = sample.examples()
-    model = model_of_counts(tally, recipe, kept, info, calibrate=plan.calibrate, threads=plan.threads)
+    model = fit_counts(tally, recipe, kept, {"documents": tally.n_documents}, threads=plan.threads)
     if plan.typical:
         model.typical = model.typical_of(kept[:TYPICAL], seen=True)
+    if plan.documents and not tally.pruned:  # rare words that are gone would come back with the documents
+        model.corpus = keeper.corpus()
     return model
 
 
 def _of_documents(
-    data: Source,
-    batches: Iterable[Batch],
-    recipe: Recipe,
-    plan: Plan,
-    observer: Observer,
-    choice: Choice | None,
+    data: Source, batches: Iterable[Batch], recipe: Recipe, plan: Plan, observer: Observer
 ) -> TextModel:
     """A model that needs every document at once."""
-    gathered = DesignMatrix.of(batches, recipe, plan.threads)
-    if not len(gathered.documents):
+    corpus = Corpus.of(batches, recipe.settings)
+    if not len(corpus):
         raise nothing_in(data)
-    rows = gathered.labelled
-    learner: Any = recipe.learner
-    # Softmax is calibrated below, by what chose its penalty; discriminants calibrate themselves.
-    own = {} if learner.entry.is_penalised else {"calibrate": plan.calibrate}
-    try:
-        fit = learner.fit_design(gathered, rows, observer=observer, **own)
-    except Separable as error:  # it knows numbers where readers want words
-        numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
-        named = gathered.documents.vocabulary.words(numbers)
-        raise Separable(error.complete, error.direction, named) from error
-    mass = np.bincount(rows.codes, rows.weights, len(rows.classes))
-    info = {
-        "source": data.description,
-        "documents": gathered.documents.n_documents,
-        "rejected": data.rejects.count,
-        "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
-        "fit": fit.report(),
-    }
-    vocabulary, scale = gathered.documents.vocabulary, gathered.scale(fit.factor)
-    model = TextModel(recipe, vocabulary, fit.model, None, info, scale=scale, threads=plan.threads)
-    if plan.calibrate:
-        model.held_out = getattr(fit, "held_out", None)
-        held = getattr(fit, "held", None)
-        if choice is not None and choice.winner.classes == model.classes_:
-            held = choice.winner.held
-        if held is not None:
-            calibrate_held_out(model, held)
+    model = fit_corpus(corpus, recipe, {}, threads=plan.threads, memory=plan.bytes, observer=observer)
+    if not plan.documents or corpus.size > MOST or (model.has_counts and model.tally.pruned):
+        model.corpus = None
     return model
-
-
-def _transformed_counts(
-    batches: Iterable[Batch], counts: Counts, vocabulary: Vocabulary, recipe: Recipe
-) -> Counts:
-    """Class sums of transformed documents, by a second pass over the data."""
-    K = len(counts.classes)
-    plain = TextModel(recipe, vocabulary, naive_bayes.fit(MultinomialLearner(), counts), None, {})
-    index = {name: k for k, name in enumerate(counts.classes)}
-    df, n = counts.by_feature(counts.documents), float(counts.class_documents.sum())
-    sums = np.zeros(len(counts.class_of))
-    places = counts.feature_of.astype(np.int64) * K + counts.class_of
-    for batch in batches:
-        labels = batch.label_list()
-        weight = np.ones(len(labels)) if batch.weights is None else batch.weights
-        rows = transformed(plain.scorer.rows(batch.texts), df, n)
-        lengths = np.diff(rows.indptr)
-        codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
-        wanted = rows.indices.astype(np.int64) * K + np.repeat(codes, lengths)
-        cell = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
-        counted = places[cell] == wanted  # a document without weight, or a pruned word, has no cell
-        values = rows.data * np.repeat(weight, lengths)
-        sums += np.bincount(cell[counted], values[counted], len(sums))
-    return replace(counts, occurrences=sums)

@@ -11,6 +11,7 @@ from sklearn import naive_bayes
 from sklearn.preprocessing import OrdinalEncoder
 
 import textodds
+from pairs import together
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.interop.estimators import CategoricalNB, JointTable
 
@@ -63,6 +64,7 @@ def test_in_batches_min_categories_is_as_at_once(categories):
     np.testing.assert_array_equal(model.log_joint(X), CategoricalNB(min_categories=20).fit(X, y).log_joint(X))
 
 
+@together
 @pytest.mark.parametrize(
     ("least", "message"),
     [
@@ -201,6 +203,7 @@ def test_what_an_encoder_did_not_know_is_unseen_in_prediction_and_refused_in_tra
     kind().fit([["0"], ["-1"]], [0, 1])  # text may say what it likes
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("X", "message"),
@@ -233,6 +236,7 @@ def test_another_number_of_columns_is_refused(kind):
         kind().fit([["a"], ["b"]], [0, 1, 0])
 
 
+@together
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "choices", [{"alpha": -1}, {"missing": "drop"}, {"unseen": "fail"}, {"class_prior": [1]}]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds import (
     BernoulliNB,
     CategoricalNB,
@@ -79,6 +79,7 @@ def test_a_prior_shifts_the_log_joint_by_its_own_logarithm(kind):
     )
 
 
+@together
 @in_turn(2)
 @every_kind
 @pytest.mark.parametrize(
@@ -100,6 +101,7 @@ def test_what_is_no_prior_is_refused(kind, given, message):
         kind(**{parameter(kind): given}).fit(X, y)
 
 
+@together
 @every_kind
 def test_an_array_has_no_learner_before_the_classes_are_known(kind):
     with pytest.raises(InputError, match="order of the classes") as caught:

@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
 import textodds
-from pairs import in_turn
+from pairs import in_turn, together
 from row_counts import counts_of_rows
 from textodds.errors import BadWeight, InputError, NegativeCount, NoData, TextoddsWarning, Unsupported
 from textodds.interop.estimators import BernoulliNB, ComplementNB, MultinomialNB
@@ -435,6 +435,7 @@ def test_class_prior_may_name_the_classes():
         MultinomialNB(class_prior={30: 0.5, 10: 0.3, 2: 0.1, 99: 0.1}).fit(X, labels)
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "problem"),
     [

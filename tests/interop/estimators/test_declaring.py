@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import naive_bayes
 
-from pairs import in_turn
+from pairs import in_turn, together
 from textodds.errors import InputError
 from textodds.interop.estimators import (
     BernoulliNB,
@@ -44,11 +44,13 @@ def test_the_first_batch_must_name_the_classes_as_in_scikit_learn(kind):
     assert model.partial_fit(X, Y, classes=np.unique(Y)).classes_.tolist() == ["a", "b", "c"]
 
 
+@together
 @pytest.mark.parametrize("kind", OTHERS)
 def test_others_need_no_names_of_classes(kind):
     assert kind().partial_fit(X, Y).classes_.tolist() == ["a", "b", "c"]
 
 
+@together
 @pytest.mark.parametrize("kind", NAIVE)
 def test_after_fit_a_batch_names_no_classes(kind):
     model = kind().fit(X[:4], Y[:4]).partial_fit(X[4:], Y[4:])
@@ -88,6 +90,7 @@ def test_a_later_batch_that_names_classes_nobody_has_or_leaves_some_out_changes_
     assert model.class_count_.tolist() == [2, 2]
 
 
+@together
 @pytest.mark.parametrize("kind", [*NAIVE, JointTable, LinearDiscriminantAnalysis])
 def test_a_batch_with_a_label_that_is_not_among_the_classes_it_names_is_refused(kind):
     model = kind()
@@ -108,6 +111,7 @@ def test_of_others_the_classes_that_are_named_may_grow_but_leave_nothing_out(kin
     assert model.classes_.tolist() == ["a", "b", "c"]
 
 
+@together
 @pytest.mark.parametrize("kind", NAIVE)
 def test_a_class_that_is_named_and_has_no_rows_waits_for_them(kind):
     model = kind().partial_fit(X[:4], Y[:4], classes=["a", "b", "c"])

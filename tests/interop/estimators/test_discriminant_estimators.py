@@ -10,13 +10,14 @@ from sklearn import discriminant_analysis as reference
 from sklearn.covariance import LedoitWolf
 from sklearn.preprocessing import StandardScaler
 
-from pairs import pairwise
+from pairs import pairwise, together
 from textodds.errors import InputError, Shrunk, TextoddsWarning, TooFewRows, Unsupported
 from textodds.interop.estimators import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
 from textodds.learn import discriminant
+from textodds.learn.design import LabelledRows
 
 PRIORS = [None, [0.1, 0.2, 0.3, 0.4]]
 
@@ -308,6 +309,7 @@ def test_classes_of_one_row_each_are_refused(kind):
         kind().fit(np.eye(4), range(4))
 
 
+@together
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 @pytest.mark.parametrize(
     ("choices", "message"),
@@ -336,6 +338,7 @@ def test_choices_of_one_model_that_cannot_be_are_refused(numbers):
         QuadraticDiscriminantAnalysis(shrinkage=0.1, reg_param=0.1).fit(*numbers)
 
 
+@together
 @pytest.mark.parametrize("kind", [LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis])
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_missing_and_infinite_numbers_are_refused(numbers, kind, value):
@@ -362,7 +365,8 @@ def test_of_sparse_rows_it_is_the_model_of_the_core(kind, core, shrinkage):
     learner = model.learner()
     assert isinstance(learner, core)
     assert learner.shrinkage == shrinkage
-    expected = learner.fit(X, [str(label) for label in y]).model.log_posterior(X)
+    rows = LabelledRows.of(X, [str(label) for label in y])
+    expected = learner.fit_design(None, rows).model.log_posterior(X)
     np.testing.assert_allclose(model.predict_log_proba(X), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(model.predict_log_proba(X.toarray()), expected, rtol=1e-9, atol=1e-9)
     assert not hasattr(model, "covariance_")

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import textodds
+from pairs import together
 from textodds import MultinomialNB, SemiSupervisedNB
 from textodds.errors import InputError, NoData, NotConverged, Unsupported
 from textodds.learn import naive_bayes
@@ -80,6 +81,7 @@ def test_no_step_lowers_the_objective():
     assert (np.diff(SemiSupervisedNB(tolerance=0.0, max_iterations=30).fit(X, y).objective_) >= -1e-9).all()
 
 
+@together
 @pytest.mark.parametrize(
     ("labels", "nothing"),
     [

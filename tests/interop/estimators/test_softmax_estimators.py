@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import textodds
+from pairs import together
 from textodds.errors import InputError, NotConverged, Separable, Unsupported
 from textodds.interop.estimators import NBSoftmax, SoftmaxRegression
 from textodds.learn.softmax import regression
@@ -314,6 +315,7 @@ def test_a_pickle_gives_the_same_bits_and_holds_no_rows(kind):
     assert not hasattr(clone(model), "coef_")
 
 
+@together
 @pytest.mark.parametrize(
     ("choices", "message"),
     [

@@ -15,7 +15,7 @@ LEAST = {"naive_bayes": 0.95, "text": 1.0}
 SLOW = {"logistic"}  # half a minute to a minute, most of it theirs (`LogisticRegressionCV`)
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(
         not KNOWN.is_for_this_version,
         reason=f"the list of failures is for scikit-learn {KNOWN.version}, this is {sklearn.__version__}",

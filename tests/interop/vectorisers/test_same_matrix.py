@@ -106,20 +106,20 @@ def choices(strategies):
 
 @pytest.mark.slow
 @given(choices(COUNT), lists, lists)
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_counts_are_scikit_learns(chosen, texts, others):
     assert_same_life("CountVectorizer", texts, others, **chosen)
 
 
 @pytest.mark.slow
 @given(choices(TFIDF), lists, lists)
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_tfidf_is_scikit_learns(chosen, texts, others):
     assert_same_life("TfidfVectorizer", texts, others, **chosen)
 
 
 @pytest.mark.slow
 @given(choices(HASHING), lists, lists)
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_hashed_counts_are_scikit_learns(chosen, texts, others):
     assert_same_life("HashingVectorizer", texts, others, **chosen)

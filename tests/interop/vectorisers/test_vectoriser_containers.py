@@ -11,7 +11,7 @@ import pytest
 from same import assert_same, assert_same_deed, assert_same_result, outcome
 from sklearn.feature_extraction import text as theirs
 
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, together
 from textodds.interop import vectorisers as ours
 
 TEXTS = ["Free phone, free calls", "see you at the café", "", "free\tat last 漢字", "été ÉTÉ e\u0301te\u0301"]
@@ -105,6 +105,7 @@ def test_arrow_without_texts_fails_as_a_list_does(name, kind, documents):
     assert got.error == expected.error
 
 
+@together
 @in_turn(3)
 @every
 @pytest.mark.parametrize(
@@ -135,6 +136,7 @@ def test_a_document_that_is_no_text_gives_scikit_learns_error(name, document, ch
         assert_same_deed(name, lambda kind, given=documents: kind(**choices).fit(TEXTS).transform(given))
 
 
+@together
 @in_turn(2)
 @every
 @pytest.mark.parametrize(
@@ -181,6 +183,7 @@ def test_a_generator_that_breaks_off_gives_its_own_error(name):
     assert assert_same_deed(name, lambda kind: kind().fit_transform(broken())).error is not None
 
 
+@together
 @in_turn(2)
 @every
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pairs import in_turn, pairwise, turns
+from pairs import in_turn, pairwise, together, turns
 from textodds.interop import vectorisers as ours
 
 
@@ -133,6 +133,7 @@ BAD_COUNTS = [
 ]
 
 
+@together
 @pytest.mark.parametrize(
     ("name", "choices"),
     turns(NAMES, BAD)
@@ -193,6 +194,7 @@ def test_upper_case_in_a_vocabulary_is_warned_of_as_in_scikit_learn(name, vocabu
     assert_same_deed(name, lambda kind: kind(**choices, lowercase=False).fit_transform(TEXTS))
 
 
+@together
 @every
 @pytest.mark.parametrize(
     ("choices", "document"),
@@ -243,6 +245,7 @@ def test_a_vocabulary_set_by_hand_makes_it_fitted(name):
     assert_same_result(name, fitted)
 
 
+@together
 @pytest.mark.parametrize(
     "vocabulary",
     [
@@ -344,6 +347,7 @@ def test_after_a_fit_that_failed_the_vocabulary_is_the_old_one(bad, pattern):
     assert_same_result("CountVectorizer", failed)
 
 
+@together
 @learning
 @pytest.mark.parametrize(
     "vocabulary", [["see", "free", "never"], {"see": 1, "free": 0, "at the": 2}, {"the", "see"}, ("you", "a")]
@@ -468,6 +472,7 @@ def parts(thing, seen=None):
         yield from parts(part, seen)
 
 
+@together
 @every
 @pytest.mark.parametrize("choices", [{}, {"stop_words": ["the"], "analyzer": "word"}])
 def test_the_state_holds_no_kernels(name, choices):
@@ -666,6 +671,7 @@ def test_it_works_on_a_column(name, frame):
     assert_same_result(name, transformed)
 
 
+@together
 @learning
 @pytest.mark.parametrize("container", ["pandas", "polars", "default"])
 def test_set_output_is_refused_as_by_scikit_learns(name, container):

@@ -11,7 +11,7 @@ from same import assert_same_deed, assert_same_result
 from scipy import sparse
 from sklearn import config_context
 
-from pairs import pairwise
+from pairs import pairwise, together
 
 TEXTS = ["free phone free calls", "see you at the café", "free at last", "", "you see the phone"]
 COUNTS = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 3, 0, 0], [0, 70, 1, 0]])
@@ -117,6 +117,7 @@ def frozen():
     return rows
 
 
+@together
 @pytest.mark.parametrize(
     "idf",
     [
@@ -146,6 +147,7 @@ def test_weights_set_by_hand_are_used(idf):
     assert_same_deed("TfidfTransformer", replaced)
 
 
+@together
 @pytest.mark.parametrize(
     "X",
     [
@@ -170,6 +172,7 @@ def test_bad_rows_give_scikit_learns_errors(X):
     assert_same_deed("TfidfTransformer", lambda kind: kind(use_idf=False).transform(X))
 
 
+@together
 @pytest.mark.parametrize(
     "choices", [{"norm": "max"}, {"norm": 2}, {"use_idf": "yes"}, {"smooth_idf": None}], ids=str
 )
@@ -214,6 +217,7 @@ def test_weights_of_a_vectoriser_can_be_seen_and_set():
     assert_same_result("TfidfVectorizer", moved)
 
 
+@together
 @pytest.mark.parametrize(
     "choices", [{}, {"vocabulary": ["free", "see"]}, {"use_idf": False}, {"vocabulary": {"free": 0}}], ids=str
 )

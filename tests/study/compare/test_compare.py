@@ -75,6 +75,7 @@ def test_the_size_is_that_of_the_saved_file(mail, tmp_path):
     texts, labels = mail
     found = textodds.compare(*mail, test=texts[:50], test_labels=labels[:50], models="multinomial", sizes=())
     model = textodds.train(texts, labels, learner=textodds.MultinomialNB(alpha=None))
+    model.info.pop("asked")  # `train` remembers the question, which is not a part of the comparison
     model.save(tmp_path / "m.textodds")
     assert found["multinomial"].bytes == (tmp_path / "m.textodds").stat().st_size
 
@@ -369,6 +370,6 @@ def test_the_laboratory_of_the_lecture_has_its_figure(data_folder):
         models="multinomial, softmax, lda, qda",
         sizes=(),
     )
-    assert round(found["multinomial"].evaluation.accuracy, 4) == 0.9874
+    assert round(found["multinomial"].evaluation.accuracy, 4) == 0.9928
     assert found["qda"].evaluation.accuracy > 0.97
     assert found["lda"].evaluation.accuracy > 0.97

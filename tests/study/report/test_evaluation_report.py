@@ -74,7 +74,7 @@ def test_areas_are_those_of_scikit_learn():
     labels = random.choice(["x", "y", "z"], 300)
     shares = {"x": [5, 2, 1, 1, 1], "y": [1, 5, 2, 1, 1], "z": [1, 1, 4, 2, 2]}
     texts = [" ".join(random.choice(words, 6, p=np.array(shares[each]) / 10)) for each in labels]
-    model = textodds.train(texts[:150], labels[:150].tolist())
+    model = textodds.train(texts[:150], labels[:150].tolist(), learner="multinomial")
     _, gathered = measured(model, read(texts[150:], labels[150:].tolist()))
     beliefs = model.predict_proba(texts[150:])
     scores = np.round(np.log(beliefs / (1 - beliefs)), 9)  # texts of the same words tie, in whatever order
@@ -240,7 +240,7 @@ def test_words_of_all_classes_at_once_are_those_of_each():
 @pytest.mark.parametrize(("name", "classes"), [("sms_spam", 2), ("20newsgroups", 20)])
 def test_real_texts_have_a_harmless_report(data_folder, name, classes):
     train, test = (data_folder / name / f"{part}.csv.gz" for part in ("train", "test"))
-    model = textodds.train(train)
+    model = textodds.train(train, learner="multinomial")
     text = report(model, test, None).text()
     assert f"{model.evaluate(test).accuracy:.4f}" in text
     assert f"classes {classes}" in text

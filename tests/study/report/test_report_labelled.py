@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pairs import together
 from textodds.errors import InputError, LengthMismatch, NoData, TooFewRows
 from textodds.study.report.gaussian_fits import FEWEST, LabelledPoints
 
@@ -45,6 +46,7 @@ def test_with_gaps_each_column_has_its_own_rows():
         data.column(1)
 
 
+@together
 @pytest.mark.parametrize(
     ("rows", "labels", "error", "message"),
     [

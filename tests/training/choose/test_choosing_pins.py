@@ -3,6 +3,7 @@
 import pytest
 
 import textodds
+from pairs import together
 from textodds.errors import InputError, TextoddsError
 from textodds.learn.recipe import recipe_of
 from textodds.learn.registry import name_of, names_of
@@ -79,6 +80,7 @@ def test_two_of_the_same_learner_are_two_candidates():
     assert {one.recipe.learner.C for one in found} == {0.01, 100.0}
 
 
+@together
 @pytest.mark.parametrize("name", ["lda", "qda", "mixed", "gaussian", "semisupervised"])
 def test_a_learner_that_is_not_chosen_among_is_refused_beside_others(name):
     """It would take no part in the race: that is said, rather than left out."""
@@ -190,10 +192,18 @@ def test_an_open_recipe_may_have_any_features_and_keeps_its_learner():
 
 
 def test_naive_bayes_that_is_named_or_usual_chooses_nothing(texts):
-    for learner in ("multinomial", None):
-        model = textodds.train(*texts, learner=learner)
+    for given in ({"learner": "multinomial"}, {"typical": True}, {"unknown": "smooth"}):
+        model = textodds.train(*texts, **given)
         assert "chosen" not in model.info
+        assert model.recipe.learner.entry.name == "multinomial"
         assert model.recipe.settings.ngrams == (1, 1)
+
+
+def test_where_no_learner_is_named_it_is_chosen(texts):
+    model = textodds.train(*texts)
+    assert len(model.info["chosen"]["tried"]) > 5
+    few = textodds.train(*(column[:60] for column in texts))
+    assert few.recipe.learner.entry.name == "multinomial"
 
 
 def test_what_is_not_named_is_left_to_choose():

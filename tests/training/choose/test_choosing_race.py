@@ -1,6 +1,7 @@
 """The race: who is tried on what, who is out and why, and what a budget allows."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -238,6 +239,20 @@ def test_with_a_small_budget_everything_was_tried_or_had_no_time_or_no_hope(smal
     assert not tried & set(choice.report()["no_time"])  # with one lap
     assert choice.winner is choice.trials[0]
     assert choice.winner.candidate.name not in choice.fate
+
+
+@pytest.mark.parametrize("budget", [0.2, 1.0])
+def test_a_busy_machine_is_slower_and_chooses_the_same(small, budget, monkeypatch):
+    pool, field, _ = small
+    choice = race(pool, field, budget=budget, threads=2)
+    at_once = Trials.of
+
+    def slowed(*about, **more):
+        time.sleep(0.05)
+        return at_once(*about, **more)
+
+    monkeypatch.setattr(Trials, "of", slowed)
+    assert race(pool, field, budget=budget, threads=1).report() == choice.report()
 
 
 def test_what_the_race_finds_does_not_depend_on_threads(small):

@@ -1,12 +1,13 @@
 //! The fields of a record: separators, quotes and the ends of lines.
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr2, memmem};
 
 use super::reader::Reader;
 use super::rows::Batch;
 use super::rows::Columns;
 
 const LABEL: &[u8] = b"__label__";
+pub(super) const UNCLOSED: &str = "a quote is opened and never closed";
 
 /// How reading one record ended.
 pub(super) enum Outcome {
@@ -51,8 +52,9 @@ impl Reader {
     pub(super) fn fields(&self, data: &[u8], mut take: impl FnMut(usize, &[u8], bool)) -> Outcome {
         match data {
             [] => return Outcome::Incomplete,
-            [b'\n', ..] => return Outcome::Blank(1),
-            [b'\r', b'\n', ..] => return Outcome::Blank(2),
+            // Of one column it is an empty field: a row, which other rows may be counted by.
+            [b'\n', ..] if self.width != 1 => return Outcome::Blank(1),
+            [b'\r', b'\n', ..] if self.width != 1 => return Outcome::Blank(2),
             _ => {}
         }
         let (mut at, mut column) = (0, 0);
@@ -108,12 +110,12 @@ impl Reader {
         }
     }
 
-    /// A quote that is never closed spoils its first line only; what follows may be sound.
+    /// A quote that is never closed.
     fn unclosed(&self, data: &[u8]) -> Outcome {
         if !self.ended {
             return Outcome::Incomplete;
         }
-        self.bad_line(data, 0, "a quote is opened and never closed")
+        Outcome::Bad(data.len(), UNCLOSED.into())
     }
 
     fn bad_line(&self, data: &[u8], from: usize, reason: &str) -> Outcome {
@@ -158,6 +160,9 @@ impl Reader {
         let text = rest[end..].trim_ascii_start();
         if text.starts_with(LABEL) {
             return Outcome::Bad(length, "more than one label; a text has one here".into());
+        }
+        if self.line == 1 && memmem::find(text, b"\r__label__").is_some() {
+            return Outcome::Bad(length, "lines end in a carriage return (CR) alone".into());
         }
         batch.labels.bytes.extend_from_slice(&rest[..end]);
         batch.texts.bytes.extend_from_slice(text);

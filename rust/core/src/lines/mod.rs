@@ -4,10 +4,11 @@
 //! its line, its reason and its bytes, and reading goes on behind it.
 //!
 //! [`Reader`] takes bytes from a stream and keeps count of lines; `fields` finds the fields of a record in
-//! them; `rows` checks and keeps what was found.
+//! them; `rows` checks and keeps what was found; `recover` finds where rows go on behind a stray quote.
 
 mod fields;
 mod reader;
+mod recover;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,17 @@ pub enum LineError {
         /// Where it begins.
         line: u64,
     },
+    /// The header breaks the rules.
+    Header {
+        /// Where it begins.
+        line: u64,
+        /// How.
+        reason: String,
+    },
+    /// Lines end in a carriage return alone.
+    LoneReturn,
     /// The file is UTF-16.
     Utf16,
+    /// The file is UTF-32.
+    Utf32,
 }

@@ -2,19 +2,22 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
-use super::fields::{Outcome, sniff};
+use super::fields::{Outcome, UNCLOSED, sniff};
 use super::rows::{Batch, Columns, Reject, Rows, Strings, Table};
 use super::{Kind, LineError};
 
 /// Longest record that is read.
 const LONGEST: usize = 1 << 30;
 const FIRST_READ: usize = 1 << 18;
+/// A first line that is longer and has carriage returns is many lines that end in these.
+const LONGEST_LINE: usize = 1 << 16;
 
 /// Reads batch after batch.
 pub struct Reader {
@@ -55,8 +58,8 @@ impl Reader {
     ///
     /// # Errors
     /// [`LineError`] if it cannot be opened, or its beginning cannot be read.
-    pub fn open(path: &str, kind: Kind) -> Result<Self, LineError> {
-        if path == "-" {
+    pub fn open(path: &Path, kind: Kind) -> Result<Self, LineError> {
+        if path == Path::new("-") {
             return Self::new(io::stdin(), kind, true);
         }
         Self::new(File::open(path).map_err(LineError::Io)?, kind, false)
@@ -71,8 +74,13 @@ impl Reader {
         let mut stream = Counted { inner: stream, count: count.clone() };
         let mut magic = Vec::new();
         (&mut stream).take(2).read_to_end(&mut magic).map_err(LineError::Io)?;
-        if matches!(magic[..], [0xFF, 0xFE] | [0xFE, 0xFF]) {
-            return Err(LineError::Utf16);
+        if matches!(magic[..], [0xFF, 0xFE] | [0, 0]) {
+            (&mut stream).take(2).read_to_end(&mut magic).map_err(LineError::Io)?;
+        }
+        match magic[..] {
+            [0xFF, 0xFE, 0, 0] | [0, 0, 0xFE, 0xFF] => return Err(LineError::Utf32),
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF] => return Err(LineError::Utf16),
+            _ => {}
         }
         let gzipped = magic == [0x1F, 0x8B];
         let stream = Cursor::new(magic).chain(stream);
@@ -141,8 +149,13 @@ impl Reader {
         &self.buffer[self.start..self.end]
     }
 
+    /// Whether the record at hand is as long as one can be.
+    pub(super) fn is_full(&self) -> bool {
+        self.end - self.start >= LONGEST
+    }
+
     /// Read more into the buffer, making room first.
-    fn fill(&mut self) -> Result<(), LineError> {
+    pub(super) fn fill(&mut self) -> Result<(), LineError> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
@@ -168,17 +181,35 @@ impl Reader {
         Ok(())
     }
 
-    fn read_header(&mut self, delimiter: Option<u8>, header: bool) -> Result<(), LineError> {
+    /// Pass over blank lines, and read the whole of the first line that is none; whether there is one.
+    fn read_first_line(&mut self) -> Result<bool, LineError> {
+        let mut looked_at = 0;
         loop {
             let lead = self.rest().iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            self.consume(lead);
-            if self.rest().is_empty() && self.ended {
-                return Ok(()); // nothing but blank lines
+            self.consume(lead, self.lines_in(lead));
+            looked_at = if lead > 0 { 0 } else { looked_at };
+            if memchr(b'\n', &self.rest()[looked_at..]).is_some() {
+                return Ok(true);
             }
-            if memchr(b'\n', self.rest()).is_none() && !self.ended {
-                self.fill()?; // the separator is found from a whole line, wherever reads are cut
-                continue;
+            looked_at = self.rest().len();
+            if self.ended || looked_at > LONGEST_LINE {
+                let line = self.rest().strip_suffix(b"\r").unwrap_or(self.rest());
+                if memchr(b'\r', line).is_some() {
+                    return Err(LineError::LoneReturn);
+                }
             }
+            if self.ended {
+                return Ok(!self.rest().is_empty());
+            }
+            self.fill()?;
+        }
+    }
+
+    fn read_header(&mut self, delimiter: Option<u8>, header: bool) -> Result<(), LineError> {
+        if !self.read_first_line()? {
+            return Ok(()); // nothing but blank lines
+        }
+        loop {
             self.delimiter = delimiter.unwrap_or_else(|| sniff(self.rest()));
             let mut fields = Vec::new();
             match self.fields(self.rest(), |i, bytes, first| {
@@ -187,11 +218,16 @@ impl Reader {
                 }
                 fields[i].extend_from_slice(bytes);
             }) {
-                Outcome::Incomplete => self.fill()?,
-                Outcome::Row(length) | Outcome::Bad(length, _) | Outcome::Blank(length) => {
+                Outcome::Incomplete => {
+                    if self.fill_record()?.is_some() {
+                        return Err(LineError::Header { line: self.line, reason: UNCLOSED.into() });
+                    }
+                }
+                Outcome::Bad(_, reason) => return Err(LineError::Header { line: self.line, reason }),
+                Outcome::Row(length) | Outcome::Blank(length) => {
                     self.width = fields.len();
                     self.names = if header {
-                        self.consume(length);
+                        self.consume(length, self.lines_in(length));
                         fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect()
                     } else {
                         (1..=self.width).map(|i| i.to_string()).collect()
@@ -202,8 +238,9 @@ impl Reader {
         }
     }
 
-    fn consume(&mut self, length: usize) {
-        self.line += memchr_iter(b'\n', &self.rest()[..length]).count() as u64;
+    /// Go on behind so many bytes, which have so many line ends.
+    fn consume(&mut self, length: usize, lines: usize) {
+        self.line += lines as u64;
         self.start += length;
     }
 
@@ -249,19 +286,27 @@ impl Reader {
         }
         while rows.bytes() < size && rows.count() < most {
             match rows.append(self) {
-                Outcome::Row(length) => match rows.close(self) {
-                    Ok(()) => self.consume(length),
-                    Err(reason) => {
-                        rows.drop_open();
-                        if self.reject(length, reason, rows.rejects(), skip_bad) {
-                            break;
-                        }
+                Outcome::Row(length) => {
+                    let lines = self.lines_in(length);
+                    let bad = match self.stray(length, lines) {
+                        Some(first) => (first, UNCLOSED.into()),
+                        None => match rows.close(self) {
+                            Ok(()) => {
+                                self.consume(length, lines);
+                                continue;
+                            }
+                            Err(reason) => self.broken(length, reason),
+                        },
+                    };
+                    rows.drop_open();
+                    if self.reject(bad, rows.rejects(), skip_bad) {
+                        break;
                     }
-                },
-                Outcome::Blank(length) => self.consume(length),
+                }
+                Outcome::Blank(length) => self.consume(length, 1),
                 Outcome::Bad(length, reason) => {
                     rows.drop_open();
-                    if self.reject(length, reason, rows.rejects(), skip_bad) {
+                    if self.reject(self.broken(length, reason), rows.rejects(), skip_bad) {
                         break;
                     }
                 }
@@ -270,7 +315,11 @@ impl Reader {
                     if self.ended && self.rest().is_empty() || self.live && rows.count() > 0 {
                         break;
                     }
-                    self.fill()?;
+                    if let Some(first) = self.fill_record()?
+                        && self.reject((first, UNCLOSED.into()), rows.rejects(), skip_bad)
+                    {
+                        break;
+                    }
                 }
             }
         }
@@ -283,11 +332,15 @@ impl Reader {
     }
 
     /// Note a bad row; whether the batch ends with it.
-    fn reject(&mut self, length: usize, reason: String, rejects: &mut Vec<Reject>, skip_bad: bool) -> bool {
-        let row = self.rest()[..length].trim_ascii_end();
-        let row = row[..row.len().min(1 << 16)].to_vec();
+    fn reject(
+        &mut self,
+        (length, reason): (usize, String),
+        rejects: &mut Vec<Reject>,
+        skip_bad: bool,
+    ) -> bool {
+        let row = self.rest()[..length].trim_ascii_end().to_vec();
         let reject = Reject { line: self.line, reason, row };
-        self.consume(length);
+        self.consume(length, self.lines_in(length));
         if skip_bad {
             rejects.push(reject);
         } else {

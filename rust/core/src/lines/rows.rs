@@ -11,7 +11,7 @@ pub struct Reject {
     pub line: u64,
     /// What is wrong with it.
     pub reason: String,
-    /// Its bytes, at most 64 KiB.
+    /// Its bytes.
     pub row: Vec<u8>,
 }
 

@@ -157,3 +157,92 @@ fn a_table_of_no_columns_still_has_rows() {
     let (rows, bad) = table(b"a,b\n1,2\n3\n", &[], 99, 99);
     assert_eq!((rows, bad.len()), (vec![(2, vec![])], 1));
 }
+
+/// Rows that a stray quote could swallow, and the line on which each begins.
+fn many(rows: usize) -> String {
+    (0..rows).map(|i| ["text number ", &i.to_string(), ",x\n"].concat()).collect()
+}
+
+#[test]
+fn a_stray_quote_costs_its_own_line() {
+    // What ends the quoted field, and whether that line is read: never closed, closed in the midst of a field,
+    // closed by the quotes of another row, and closed as if it were legal.
+    let closed = many(1200) + "stray\" quote,x\n" + &many(3);
+    let legal = many(1200) + "closing\",x\n" + &many(3);
+    for (behind, read_rows) in [(many(1200), 1200), (closed, 1204), (legal, 1204)] {
+        let data = format!("text,label\nfirst,y\n\"stray,y\n{behind}");
+        let (rows, bad) = read(data.as_bytes(), CSV, 1 << 20);
+        assert_eq!(rows.len(), 1 + read_rows);
+        assert_eq!(bad, [(3, "a quote is opened and never closed".to_owned())]);
+        assert_eq!(rows[1], row("x", "text number 0"));
+    }
+    let (rows, bad) = read(b"text,label\n\"stray,y\n\"quoted, really\",x\nlast,x\n", CSV, 99);
+    assert_eq!(rows, [row("x", "quoted, really"), row("x", "last")]);
+    assert_eq!(bad.len(), 1);
+}
+
+#[test]
+fn a_stray_quote_behind_a_field_of_several_lines_costs_its_own_line() {
+    let data = format!("text,label\n\"one\ntwo\",\"x\n{}last\",x\n", many(20));
+    let (rows, bad) = read(data.as_bytes(), CSV, 1 << 20);
+    assert_eq!((rows.len(), bad.len()), (21, 1));
+}
+
+#[test]
+fn a_long_text_stays_one_field() {
+    for line in ["no comma\n", "one, comma\nno comma\n", "a, b, c\n", "one, \"\"comma\"\"\n"] {
+        let text = line.repeat(3000);
+        let data = format!("text,label\n\"{text}\",x\nlast,y\n");
+        let text = text.replace("\"\"", "\"");
+        assert_eq!(read(data.as_bytes(), CSV, 1 << 20), (vec![row("x", &text), row("y", "last")], vec![]));
+    }
+    let one = format!("text\n\"{}\"\nlast\n", "any line\n".repeat(3000));
+    assert_eq!(read(one.as_bytes(), CSV, 1 << 20).0.len(), 2);
+}
+
+#[test]
+fn a_broken_text_of_many_lines_is_left_out_whole_and_its_lines_are_counted() {
+    let data = format!("text,label\n\"{}\"behind,x\nlast,y\n", "a line of prose\n".repeat(50));
+    let (rows, bad) = read(data.as_bytes(), CSV, 1 << 20);
+    assert_eq!(rows, [row("y", "last")]);
+    assert_eq!(bad, [(2, "text behind a closing quote; 51 lines are left out".to_owned())]);
+    let reader = Reader::new(Cursor::new(data.into_bytes()), CSV, false);
+    let batch = reader.unwrap().next_batch(1 << 20, true).unwrap().unwrap();
+    assert_eq!(batch.rejects[0].row.len(), 50 * 16 + "\"\"behind,x".len());
+}
+
+#[test]
+fn a_header_that_breaks_the_rules_is_an_error() {
+    for data in [&b"text,\"label\na,x\n"[..], b"\"text\"s,label\na,x\n"] {
+        let outcome = Reader::new(Cursor::new(data.to_vec()), CSV, false);
+        assert!(matches!(outcome, Err(LineError::Header { line: 1, .. })));
+    }
+}
+
+#[test]
+fn lines_that_end_in_a_return_alone_are_an_error() {
+    let outcome = Reader::new(Cursor::new(b"text,label\ra,x\rb,y\r".to_vec()), CSV, false);
+    assert!(matches!(outcome, Err(LineError::LoneReturn)));
+    let (rows, bad) = read(b"__label__a x\r__label__b y\r", Kind::FastText, 99);
+    assert_eq!((rows, bad), (vec![], vec![(1, "lines end in a carriage return (CR) alone".to_owned())]));
+    assert_eq!(read(b"text,label\r\na\rb,x\r\n", CSV, 99).0, [row("x", "a\rb")]);
+}
+
+#[test]
+fn a_blank_line_is_an_empty_text_where_there_is_one_column() {
+    assert_eq!(read(b"text\na\n\nb\r\n\r\n", CSV, 99).0, ["a", "", "b", ""].map(|text| row("", text)));
+    assert_eq!(read(b"text,label\na,x\n\nb,x\n", CSV, 99).0.len(), 2);
+}
+
+#[test]
+fn utf_16_and_utf_32_are_told_apart() {
+    for (data, is_32) in [
+        (&b"\xFF\xFEt\0"[..], false),
+        (b"\xFE\xFF\0t", false),
+        (b"\xFF\xFE\0\0t\0\0\0", true),
+        (b"\0\0\xFE\xFF\0\0\0t", true),
+    ] {
+        let outcome = Reader::new(Cursor::new(data.to_vec()), CSV, false).err();
+        assert!(matches!((outcome, is_32), (Some(LineError::Utf32), true) | (Some(LineError::Utf16), false)));
+    }
+}

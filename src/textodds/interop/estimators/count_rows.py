@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from textodds.errors import InputError, NegativeCount, TextoddsWarning
 from textodds.interop.containers import Rows, Samples
 from textodds.interop.estimators.generative import Generative, fitted
-from textodds.interop.labels import LabelArray, LabelledBatch, Labels, names
+from textodds.interop.labels import LabelledBatch, names
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
-from textodds.learn.class_sums import ClassSums, LinearScores, class_sums, first_below
+from textodds.learn.class_sums import ClassSums, LinearScores, class_sums, first_below, present
 from textodds.learn.conditionals.estimate import Alpha, checked_alpha
 from textodds.learn.naive_bayes import CountLearner
 
@@ -38,6 +38,7 @@ class CountRows(Generative[Rows, ClassSums]):
 
     alpha: Alpha | None
     force_alpha = True
+    binary = False  # whether a word is counted once a row
     _declares = True
     _takes: tuple[str, ...] = ("sparse", "positive_only")
 
@@ -78,16 +79,12 @@ class CountRows(Generative[Rows, ClassSums]):
         check_is_fitted(self)
         return self.statistics_.of(self.classes_)
 
-    def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[Rows, LabelArray, int]:
-        rows, column = validate_data(self, X, y, reset=first, accept_sparse="csr", ensure_min_samples=least)
-        return rows, column, rows.shape[0]
-
     def _rows(self, X: Samples) -> Rows:
-        return self._seen(validate_data(self, X, reset=False, accept_sparse="csr"))
+        return self._seen(super()._rows(X))
 
     def _seen(self, rows: Rows) -> Rows:
         """What the model sees of rows, in learning and in predicting."""
-        return rows
+        return present(rows, 0) if self.binary else rows
 
     def _refuse(self, rows: Rows) -> None:
         """Refuse to learn from what are no counts."""

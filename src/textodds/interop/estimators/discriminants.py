@@ -260,8 +260,8 @@ class QuadraticDiscriminantAnalysis(Discriminants):
         return found
 
     @property
-    def _sparse(self) -> bool:  # type: ignore[override]
-        return super()._sparse and not self.pooling and not self.reg_param
+    def _takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.pooling or self.reg_param else super()._takes
 
     def _check_choices(self) -> None:
         super()._check_choices()

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from textodds.errors import InputError, Unsupported
 from textodds.interop.class_priors import ClassPrior
 from textodds.interop.containers import Rows, Samples
 from textodds.interop.estimators.generative import Generative, fitted
-from textodds.interop.labels import LabelArray, LabelledBatch, Labels
+from textodds.interop.labels import LabelledBatch, Labels
 from textodds.learn import bayes
 from textodds.learn.arrays import Floats
 from textodds.learn.bayes import FittedClasses
@@ -50,14 +49,6 @@ class NumberRows(Generative[Rows, Moments]):
 
     _prior_name = "priors"
     _full = False  # whether products of columns are needed
-    _sparse = False  # whether sparse rows are taken
-    _missing = False  # whether missing numbers are taken
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse
-        tags.input_tags.allow_nan = self._missing
-        return tags
 
     @property
     def class_count_(self) -> Floats:
@@ -73,22 +64,6 @@ class NumberRows(Generative[Rows, Moments]):
                 hint="fit dense rows (`X.toarray()`) where there are few columns",
             )
         return self.statistics_
-
-    def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[Rows, LabelArray, int]:
-        rows, column = validate_data(self, X, y, reset=first, ensure_min_samples=least, **self._checks)
-        return rows, column, rows.shape[0]
-
-    def _rows(self, X: Samples) -> Rows:
-        return validate_data(self, X, reset=False, **self._checks)
-
-    @property
-    def _checks(self) -> dict[str, object]:
-        # Moments take rows of any type of number block by block: a copy of all of them is not needed.
-        return {
-            "accept_sparse": "csr" if self._sparse else False,
-            "ensure_all_finite": "allow-nan" if self._missing else True,
-            "dtype": "numeric",
-        }
 
     def _counted(self, batch: LabelledBatch[Rows]) -> Moments:
         if sparse.issparse(batch.rows):
@@ -139,7 +114,7 @@ class GaussianNB(NumberRows):
     priors: ClassPrior = None
     var_smoothing: float = 1e-9
     _declares = True
-    _missing = True
+    _takes = ("allow_nan",)
 
     def learner(self) -> GaussianLearner:
         """The learner of the core with the same choices, which smooths each column by its own variance."""
@@ -175,9 +150,10 @@ class Discriminants(NumberRows):
     _rescales_prior = True
 
     @property
-    def _sparse(self) -> bool:  # type: ignore[override]
-        # The other choices are made from a covariance that is written out.
-        return not isinstance(self.shrinkage, str) and self.covariance_estimator is None
+    def _takes(self) -> tuple[str, ...]:  # type: ignore[override]
+        if isinstance(self.shrinkage, str) or self.covariance_estimator is not None:
+            return ()  # these choices are made from a covariance that is written out
+        return ("sparse",)
 
     def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows X (N, V), dense or sparse, with labels y (N,), and from nothing before."""

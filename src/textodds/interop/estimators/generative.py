@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from textodds.errors import InputError, NoData
 from textodds.interop.class_priors import PriorParameter
@@ -209,13 +209,22 @@ class Generative(Classifier, Generic[R, S]):
     def _refuse_batches(self) -> None:
         """Refuse to learn in batches, with the reason, where that cannot be."""
 
+    @property
+    def _checks(self) -> dict[str, object]:
+        """How scikit-learn looks at a matrix: of any type of number, of which it makes no copy."""
+        return {
+            "accept_sparse": "csr" if "sparse" in self._takes else False,
+            "ensure_all_finite": "allow-nan" if "allow_nan" in self._takes else True,
+        }
+
     def _checked(self, X: Samples, y: Labels, *, first: bool, least: int) -> tuple[R, LabelArray, int]:
         """Rows and labels to learn from, checked, at least so many, and how many they are."""
-        raise NotImplementedError
+        rows, column = validate_data(self, X, y, reset=first, ensure_min_samples=least, **self._checks)
+        return rows, column, rows.shape[0]
 
     def _rows(self, X: Samples) -> R:
         """Rows to predict, checked."""
-        raise NotImplementedError
+        return validate_data(self, X, reset=False, **self._checks)  # type: ignore[no-any-return]
 
     def _counted(self, batch: LabelledBatch[R]) -> S:
         """The statistics of a batch."""

@@ -24,7 +24,7 @@ from textodds.learn.bayes import of_log_odds
 from textodds.learn.design import LabelledRows, Plain, checked_weights
 from textodds.learn.forms.linear import LinearModel, log_softmax, normalise
 from textodds.learn.registry import settings_of
-from textodds.learn.softmax import regression
+from textodds.learn.softmax import convergence, regression
 from textodds.learn.softmax.odds_ratios import OddsRatio
 from textodds.learn.solvers.descent import Descent
 from textodds.learn.solvers.objective import MANY_CLASSES, Parameters, product
@@ -46,8 +46,9 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     C: float | None = None
     alpha: float | None = None
     class_weight: ClassWeight = None
-    tol: float = 1e-4
+    tol: float = 1e-6
     max_iter: int = 200
+    penalise_bias: bool = False
     _kind: ClassVar[type[regression.PenalisedLearner]]  # the learner of the core
 
     def __sklearn_tags__(self) -> Tags:
@@ -58,7 +59,7 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def learner(self) -> regression.PenalisedLearner:
         """The learner of the core with the same choices, for `textodds.train`."""
         if not 0 < self.tol < 1:
-            raise InputError(f"tol must be between 0 and 1, got {self.tol!r}", hint="1e-4 serves well")
+            raise InputError(f"tol must be between 0 and 1, got {self.tol!r}", hint="1e-6 serves well")
         if self.max_iter < 1:
             raise InputError(f"max_iter must be at least 1, got {self.max_iter!r}")
         same = {name: getattr(self, name) for name in settings_of(self._kind) if hasattr(self, name)}
@@ -80,8 +81,8 @@ class Softmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", errors.NotConverged)  # said below, in the words of this class
             fit = learner.fit_design(Plain(data.rows), data, start=self._start(data))
-        if not fit.outcome.converged:
-            message = regression.shortfall(learner, fit.outcome, "max_iter or tol")
+        if convergence.falls_short(learner, fit.outcome):
+            message = convergence.shortfall(learner, fit.outcome, "max_iter or tol")
             warnings.warn(message, _NotConverged, stacklevel=2)
         self.coef_, self.intercept_ = fit.coefficients(names(labels))
         self.classes_, self.C_, self.gap_ = labels, fit.C, fit.outcome.gap
@@ -179,10 +180,10 @@ class SoftmaxRegression(Softmax):
 
     Parameters
     ----------
-    C, alpha, class_weight, descent
+    C, alpha, class_weight, penalise_bias, descent
         As in `textodds.learn.softmax.regression.SoftmaxLearner`; C is chosen on held-out rows where it and
         alpha are None, and a class weight is of a label. `textodds.Descent` is a published method of descent.
-    tol : float, default 1e-4
+    tol : float, default 1e-6
         The relative gap to the optimum at which to stop.
     max_iter : int, default 200
         Passes over the rows before giving up with a warning.
@@ -215,8 +216,8 @@ class SoftmaxRegression(Softmax):
     Examples
     --------
     >>> model = SoftmaxRegression(C=1.0).fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
-    >>> model.coef_.round(2), model.intercept_.round(2), model.gap_ < 1e-4
-    (array([[0.95]]), array([-1.43]), True)
+    >>> model.coef_.round(2), model.intercept_.round(2), model.gap_ < 1e-6
+    (array([[0.96]]), array([-1.44]), True)
     >>> model.predict([[0.4], [2.6]]), model.predict_proba([[1.5]]).round(3)
     (array(['no', 'yes'], dtype='<U3'), array([[0.5, 0.5]]))
     """
@@ -242,7 +243,7 @@ class NBSoftmax(Softmax):
 
     Parameters
     ----------
-    C, alpha, class_weight, tol, max_iter
+    C, alpha, class_weight, tol, max_iter, penalise_bias
         As in `SoftmaxRegression`.
     smoothing, form
         As in `textodds.learn.softmax.regression.NBSoftmaxLearner`.
@@ -256,7 +257,7 @@ class NBSoftmax(Softmax):
     --------
     >>> X = [[1.0, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]
     >>> NBSoftmax(C=1.0).fit(X, ["no", "no", "yes", "yes"]).coef_.round(2)  # the third column says nothing
-    array([[-0.76,  0.76,  0.  ]])
+    array([[-0.77,  0.77,  0.  ]])
     """
 
     smoothing: float = 1.0

@@ -32,7 +32,6 @@ from textodds.training.train import train_on
 
 if TYPE_CHECKING:
     from textodds.model.explain import Explanation
-    from textodds.stats.tally import Tally
 
 SETTINGS = frozenset(field.name for field in fields(TextSettings)) - {"count_unknown", "hash_seed", "fields"}
 """Parameters that are fields of `TextSettings`; None leaves them as is usual for the learner."""
@@ -152,43 +151,45 @@ class TextClassifier(Classifier):
         made.model_, made.classes_ = model, np.array(model.classes_)
         return made
 
+    @rows_from_zero()
     def fit(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from texts X (N,) with labels y (N,); what was learned before is forgotten."""
         labels, source = self._labelled(X, y, sample_weight)
-        self.model_: TextModel = self._trained(labels, source)
+        self.model_: TextModel = train_on(source, self._plan(labels))
         self.classes_ = labels
         return self
 
     @available_if(_learns_on)  # type: ignore[untyped-decorator]
+    @rows_from_zero()
     def partial_fit(
         self, X: Samples, y: Labels, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Learn from some more texts: after the last batch, as if `fit` had seen them all.
 
         ``classes`` may name all classes, those that have no texts yet too; they are impossible until they
-        have. Where it is left out, labels that were never named are welcome in any batch. Only the
-        calibration stays that of the first batch, which has none if it has fewer than 100 texts.
+        have. Where it is left out, labels that were never named are welcome in any batch.
         """
         first = not hasattr(self, "model_")
         labels, source = self._labelled(X, y, sample_weight)
         known = labels if first else self.classes_
         known = joined(known, labels) if classes is None else declared(classes, labels, known)
         if first:
-            self.model_ = self._trained(labels, source)
+            self.model_ = train_on(source, self._plan(labels))
         else:
-            self.model_.change(self._counted(source), 1)
+            self.model_.change(self.model_.basis_of(source), 1)
         self.classes_ = known
         return self
 
     @available_if(_learns_on)  # type: ignore[untyped-decorator]
+    @rows_from_zero()
     def forget(self, X: Samples, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Forget texts that were learned, under the same labels and weights: as if `fit` had not seen them.
 
-        `NegativeCount`, and nothing is changed, if they were not learned. A class without texts stays in
-        ``classes_`` and is impossible. The calibration stays as it was.
+        `NotLearned`, and nothing is changed, if they were not learned. A class without texts stays in
+        ``classes_`` and is impossible.
         """
         check_is_fitted(self)
-        self.model_.change(self._counted(self._labelled(X, y, sample_weight)[1]), -1)
+        self.model_.change(self.model_.basis_of(self._labelled(X, y, sample_weight)[1]), -1)
         return self
 
     def decision_function(self, X: Samples) -> Floats:
@@ -210,31 +211,27 @@ class TextClassifier(Classifier):
     def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "model_" in state:  # the file, which is checked when it is read and outlives versions
-            state["model_"] = _written(self.model_)
+            with tempfile.TemporaryDirectory() as folder:
+                self.model_.save(path := Path(folder) / "model.textodds")
+                state["model_"] = path.read_bytes()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(file := state.get("model_"), bytes):
-            state = {**state, "model_": _opened(file, state["threads"])}
+            # What is mapped of a file stays there when its name is gone.
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                path = Path(folder) / "model.textodds"
+                path.write_bytes(file)
+                state = {**state, "model_": load_texts(path, threads=state["threads"])}
         super().__setstate__(state)
 
+    @rows_from_zero()
     def _scores(self, X: Samples) -> Floats:
         check_is_fitted(self)
         known = self.model_.classes_
-        with rows_from_zero():
-            parts = [self.model_.score_batch(batch)[0] for batch in read(text_column(X), labelled=False)]
+        parts = [self.model_.score_batch(batch)[0] for batch in read(text_column(X), labelled=False)]
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
         return self._by_class(scores, known)
-
-    def _trained(self, labels: LabelArray, source: Source) -> TextModel:
-        """The model of all texts there are."""
-        with rows_from_zero():
-            return train_on(source, self._plan(labels))
-
-    def _counted(self, source: Source) -> Tally:
-        """The counts of a batch, as the model counts."""
-        with rows_from_zero():
-            return self.model_.count(source)
 
     def _labelled(self, X: Samples, y: Labels, sample_weight: ArrayLike | None) -> tuple[LabelArray, Source]:
         """The labels that occur, and the texts with theirs as the core takes them."""
@@ -254,19 +251,3 @@ class TextClassifier(Classifier):
         given |= {name: getattr(self, name) for name in RECIPE}
         threads = checked_threads(self.threads)
         return Plan(resolved(learner), None, given, calibrate=self.calibrate, threads=threads)
-
-
-def _written(model: TextModel) -> bytes:
-    """The file of a model."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.textodds"
-        model.save(path)
-        return path.read_bytes()
-
-
-def _opened(file: bytes, threads: int | None) -> TextModel:
-    """The model in a file; what is mapped of it stays there when its name is gone."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "model.textodds"
-        path.write_bytes(file)
-        return load_texts(path, threads=threads)

@@ -86,9 +86,6 @@ class MultinomialNB(NaiveBayes):
     def _learner(self) -> MultinomialLearner:
         return self._learner_of(MultinomialLearner, alpha=self._smoothing(), prior=self._prior())
 
-    def _seen(self, rows: Rows) -> Rows:
-        return present(rows, 0) if self.binary else rows
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNB(NaiveBayes):
@@ -298,9 +295,6 @@ class SemiSupervisedNB(CountRows):
 
     def _learner(self) -> SemiSupervisedLearner:
         return self._learner_of(SemiSupervisedLearner, prior=self._prior())
-
-    def _seen(self, rows: Rows) -> Rows:
-        return present(rows, 0) if self.binary else rows
 
     def _refuse_batches(self) -> None:
         raise Unsupported(

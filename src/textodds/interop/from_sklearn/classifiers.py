@@ -44,23 +44,22 @@ def scores_of(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
     if kind is None:
         raise step.refusal(*OTHERS.get(step.kind, UNKNOWN))
     step.check_fitted()
-    return kind(step, rows)
+    # naive Bayes of ours can count a word once; Bernoulli's asks which columns are above a threshold
+    above = 0.0 if getattr(step.estimator, "binary", False) else getattr(step.estimator, "binarize", None)
+    rows = rows if above is None else rows.present(float(above), step)
+    return kind(step, rows), rows
 
 
-def _multinomial(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _multinomial(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
-    if getattr(model, "binary", False):  # ours can count a word once
-        rows = rows.present(0.0, step)
     learner = naive_bayes.MultinomialLearner(_alpha(model), _prior(model), rows.frequency == "binary")
     weights = _by_column(model.feature_log_prob_, rows, step)
-    return _naive(step, weights, learner), rows
+    return _naive(step, weights, learner)
 
 
-def _bernoulli(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _bernoulli(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     learner: Learner = SoftmaxLearner()  # of rows that are not ones and zeros: linear, and no more
-    if model.binarize is not None:
-        rows = rows.present(float(model.binarize), step)
     if rows.is_plain and rows.frequency == "binary":
         learner = naive_bayes.BernoulliLearner(_alpha(model), _prior(model))
     if type(model).__module__.startswith("textodds."):
@@ -71,13 +70,13 @@ def _bernoulli(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
             log_not = np.log(1 - np.exp(log_p))  # to the same digits as there
     with np.errstate(invalid="ignore"):
         weights = _by_column(log_p - log_not, rows, step)
-    return _naive(step, weights, learner, log_not.sum(axis=1)), rows
+    return _naive(step, weights, learner, log_not.sum(axis=1))
 
 
-def _complement(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _complement(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     learner = naive_bayes.ComplementLearner(_alpha(model), bool(model.norm))
-    return _naive(step, _by_column(model.feature_log_prob_, rows, step), learner), rows
+    return _naive(step, _by_column(model.feature_log_prob_, rows, step), learner)
 
 
 def _naive(step: Step, weights: Floats, learner: Learner, intercept: Floats | None = None) -> Scores:
@@ -116,7 +115,7 @@ def _prior(model: BaseEstimator) -> Prior:
     return dict(zip(names(model.classes_), np.exp(_log_prior(model)).tolist(), strict=True))
 
 
-def _logistic(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _logistic(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     K = len(model.classes_)
     how = getattr(model, "multi_class", "auto")  # scikit-learn had it up to 1.7
@@ -129,7 +128,7 @@ def _logistic(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
             learner = SoftmaxLearner(C=float(model.C), class_weight=_class_weight(model))
     # Multinomial of two classes, both had weights, and half of them are kept.
     times = 2.0 if K == 2 and how == "multinomial" else 1.0
-    return _linear(step, rows, learner, times=times), rows
+    return _linear(step, rows, learner, times=times)
 
 
 def _class_weight(model: BaseEstimator) -> ClassWeight:
@@ -140,7 +139,7 @@ def _class_weight(model: BaseEstimator) -> ClassWeight:
     return {labels[label]: float(factor) for label, factor in given.items() if label in labels}
 
 
-def _descent(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _descent(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     if model.loss == "modified_huber":
         raise step.refusal(
@@ -151,14 +150,14 @@ def _descent(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
         return _margin(step, rows)
     if len(model.classes_) > 2:
         raise step.refusal(*ONE_VERSUS_REST)
-    return _linear(step, rows, SoftmaxLearner()), rows
+    return _linear(step, rows, SoftmaxLearner())
 
 
-def _softmax(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
-    return _linear(step, rows, step.estimator.learner()), rows
+def _softmax(step: Step, rows: RowTransform) -> Scores:
+    return _linear(step, rows, step.estimator.learner())
 
 
-def _discriminant(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _discriminant(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     prior = np.asarray(model.priors_, dtype=np.float64)
     classes = names(model.classes_)
@@ -166,17 +165,17 @@ def _discriminant(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]
     learner = LinearDiscriminantLearner(shrinkage, dict(zip(classes, prior.tolist(), strict=True)))
     with np.errstate(divide="ignore"):
         log_prior = np.maximum(np.log(prior), LOG_ZERO)
-    return _linear(step, rows, learner, log_prior=log_prior), rows
+    return _linear(step, rows, learner, log_prior=log_prior)
 
 
-def _margin(step: Step, rows: RowTransform) -> tuple[Scores, RowTransform]:
+def _margin(step: Step, rows: RowTransform) -> Scores:
     binarizer = getattr(step.estimator, "_label_binarizer", None)
     if str(getattr(binarizer, "y_type_", "")).startswith("multilabel"):
         raise step.refusal(
             "it gives several labels to one text, and a model here gives one",
             "fit one classifier for each label",
         )
-    return _linear(step, rows, SoftmaxLearner(), is_posterior=False), rows
+    return _linear(step, rows, SoftmaxLearner(), is_posterior=False)
 
 
 def _linear(
@@ -238,7 +237,7 @@ def _finite(values: Floats, step: Step) -> Floats:
     return np.where(np.isneginf(values), LOG_ZERO, values)  # ours may be below it, and mean that
 
 
-CLASSIFIERS: dict[str, Callable[[Step, RowTransform], tuple[Scores, RowTransform]]] = {
+CLASSIFIERS: dict[str, Callable[[Step, RowTransform], Scores]] = {
     "MultinomialNB": _multinomial,
     "BernoulliNB": _bernoulli,
     "ComplementNB": _complement,

@@ -9,10 +9,11 @@ from typing import Any, cast
 import numpy as np
 
 from textodds.errors import InputError
+from textodds.interop.class_priors import PriorParameter
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
 from textodds.interop.from_sklearn.steps import RowTransform, Step, pass_through, rows_of, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
-from textodds.interop.labels import Label, names
+from textodds.interop.labels import Label
 from textodds.learn.arrays import Integers
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
@@ -100,7 +101,7 @@ def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None
     if learner.entry.needs_documents:
         idf = bool((rows.scale[columns] != 1.0).any())
         weighting = Weighting(rows.frequency, idf, rows.smooth, rows.unit)
-    recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting)
+    recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting, calibrate=False)
     return TextModel(
         recipe,
         vocabulary,
@@ -141,7 +142,8 @@ def _form(
     weights *= rows.factor[columns, None]
     intercept, share = scores.intercept[order], scores.log_prior
     if share is None:
-        share = log_prior(_prior_by_name(given), classes, np.ones(len(order)))
+        by_name = PriorParameter("prior", "uniform" if given is None else given).for_learner(None)
+        share = log_prior(by_name, classes, np.ones(len(order)))
         intercept = intercept - share
     else:
         if given is not None:
@@ -158,12 +160,6 @@ def _form(
         presence=presence,
         is_posterior=scores.is_posterior,
     )
-
-
-def _prior_by_name(prior: Mapping[Label, float] | None) -> dict[str, float] | str:
-    if prior is None:
-        return "uniform"
-    return dict(zip(names(np.array(list(prior))), map(float, prior.values()), strict=True))
 
 
 def _info(steps: list[Step], scores: Scores) -> dict[str, Any]:

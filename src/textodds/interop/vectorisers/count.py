@@ -15,9 +15,8 @@ from sklearn.feature_extraction import text as parent
 
 from textodds import _kernels
 from textodds.interop.vectorisers.names import Names
-from textodds.interop.vectorisers.raw_documents import Documents, hold, plain, replayable
+from textodds.interop.vectorisers.raw_documents import Documents, Vectoriser, hold, plain, replayable
 from textodds.interop.vectorisers.settings import analyser_of
-from textodds.learn.arrays import Integers
 from textodds.stats.tally import default_threads
 
 CSR: TypeAlias = sparse.csr_array | sparse.csr_matrix
@@ -152,7 +151,7 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
     def _count_terms(self, analyser: _kernels.Analyser, names: Names, texts: _kernels.Held) -> CSR:
         """The counts of the terms that have names."""
         rows = _kernels.count_rows(analyser, names.index, texts, default_threads(), self._is_real)
-        return self._matrix(rows, len(names))
+        return csr(self, rows, len(names))
 
     def _learn_from(self, vectoriser: _kernels.Vectoriser, N: int) -> CSR:
         """The counts of the columns that are wanted, in the order of their names.
@@ -173,21 +172,14 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
         if not len(names):
             raise ValueError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
         if self.max_features is not None and len(names) > self.max_features:
-            total = np.asarray(self._matrix(rows, len(names)).sum(axis=0)).ravel()
+            total = np.asarray(csr(self, rows, len(names)).sum(axis=0)).ravel()
             # Of terms as frequent as the last the same must stay: the order of a sort that is not stable.
             keep = np.zeros(len(names), dtype=bool)
             keep[(-total).argsort()[: self.max_features]] = True
             names = names.select(keep)
             rows = _kernels.select_columns(*rows, np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
         self.vocabulary_ = names
-        return self._matrix(rows, len(names))
-
-    def _matrix(self, rows: _kernels.RawCounts, V: int) -> CSR:
-        starts, columns, counts = rows
-        X = csr(starts, columns, counts.astype(self.dtype, copy=False), V)
-        if self.binary:
-            X.data.fill(1)
-        return X
+        return csr(self, rows, len(names))
 
     def _warn_of_upper_case(self) -> None:
         terms: Iterable[str] = self.vocabulary
@@ -199,9 +191,11 @@ class CountVectorizer(parent.CountVectorizer):  # type: ignore[misc]
             )
 
 
-def csr(starts: Integers, columns: NDArray[np.int32], values: NDArray[np.generic], V: int) -> CSR:
-    """Sparse rows of V columns."""
-    index = np.int32 if starts[-1] < 2**31 else np.int64
+def csr(vectoriser: Vectoriser, rows: _kernels.RawCounts, V: int) -> CSR:
+    """Counts as sparse rows of V columns, with the numbers that a vectoriser gives."""
+    starts, columns, counts = rows
+    dtype, index = vectoriser.dtype, np.int32 if starts[-1] < 2**31 else np.int64
+    values = np.ones_like(counts, dtype) if vectoriser.binary else counts.astype(dtype, copy=False)
     cells = values, columns.astype(index, copy=False), starts.astype(index, copy=False)
     return as_configured(sparse.csr_array(cells, shape=(len(starts) - 1, V)))
 

@@ -51,10 +51,8 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
         if texts is None:
             return super().transform(plain(documents))
         signed, threads = bool(self.alternate_sign), default_threads()
-        starts, columns, counts = _kernels.hashed_rows(analyser, self.n_features, signed, texts, threads)
-        counted = csr(starts, columns, counts.astype(self.dtype, copy=False), self.n_features)
-        if self.binary:
-            counted.data.fill(1)
+        rows = _kernels.hashed_rows(analyser, self.n_features, signed, texts, threads)
+        counted = csr(self, rows, self.n_features)
         if self.norm is None:
             return counted
         is_plain = counted.dtype == np.float64 and counted.indices.dtype == np.int32
@@ -63,8 +61,3 @@ class HashingVectorizer(parent.HashingVectorizer, auto_wrap_output_keys=None):  
         starts = counted.indptr.astype(np.int64)
         _kernels.weigh_rows(starts, counted.indices, counted.data, np.zeros(0), self.norm)
         return counted
-
-    def fit_transform(self, X: Documents, y: object = None) -> CSR:
-        """The hashed counts of documents; nothing is learned from them."""
-        documents = replayable(self, X)
-        return self.fit(documents, y).transform(documents)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import IO, Protocol, TypeAlias, cast, runtime_checkable
+from typing import IO, TypeAlias, cast
 
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, strip_accents_unicode
 
@@ -23,14 +23,6 @@ Documents: TypeAlias = Iterable[object]
 """Texts, bytes or files: a list, a generator, a column of pandas or Arrow."""
 
 BLOCK = 4096  # characters that are looked at together, when a text has one of them
-
-
-@runtime_checkable
-class Columnar(Protocol):
-    """A column of Arrow."""
-
-    def to_pylist(self) -> list[object]:
-        """The column as Python's objects."""
 
 
 def replayable(vectoriser: Vectoriser, documents: Documents) -> Sequence[object]:
@@ -48,7 +40,7 @@ def replayable(vectoriser: Vectoriser, documents: Documents) -> Sequence[object]
 
 def plain(documents: Sequence[object]) -> Sequence[object]:
     """The documents as scikit-learn takes them."""
-    return documents.to_pylist() if isinstance(documents, Columnar) else documents
+    return documents.to_pylist() if hasattr(documents, "to_pylist") else documents
 
 
 def hold(vectoriser: Vectoriser, documents: Sequence[object]) -> Held | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -81,7 +81,6 @@ class Categorical:
     alpha: float = 1.0
     missing: str = "ignore"
     unseen: str = "ignore"
-    is_likelihood = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", one_alpha(self.alpha))
@@ -95,12 +94,24 @@ class Categorical:
         tables = [
             self._log_p(counts, missing) for counts, missing in zip(tally.counts, tally.missing, strict=True)
         ]
-        return CategoricalEstimate(tally.classes, tally.columns, tally.categories, tuple(tables))
+        unseen = [
+            self._log_unseen(counts, cells)
+            for counts, cells in zip(tally.counts, self.cells(tally), strict=True)
+        ]
+        return CategoricalEstimate(
+            tally.classes, tally.columns, tally.categories, tuple(tables), tuple(unseen)
+        )
+
+    def _log_unseen(self, counts: Floats, cells: int) -> Floats:
+        """(2) of a category that the class has never shown, (K,); zero where it has a cell already."""
+        if self.unseen == "smooth":
+            return np.zeros(counts.shape[1])
+        return log(np.array([self.alpha])) - log(counts.sum(axis=0) + self.alpha * max(cells, 1))
 
     def cells(self, tally: CategoryTally) -> list[int]:
         """C_j by column, with the cells for what is missing and what is unseen."""
         return [
-            len(names) + self._has_missing(missing) + self._has_unseen
+            len(names) + self._has_missing(missing) + (self.unseen == "smooth")
             for names, missing in zip(tally.categories, tally.missing, strict=True)
         ]
 
@@ -108,14 +119,10 @@ class Categorical:
         # As with any category, there is a cell only for what was seen.
         return self.missing == "category" and bool(missing.any())
 
-    @property
-    def _has_unseen(self) -> bool:
-        return self.unseen == "smooth"
-
     def _log_p(self, counts: Floats, missing: Floats) -> Floats:
         """Logarithms of (2), (C_j + 2, K), then what unseen and missing values contribute."""
         C, K = counts.shape
-        has_missing, has_unseen = self._has_missing(missing), self._has_unseen
+        has_missing, has_unseen = self._has_missing(missing), self.unseen == "smooth"
         extra = [np.zeros(K)] * has_unseen + [missing] * has_missing
         n = np.vstack([counts, *extra])
         total = n.sum(axis=0) + self.alpha * len(n)  # (K,)
@@ -140,28 +147,37 @@ class CategoricalEstimate:
     columns: tuple[str, ...]  # (J,)
     categories: tuple[tuple[str, ...], ...]  # (J,) of (C_j,)
     log_p: tuple[Floats, ...]  # (J,) of (C_j + 2, K); the last two are unseen, missing
+    unseen: tuple[Floats, ...]  # (J,) of (K,), log p of what was never seen, if `log_p` has nothing for it
 
     @cached_property
     def index(self) -> tuple[dict[str, int], ...]:
         """The number of each category, by column."""
         return tuple({name: c for c, name in enumerate(names)} for names in self.categories)
 
-    def rows(self, columns: object) -> list[Integers]:
+    def rows(self, columns: Mapping[str, object]) -> list[Integers]:
         """The row of each column's table for each row of data, (J,) of (N,)."""
         coded = coded_columns(columns, self.columns)
         return [
             column.found(index, UNSEEN_ROW) for column, index in zip(coded.values(), self.index, strict=True)
         ]
 
-    def log_likelihood(self, columns: object) -> Floats:
-        """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
+    def log_likelihood(self, columns: Mapping[str, object]) -> Floats:
+        """``log p(x | k)``, (N, K), of columns by name."""
         rows = self.rows(columns)
         total = np.zeros((len(rows[0]), len(self.classes)))
         for table, at in zip(self.log_p, rows, strict=True):
             total += table[at]  # (1)
         return total
 
-    def by_column(self, columns: object) -> Floats:
+    def log_unseen(self, columns: Mapping[str, object]) -> Floats:
+        """What categories never seen add to `log_likelihood` where they are not to be left out, (N, K)."""
+        rows = self.rows(columns)
+        total = np.zeros((len(rows[0]), len(self.classes)))
+        for column, at in zip(self.unseen, rows, strict=True):
+            total[at == UNSEEN_ROW] += column
+        return total
+
+    def by_column(self, columns: Mapping[str, object]) -> Floats:
         """What each column contributes to `log_likelihood`, (N, J, K)."""
         rows = self.rows(columns)
         return np.stack([table[at] for table, at in zip(self.log_p, rows, strict=True)], axis=1)

@@ -25,6 +25,10 @@ class Likelihood(Protocol):
         """``log p(x_b | k)`` of the block's columns in each row, (N, K)."""
         ...
 
+    def log_unseen(self, batch: Batch) -> Floats:
+        """What values never seen, which `log_likelihood` leaves out, add if they are not left out, (N, K)."""
+        ...
+
     def by_column(self, batch: Batch) -> dict[str, Floats]:
         """What each column, or a block that is one, contributes: (N, K) by name; they add up."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -103,7 +103,6 @@ class FullTable:
     missing: str = "ignore"
     unseen: str = "ignore"
     max_cells: int = 1_000_000
-    is_likelihood = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", one_alpha(self.alpha))
@@ -116,7 +115,7 @@ class FullTable:
     def _margins(self) -> Categorical:
         return Categorical(1.0, self.missing, self.unseen)
 
-    def cells(self, tally: CategoryTally | CellTally) -> int:
+    def cells(self, singles: CategoryTally) -> int:
         """How many cells the table has; `InputError` if those are more than ``max_cells``.
 
         The counts of single columns are enough to know, so that a table that cannot be need not be counted.
@@ -133,7 +132,6 @@ the 300 columns has 2 categories
         hint: use fewer columns, or CategoricalNB (--learner categorical), which takes each column by \
 itself and needs 600 cells; or allow more (`table:max_cells=…`)
         """
-        singles = tally.marginals() if isinstance(tally, CellTally) else tally
         sizes = self._margins.cells(singles)
         cells = math.prod(max(size, 1) for size in sizes)
         if cells > self.max_cells:
@@ -212,13 +210,22 @@ class TableEstimate:
         """(K,)."""
         return self.margins.classes
 
+    def log_unseen(self, columns: Mapping[str, object]) -> Floats:
+        """What categories never seen add to `log_likelihood` if they are not left out, (N, K).
+
+        No cell that was seen has such a category: the row is one of the share A that the margins have.
+        """
+        unseen = self.margins.log_unseen(columns)
+        share = log(np.array([self.strength])) - log(self.class_rows + self.strength)
+        return unseen + np.where(unseen.any(axis=1, keepdims=True), share, 0.0)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """(J,)."""
         return self.margins.columns
 
-    def log_likelihood(self, columns: object) -> Floats:
-        """``log p(x | k)``, (N, K), of columns by name; see `textodds.stats.categories.coded_columns`."""
+    def log_likelihood(self, columns: Mapping[str, object]) -> Floats:
+        """``log p(x | k)``, (N, K), of columns by name."""
         rows = self.margins.rows(columns)
         N, J, K = len(rows[0]), len(rows), len(self.classes)
         key, log_q, observed = np.zeros(N, dtype=np.int64), np.zeros((N, K)), np.ones((J, N), dtype=bool)
@@ -228,7 +235,7 @@ class TableEstimate:
             key += np.maximum(place, 0) * self.stride[j]
             log_q += self.margins.log_p[j][at]  # 0 where not observed
         n = np.empty((N, K))  # n_kx of the observed columns
-        pattern, _ = lexicographic(list(observed), [2] * J)
+        pattern = lexicographic(list(observed), [2] * J)
         _, first, group = np.unique(pattern, return_index=True, return_inverse=True)
         for number, row in enumerate(first):
             members = np.flatnonzero(group == number) if len(first) > 1 else slice(None)

@@ -11,8 +11,9 @@ Every generative model, whatever its class-conditional, is scored by (1) and ans
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,9 @@ def log(values: Floats) -> Floats:
 
 def log_softmax(scores: Floats) -> Floats:
     """``scores - log Σ exp(scores)`` along the last axis, in double, without overflow."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+    shifted = np.asarray(scores - scores.max(axis=-1, keepdims=True))
+    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))  # in place: there may be many classes
+    return shifted
 
 
 def log_joint(log_likelihood: Floats, log_prior: Floats) -> Floats:
@@ -132,10 +134,21 @@ class Weights:
         V = len(self.dense) if self.dense is not None else len(self.starts) - 1  # type: ignore[arg-type]
         return V, len(self.default)
 
+    def scaled(self, factor: float, shift: Floats | float = 0.0) -> Weights:
+        """``factor w_vk + shift_k`` in the place of every weight; a ``factor`` of 1 copies nothing large."""
+        default = factor * self.default + shift
+        if factor == 1.0 and not self.replaces:
+            return replace(self, default=default)
+        dense = None if self.dense is None else factor * self.dense
+        exceptions = None if self.exceptions is None else factor * self.exceptions
+        if exceptions is not None and self.replaces:
+            exceptions += np.broadcast_to(shift, default.shape)[self.class_of]
+        return replace(self, default=default, slope=factor * self.slope, dense=dense, exceptions=exceptions)
+
     def rows(self, features: NDArray[np.integer]) -> Floats:
         """The weights of some features, (len(features), K)."""
         if self.dense is not None:
-            return np.asarray(self.dense[features])
+            return np.asarray(self.dense[features] + self.default)
         assert self.starts is not None
         assert self.class_of is not None
         assert self.exceptions is not None
@@ -150,6 +163,57 @@ class Weights:
         if len(self.base):
             out += np.outer(self.base[features], self.slope)
         return out
+
+    def columns(self, features: NDArray[np.integer], classes: Sequence[int]) -> tuple[Floats, Floats]:
+        """The weights of some features in R classes, (n, R), and their sums over all classes, (n,).
+
+        Of sparse weights, by their cells alone: many classes cost what they contain.
+        """
+        if self.dense is not None:
+            rows = self.rows(features)
+            return rows[:, classes], rows.sum(axis=1)
+        assert self.starts is not None
+        assert self.class_of is not None
+        assert self.exceptions is not None
+        first = self.starts[features].astype(np.intp)
+        lengths = self.starts[np.asarray(features) + 1].astype(np.intp) - first
+        row = np.repeat(np.arange(len(features)), lengths)
+        cells = np.arange(len(row)) + np.repeat(first - (np.cumsum(lengths) - lengths), lengths)
+        k, added = self.class_of[cells], self.exceptions[cells]
+        if self.replaces:
+            added = added - self.default[k]
+        own = np.tile(self.default[classes], (len(features), 1))
+        sums = self.default.sum() + np.bincount(row, added, len(features))
+        if len(self.base):
+            own += np.outer(self.base[features], self.slope[classes])
+            sums += self.base[features] * self.slope.sum()
+        for column, wanted in enumerate(classes):
+            here = k == wanted
+            own[row[here], column] += added[here]
+        return own, sums
+
+
+class LazyWeights(Weights):
+    """A full matrix of a known shape that is made when someone looks at it."""
+
+    def __init__(self, shape: tuple[int, int], make: Callable[[], Floats]) -> None:
+        nothing = np.zeros(0)
+        self.__dict__.update(default=np.zeros(shape[1]), slope=nothing, base=nothing, size=shape, make=make)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(V, K)."""
+        V, K = self.__dict__["size"]
+        return V, K
+
+    @cached_property
+    def dense(self) -> Floats:
+        """The matrix (V, K)."""
+        return np.ascontiguousarray(self.__dict__["make"]())
+
+    def scaled(self, factor: float, shift: Floats | float = 0.0) -> Weights:
+        """As of the same weights that are made."""
+        return Weights.of_matrix(self.dense).scaled(factor, shift)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from textodds.learn.arrays import Floats, Integers, Mask, Matrix
 from textodds.learn.design import LabelledRows
 from textodds.learn.held_out import held_out, tells_classes_apart
 from textodds.learn.solvers.objective import Objective, Parameters
-from textodds.learn.solvers.solve import Ascent, solve
+from textodds.learn.solvers.solve import Ascent, ascends, solve
 
 ENOUGH = 4000  # held-out rows after which another fold would hardly change the choice
 
@@ -28,6 +28,7 @@ WORTH = 0.99
 """Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
 strays less and is found sooner."""
 
+PASSES = 20  # over the rows that a step of Newton's method takes, about
 EPOCHS = 8  # passes that a point of the path may take: where more would be needed, more C hardly matters
 
 
@@ -48,6 +49,7 @@ class Path:
     points: tuple[tuple[float, float], ...]  # (C, mean held-out log-loss)
     held_out: int  # rows
     held: HeldOutScores | None = field(default=None, compare=False)
+    passes: float = 0.0  # over all rows that it took
 
 
 Part: TypeAlias = "tuple[Matrix, Matrix, Floats | None]"  # training rows, held-out rows, prior mean
@@ -61,6 +63,7 @@ def choose(
     near: float | None = None,
     enough: int = ENOUGH,
     threads: int = 1,
+    penalise_bias: bool = False,
     watch: Callable[[float, float], object] | None = None,
 ) -> Path:
     """The C of least held-out log-loss, or the one that is given, and what was said of held-out rows.
@@ -71,7 +74,7 @@ def choose(
     share the threads, and any number of them finds the same.
     """
     folds = [
-        _Fold(split(held), held, data)
+        _Fold(split(held), held, data, penalise_bias)
         for held in held_out(data.codes, enough)
         if tells_classes_apart(data.codes, data.weights, held)
     ]
@@ -94,7 +97,7 @@ def choose(
 
     if C is not None:
         measured(C)
-        return Path(C, tuple(points.items()), sum(fold.n for fold in folds), held)
+        return Path(C, tuple(points.items()), sum(fold.n for fold in folds), held, _passes(folds, data))
     unit = _mean_square(folds[0].objective.rows)
     first = C = FIRST / unit if near is None else near / STEP
     measured(C)
@@ -105,40 +108,52 @@ def choose(
         C /= STEP
         measured(C)
     found = sorted(points.items())
-    return Path(_lowest(found), tuple(found), sum(fold.n for fold in folds), held)
+    n = sum(fold.n for fold in folds)
+    return Path(_lowest(found), tuple(found), n, held, _passes(folds, data))
 
 
 class _Fold:
     """One part held out, and how far the rest has come along the path."""
 
-    def __init__(self, part: Part, held: Mask, data: LabelledRows) -> None:
+    def __init__(self, part: Part, held: Mask, data: LabelledRows, penalise_bias: bool) -> None:
         kept_rows, self.rows, centre = part
         codes, weights, n_classes = data.codes, data.weights, len(data.classes)
-        self.objective = Objective(kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre)
+        self.objective = Objective(
+            kept_rows, codes[~held], weights[~held], n_classes, 1.0, centre, penalise_bias
+        )
         self.codes = codes[held]
         # A class that is held out altogether says nothing about C.
         seen = np.bincount(self.objective.codes, self.objective.sample_weights, n_classes)[self.codes] > 0
         self.weights = np.where(seen, weights[held], 0.0)
         self.total, self.n = float(self.weights.sum()), len(self.codes)
         self.run: Ascent | Parameters | None = None
+        self.passes = 0  # over its rows so far
 
     def loss(self, C: float) -> float:
         """Sum of held-out losses at C; cheap if C is above that of the last call."""
         objective = self.objective.with_penalty(1.0 / C)
-        if hasattr(objective.rows, "indptr"):
+        if ascends(objective):
             start = self.run
             self.run = start.under(1.0 / C) if isinstance(start, Ascent) else Ascent.begin(objective)
             for _ in range(EPOCHS):
+                self.passes += 1
                 if self.run.epoch() < ROUGH:
                     break
             found = self.run.parameters
         else:
             given = self.run if isinstance(self.run, Parameters) else None
-            found = self.run = solve(objective, given, tolerance=ROUGH)[0].parameters
+            outcome, _ = solve(objective, given, tolerance=ROUGH)
+            self.passes += PASSES * outcome.steps
+            found = self.run = outcome.parameters
         test = Objective(self.rows, self.codes, self.weights, objective.n_classes, 0.0)
         scores = test.scores(found)
         self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
         return test.value(found, scores)
+
+
+def _passes(folds: list[_Fold], data: LabelledRows) -> float:
+    """How often all rows were visited, by all folds together."""
+    return sum(fold.passes * (1.0 - fold.n / len(data.codes)) for fold in folds)
 
 
 def _mean_square(rows: Matrix) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Integers, Matrix
-from textodds.learn.solvers.objective import Curve, Objective, Outcome, Parameters, product, proven_gap
+from textodds.learn.solvers.objective import Objective, Outcome, Parameters, product, proven_gap
 
 Chosen = slice | Integers
 
@@ -31,7 +31,7 @@ class Descent:
 
         \eta_t = \frac{\eta}{1 + \delta t}, \qquad t \text{ in epochs}                   \tag{3}
 
-    where :math:`\ell_i` is the loss of row i. The bias has no penalty.
+    where :math:`\ell_i` is the loss of row i. The bias has no penalty, unless the objective penalises it too.
 
     Parameters
     ----------
@@ -56,7 +56,9 @@ class Descent:
     Differs
     -------
     The lecture follows the gradient of the *sum* over rows, so its rate is n times smaller: here a good
-    rate does not depend on how many rows there are. Rows are drawn without replacement, each once an
+    rate does not depend on how many rows there are. For two classes it moves two vectors, and their
+    difference, which is the one vector here, twice as far: its rate η is n η here for three classes or more
+    and 2 n η for two. Rows are drawn without replacement, each once an
     epoch, as is done in practice. The result is the best point of the curve rather than the last; with
     all rows and a rate that is not too large the two are the same.
 
@@ -124,7 +126,14 @@ def descend(objective: Objective, start: Parameters, how: Descent, *, tolerance:
             curve.append(((epoch + 1) * batches, value))
             if value < lowest:
                 best, lowest = at, value
-    return _judged(objective, best, how.name, tuple(curve), tolerance, diverged)
+    value, slope = objective.value_and_gradient(best)
+    gap, norm = proven_gap(objective, best), slope.norm()
+    if gap is None:
+        unit = max(1.0, objective.value_and_gradient(objective.zero())[1].norm())
+        good = norm <= tolerance * unit
+    else:
+        good = gap <= tolerance
+    return Outcome(best, value, gap, norm, curve[-1][0], good and not diverged, how.name, tuple(curve))
 
 
 class _Walk:
@@ -177,7 +186,8 @@ class _Walk:
         self._drift(rate * objective.penalty / self.total)
         push = np.linalg.solve(self.mix, np.full(len(self.mix), rate))  # what moves W and v alike
         self.sheets[:, words] -= push[:, None, None] * (block.T @ error)
-        self.bias_velocity = self.momentum * self.bias_velocity - rate * error.sum(axis=0)  # (1)
+        bias_slope = error.sum(axis=0) + objective.bias_penalty / self.total * self.bias
+        self.bias_velocity = self.momentum * self.bias_velocity - rate * bias_slope  # (1)
         self.bias = self.bias + self.bias_velocity  # (2)
 
     def _drift(self, shrinkage: float) -> None:
@@ -201,16 +211,3 @@ def _touched(rows: Matrix, chosen: Chosen) -> tuple[Matrix, Chosen]:
     block = rows[chosen]
     words, places = np.unique(block.indices, return_inverse=True)
     return type(block)((block.data, places, block.indptr), shape=(len(chosen), len(words))), words
-
-
-def _judged(
-    objective: Objective, at: Parameters, method: str, curve: Curve, tolerance: float, diverged: bool
-) -> Outcome:
-    value, slope = objective.value_and_gradient(at)
-    gap, norm = proven_gap(objective, at), slope.norm()
-    if gap is None:
-        unit = max(1.0, objective.value_and_gradient(objective.zero())[1].norm())
-        good = norm <= tolerance * unit
-    else:
-        good = gap <= tolerance
-    return Outcome(at, value, gap, norm, curve[-1][0], good and not diverged, method, curve)

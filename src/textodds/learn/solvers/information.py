@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.learn.arrays import Floats
-from textodds.learn.solvers.newton import conjugate_gradients, hessian_diagonal, squared
+from textodds.learn.solvers.newton import conjugate_gradients
 from textodds.learn.solvers.objective import Objective, Parameters
 
 LARGEST_DENSE = 2000  # parameters up to which the information is decomposed as one dense matrix, exactly
@@ -70,12 +70,8 @@ class Information:
     at: Parameters
 
     def standard_errors(self, features: ArrayLike, k: int, against: int) -> Floats:
-        """(1) of ``w_k - w_against`` for each of the ``features``."""
+        """(1) of ``w_k - w_against`` for each of the ``features``; the bias comes after the last of them."""
         return np.array([self._error(int(v), k, against) for v in np.asarray(features).reshape(-1)])
-
-    def bias_standard_error(self, k: int, against: int) -> float:
-        """(1) of ``b_k - b_against``."""
-        return self._error(self.objective.shape[0], k, against)
 
     @cached_property
     def _probabilities(self) -> Floats:
@@ -84,8 +80,7 @@ class Information:
     @cached_property
     def _unit(self) -> Parameters:
         """One over the root of the diagonal of H: measured so, every parameter has unit curvature."""
-        squares = squared(self.objective.columns)
-        diagonal = hessian_diagonal(self.objective, self._probabilities, squares)
+        diagonal = self.objective.hessian_diagonal(self._probabilities, self.objective.squares())
         return Parameters(
             *(1.0 / np.sqrt(np.where(d > 0.0, d, 1.0)) for d in (diagonal.weights, diagonal.bias))
         )

@@ -89,19 +89,14 @@ class SumSolver:
         self.curve: list[tuple[int, float]] = []
 
     @property
-    def _columns(self) -> int:
-        K = len(self.totals.mass)
-        return 1 if K == 2 else K  # M
-
-    @property
     def gap(self) -> float:
         """The best value so far is proven to be above the optimum by no more than this share of it."""
         return max(self.value - self.bound, 0.0) / self.value if self.value > 0 else np.inf
 
     def solve(self, *, tolerance: float, max_steps: int, start: Parameters | None = None) -> Outcome:
         """The optimum to a proven relative gap, or the best point of so many passes."""
-        V, M = len(self.totals.squares), self._columns
-        K, n = len(self.totals.mass), float(self.totals.mass.sum())
+        V, K, n = len(self.totals.squares), len(self.totals.mass), float(self.totals.mass.sum())
+        M = 1 if K == 2 else K
         doubt = DOUBT * (1 / K) * (1 - 1 / K)
         unit = np.sqrt(self.penalty + doubt * self.totals.squares)[:, None]  # (V, 1)
         bias_unit = np.sqrt(doubt * n)

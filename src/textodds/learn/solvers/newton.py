@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from textodds.learn.arrays import Floats, Matrix
+from textodds.learn.arrays import Floats
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, certified_gap, product
 
 FORCING = 0.3  # the share of the slope that may be left of it when (2) counts as solved
@@ -70,7 +71,7 @@ def newton(
     rare ones little. To a gap of 1e-4 on 20 newsgroups that takes 103 products with the rows at C = 10
     and 291 at C = 1000, where no preconditioner takes 143 and 456, and the diagonal itself 171 and 429.
     """
-    squares = squared(objective.columns)
+    squares = objective.squares()
     at, scores = start, product(objective.rows, start.weights)  # (N, M), without the bias
     at = Parameters(at.weights, best_bias(objective, scores, at.bias))
     unit = 1.0 if objective.penalty else max(1.0, objective.value_and_gradient(objective.zero())[1].norm())
@@ -89,7 +90,7 @@ def newton(
             watch(outcome)
         if converged or step == max_steps:
             break
-        diagonal = hessian_diagonal(objective, p, squares)
+        diagonal = objective.hessian_diagonal(p, squares)
         if damping is None:  # the nearer the start is, the less of it
             damping = float(diagonal.weights.max()) * min(1.0, distance) ** 2 or norm
         enough = tolerance * unit if gap is None else np.sqrt(2.0 * objective.penalty * tolerance * value)
@@ -97,19 +98,22 @@ def newton(
             direction = _solved(objective, p, slope, damping)
         else:
             direction, _ = conjugate_gradients(
-                damped(objective, p, damping),
+                partial(objective.curvature, p, damping=damping),
                 slope * -1.0,
                 Parameters(np.sqrt(diagonal.weights + damping), np.sqrt(diagonal.bias + damping)),
                 max(FORCING * norm, 0.5 * enough),  # (2)
             )
         turned = product(objective.rows, direction.weights)  # (N, M)
         promised = -slope.dot(direction)
-        size = _armijo(objective, at, scores, direction, turned, value, promised)
-        if size is None:
+        for size in 0.5 ** np.arange(MAX_HALVINGS):  # 1, 1/2, 1/4, ...
+            there = at + direction * size
+            reached = objective.value(there, scores + size * turned + there.bias)
+            if reached <= value * (1.0 + ROUNDING) - 1e-4 * size * promised:
+                break
+        else:
             break  # F cannot be told from its neighbours: as good as it gets
-        at = at + direction * size
         scores += size * turned
-        at = Parameters(at.weights, best_bias(objective, scores, at.bias))
+        at = Parameters(there.weights, best_bias(objective, scores, there.bias))
         damping = damping / 4.0 if size == 1.0 else 4.0 * max(damping, objective.penalty)
     return outcome
 
@@ -121,31 +125,6 @@ def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) 
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bend), 1e-300))
     found = np.linalg.lstsq(bend * np.outer(unit, unit), -slope.flat() * unit, rcond=1e-15)[0]
     return slope.of_flat(found * unit)
-
-
-def squared(columns: Matrix) -> Matrix:
-    """Every entry squared; a sparse matrix shares its indices with the given one."""
-    if isinstance(columns, np.ndarray):
-        return columns**2
-    return type(columns)((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
-
-
-def hessian_diagonal(objective: Objective, probabilities: Floats, squares: Matrix) -> Parameters:
-    """``Σ_i s_i p_ik (1 - p_ik) x_iv² + λ``, and the same of the bias; ``squares`` is (V, N)."""
-    spread = probabilities * (1.0 - probabilities) * objective.sample_weights[:, None]  # (N, M)
-    return Parameters(product(squares, spread) + objective.penalty, spread.sum(axis=0))
-
-
-def damped(objective: Objective, p: Floats, damping: float) -> Callable[[Parameters], Parameters]:
-    """The Hessian at probabilities p, with ``damping`` added to its diagonal, times a direction."""
-
-    def multiply(along: Parameters) -> Parameters:
-        bent = objective.curvature(p, along)
-        bent.weights[...] += damping * along.weights
-        bent.bias[...] += damping * along.bias
-        return bent
-
-    return multiply
 
 
 def conjugate_gradients(
@@ -183,23 +162,3 @@ def conjugate_gradients(
         length = steeper + length * (steeper / steep) ** 2
         steep = steeper
     return found, left
-
-
-def _armijo(
-    objective: Objective,
-    at: Parameters,
-    scores: Floats,
-    direction: Parameters,
-    turned: Floats,
-    value: float,
-    promised: float,
-) -> float | None:
-    """The first of 1, 1/2, 1/4, ... that gains a ten-thousandth of what the slope promises."""
-    size = 1.0
-    for _ in range(MAX_HALVINGS):
-        there = at + direction * size
-        reached = objective.value(there, scores + size * turned + there.bias)
-        if reached <= value * (1.0 + ROUNDING) - 1e-4 * size * promised:
-            return size
-        size *= 0.5
-    return None

@@ -48,9 +48,6 @@ class Parameters:
     def __add__(self, other: Parameters) -> Parameters:
         return Parameters(self.weights + other.weights, self.bias + other.bias)
 
-    def __sub__(self, other: Parameters) -> Parameters:
-        return Parameters(self.weights - other.weights, self.bias - other.bias)
-
     def __mul__(self, factor: float) -> Parameters:
         return Parameters(self.weights * factor, self.bias * factor)
 
@@ -89,8 +86,10 @@ class Objective:
         \frac{\partial F}{\partial w_k} = \sum_i s_i (p_{ik} - [y_i = k])\, x_i
                   + \lambda (w_k - w_{0k})                                           \tag{2}
 
-    The bias is not penalised. Two classes have one column, the log-odds of class 1 against class 0,
-    whose softmax is the logistic function: (1) is then logistic regression, as everyone knows it.
+    The bias is not penalised, unless ``penalise_bias`` adds :math:`\frac{\lambda}{2}\lVert b \rVert^2`: it is
+    then the weight of a feature that is 1 in every row. Two classes have one column, the log-odds of class
+    1 against class 0, whose softmax is the logistic function: (1) is then logistic regression, as everyone
+    knows it.
 
     References
     ----------
@@ -104,6 +103,7 @@ class Objective:
     n_classes: int  # K, at least 2
     penalty: float  # λ, zero or more
     centre: Floats | None = None  # (V, M) W_0, zero by default: the mean of the Gaussian prior of the penalty
+    penalise_bias: bool = False  # whether the bias has that prior too, with mean zero
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -115,6 +115,11 @@ class Objective:
         V, M = self.shape
         weights = np.zeros((V, M)) if self.centre is None else self.centre.copy()
         return Parameters(weights, np.zeros(M))
+
+    @property
+    def bias_penalty(self) -> float:
+        """λ if it holds the bias too, else zero."""
+        return self.penalty if self.penalise_bias else 0.0
 
     def with_penalty(self, penalty: float) -> Objective:
         """The same data under another penalty."""
@@ -131,6 +136,13 @@ class Objective:
     def columns(self) -> Matrix:
         """The transposed rows, (V, N)."""
         return self.rows.T if isinstance(self.rows, np.ndarray) else self.rows.T.tocsr()
+
+    def squares(self) -> Matrix:
+        """Every entry of `columns` squared; a sparse matrix shares its indices with them."""
+        columns = self.columns
+        if isinstance(columns, np.ndarray):
+            return columns**2
+        return type(columns)((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
 
     def scores(self, at: Parameters) -> Floats:
         """``z``, (N, M)."""
@@ -161,9 +173,8 @@ class Objective:
         """(1); ``scores`` if they are known."""
         scores = self.scores(at) if scores is None else scores
         away = self.away(at)
-        return float(self.sample_weights @ self.losses(scores)) + 0.5 * self.penalty * float(
-            np.vdot(away, away)
-        )
+        held = self.penalty * float(np.vdot(away, away)) + self.bias_penalty * float(at.bias @ at.bias)
+        return float(self.sample_weights @ self.losses(scores)) + 0.5 * held
 
     def value_and_gradient(self, at: Parameters) -> tuple[float, Parameters]:
         """(1) and (2)."""
@@ -176,20 +187,29 @@ class Objective:
         slope = product(self.columns, error)
         if self.penalty:
             slope += self.penalty * self.away(at)
-        return Parameters(slope, error.sum(axis=0))
+        return Parameters(slope, error.sum(axis=0) + self.bias_penalty * at.bias)
 
-    def curvature(self, probabilities: Floats, along: Parameters) -> Parameters:
-        """The Hessian at a point with these ``probabilities``, times a direction."""
+    def curvature(self, probabilities: Floats, along: Parameters, damping: float = 0.0) -> Parameters:
+        """The Hessian at a point with these ``probabilities``, plus ``damping`` I, times a direction."""
         turned = product(self.rows, along.weights) + along.bias  # (N, M)
         if self.n_classes == 2:
             turned *= probabilities * (1.0 - probabilities)
         else:
             turned = probabilities * (turned - (probabilities * turned).sum(axis=1, keepdims=True))
         turned *= self.sample_weights[:, None]
-        bent = product(self.columns, turned)
+        bent = Parameters(product(self.columns, turned), turned.sum(axis=0))
         if self.penalty:
-            bent += self.penalty * along.weights
-        return Parameters(bent, turned.sum(axis=0))
+            bent.weights[...] += self.penalty * along.weights
+            bent.bias[...] += self.bias_penalty * along.bias
+        if damping:
+            bent.weights[...] += damping * along.weights
+            bent.bias[...] += damping * along.bias
+        return bent
+
+    def hessian_diagonal(self, probabilities: Floats, squares: Matrix) -> Parameters:
+        """``Σ_i s_i p_ik (1 - p_ik) x_iv² + λ``, and the same of the bias; ``squares`` is (V, N)."""
+        spread = probabilities * (1.0 - probabilities) * self.sample_weights[:, None]  # (N, M)
+        return Parameters(product(squares, spread) + self.penalty, spread.sum(axis=0) + self.bias_penalty)
 
     def hessian(self, probabilities: Floats) -> Floats:
         """The Hessian as one matrix, for small problems, in the order of `Parameters.flat`."""
@@ -209,8 +229,9 @@ class Objective:
                 part = rows.T @ (rows * share[:, None])
                 whole[k, :, j, :] = part if isinstance(part, np.ndarray) else part.toarray()
         square = whole.reshape(M * (V + 1), M * (V + 1))
-        penalised = np.tile(np.arange(V + 1) < V, M)
-        square[np.diag_indices_from(square)] += self.penalty * penalised
+        square[np.diag_indices_from(square)] += np.tile(
+            np.append(np.full(V, self.penalty), self.bias_penalty), M
+        )
         return square
 
 
@@ -229,12 +250,17 @@ def best_bias(objective: Objective, scores: Floats, bias: Floats) -> Floats:
     hardly a curvature and Newton's method gets lost. It then begins at half the scores, where rows are
     in doubt: twice the best bias there is near the best bias here.
 
-    A class without rows (or whose rows all weigh nothing) would have the bias minus infinity. It gets
-    one at which its probability is at most e^-40 in every row: F is then within rounding of its
+    A penalty of the bias adds :math:`\frac{\lambda}{2}\lVert b \rVert^2` to (1), and to (2)
+    :math:`\lambda b` and :math:`\lambda I`.
+
+    Without it a class without rows (or whose rows all weigh nothing) would have the bias minus infinity.
+    It gets one at which its probability is at most e^-40 in every row: F is then within rounding of its
     infimum. If no row weighs anything every bias is as good, and ``bias`` is returned.
     """
     s = objective.sample_weights
     mass = np.asarray(np.bincount(objective.codes, s, objective.n_classes), dtype=np.float64)  # (K,)
+    if objective.bias_penalty:
+        return _cooled(objective, scores, bias, mass, MAX_COOLINGS)
     if not mass.any():
         return bias
     if np.count_nonzero(mass) > 1:
@@ -253,21 +279,29 @@ def _cooled(objective: Objective, scores: Floats, bias: Floats, mass: Floats, co
 
 def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) -> tuple[Floats, bool]:
     """Where Newton's method ends, and whether that is the minimum."""
-    s = objective.sample_weights  # (N,)
-    bias = _with_unseen(scores, bias, mass)
-    rows_of = mass if len(mass) > 2 else mass.min(keepdims=True)  # (M,)
+    s, penalty = objective.sample_weights, objective.bias_penalty  # (N,)
+    if penalty:
+        rows_of = np.full(len(bias), mass.sum() + penalty)  # (M,); none is without a best bias
+    else:
+        bias = _with_unseen(scores, bias, mass)
+        rows_of = mass if len(mass) > 2 else mass.min(keepdims=True)  # (M,)
     free = np.flatnonzero(rows_of)
-    value = float(s @ objective.losses(scores + bias))
+
+    def value_of(bias: Floats) -> float:
+        loss = float(s @ objective.losses(scores + bias))
+        return loss + 0.5 * penalty * float(bias @ bias) if penalty else loss  # a free bias may be vast
+
+    value = value_of(bias)
     for _ in range(MAX_STEPS):
         p = objective.probabilities(scores + bias)  # (N, M)
-        slope = s @ (p - objective.targets)  # (2)
-        bend = np.diag(s @ p) - p.T @ (p * s[:, None])  # (2)
+        slope = s @ (p - objective.targets) + penalty * bias  # (2)
+        bend = np.diag(s @ p + penalty) - p.T @ (p * s[:, None])  # (2)
         step = np.zeros_like(bias)
         step[free] = _solve(bend[np.ix_(free, free)], -slope[free])
         promised = -float(slope @ step)
         size = 1.0
         for _ in range(MAX_HALVINGS):
-            reached = float(s @ objective.losses(scores + (bias + size * step)))
+            reached = value_of(bias + size * step)
             if reached <= value * (1.0 + ROUNDING) - 1e-4 * size * promised:
                 break
             size *= 0.5
@@ -342,7 +376,7 @@ def certified_gap(objective: Objective, value: float, slope: Floats) -> float | 
         F^* \ge F(W, b) - \frac{\lVert \nabla_W F(W, b) \rVert^2}{2 \lambda}        \tag{1}
 
     This is also the duality gap at the dual point that the probabilities are: that point is feasible
-    because with the best bias the errors of each class sum to zero.
+    because with the best bias the errors of each class sum to zero (to -λb, where the bias is penalised).
 
     References
     ----------

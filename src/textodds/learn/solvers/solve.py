@@ -206,6 +206,12 @@ def _divergence(logs: Floats, scores: Floats) -> Floats:
     return np.asarray((np.exp(logs) * (logs - scores)).sum(axis=1) + log_total)
 
 
+def ascends(objective: Objective) -> bool:
+    """Whether dual ascent is for it: sparse rows, and a penalty of the weights alone, as `Ascent` has it."""
+    sparse = hasattr(objective.rows, "indptr")
+    return sparse and objective.penalty > 0 and not objective.penalise_bias
+
+
 def solve(
     objective: Objective,
     start: Parameters | Ascent | None = None,
@@ -219,10 +225,10 @@ def solve(
 
     Dual ascent needs an epoch for each digit where penalties are usual and rows of about one length,
     and far too many where the penalty is weak or rows are long. Its rate tells after a few epochs which
-    it is; Newton's method takes over where it stands. Without a penalty, and for dense rows, Newton's
-    method begins.
+    it is; Newton's method takes over where it stands. Without a penalty, with one of the bias too, and for
+    dense rows, Newton's method begins.
     """
-    if not objective.penalty or not hasattr(objective.rows, "indptr"):
+    if not ascends(objective):
         given = start.parameters if isinstance(start, Ascent) else start
         begin = objective.zero() if given is None else given
         told = _told(watch, 0)

@@ -52,7 +52,8 @@ def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, floa
 
 def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation:
     """The explanation of a text with scores (K,); without a ``rival`` against all other classes together."""
-    model, label, slope = reading.model, reading.label, reading.slope
+    model, label, calibration = reading.model, reading.label, reading.calibration
+    slope = float(calibration.slopes[0])
     form = model.form
     _, features, values, unknown = reading.kernel.rows([reading.text])
     counts = values if model.scale is None else reading.kernel.rows([reading.text], False)[2]
@@ -66,7 +67,7 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
         if form.presence:
             values = counts = np.ones(len(counts))
             absent = slope * float(odds(form.intercept)) if form.intercept.any() else None
-        parts = slope * values * odds(form.weights.rows(features))
+        parts = values * odds(calibration.of_weights(form.weights.rows(features)))
     else:
         parts = shares(form, features, values) * (slope / form.temperature) @ factors
     is_possible = scores[label] > scores.max() - 700

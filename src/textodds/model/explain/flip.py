@@ -141,7 +141,7 @@ def _parts(reading: ReadText, words: Sequence[str]) -> tuple[Floats, Floats] | N
         if linear.presence:
             held = np.ones_like(held)
     values, weights = np.zeros(len(words)), np.zeros((len(words), len(linear.classes)))
-    values[known], weights[known] = held, reading.slope * linear.weights.rows(features)
+    values[known], weights[known] = held, reading.calibration.of_weights(linear.weights.rows(features))
     return values, weights
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.data.batch import BETWEEN_FIELDS
+from textodds.data.batch import BETWEEN_FIELDS, Batch
+from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import LinearModel
 from textodds.model.explain.place import PlacedTerm, placed_terms, placed_words
 from textodds.text import UNKNOWN
@@ -50,13 +51,12 @@ class ReadText:
 
     def score(self, texts: list[str]) -> Floats:
         """The scores of texts, (N, K)."""
-        return self.model.calibrated(self.model.scorer.score(texts, 1)[0])
+        return self.model.score_batch(Batch(texts))[0]
 
     @property
-    def slope(self) -> float:
-        """What calibration multiplies the evidence of words with."""
-        calibration = self.model.calibration
-        return 1.0 if calibration is None else float(calibration.slopes[0])
+    def calibration(self) -> Calibration:
+        """What calibration makes of the evidence of words."""
+        return self.model.calibration or Calibration.none()
 
     @property
     def start(self) -> Floats:
@@ -64,7 +64,7 @@ class ReadText:
         form = self.model.form
         if not isinstance(form, LinearModel):
             return np.asarray(self.score([""])[0])
-        return np.asarray(self.model.calibrated((form.log_prior + form.intercept)[None])[0])
+        return form.log_prior + self.calibration.applied(form.intercept)
 
     @cached_property
     def words(self) -> list[PlacedTerm]:

@@ -8,6 +8,7 @@ import { showModel, startModel } from "./model.js";
 import { emit, noticed, on, state } from "./state.js";
 import { startTrying, write } from "./try.js";
 
+const SETTLE = 1000; // milliseconds between looks whether corrections are solved
 const VIEWS = ["try", "files", "label", "model"];
 
 function route(isFirst) {
@@ -32,6 +33,15 @@ const reload = latest(async () => {
   head();
   emit("card");
 });
+
+let settling = 0;
+
+/** Looks again until corrections are solved, so that what is shown is what stays. */
+function settle() {
+  clearTimeout(settling);
+  if (!state.version.endsWith("~")) return;
+  settling = setTimeout(() => get("/healthz").catch(() => {}).finally(settle), SETTLE);
+}
 
 function head() {
   const { name, classes, words, learner, corrections, version } = state.card;
@@ -70,7 +80,10 @@ on("back", () => {
   banner();
   if (state.card) reload();
 });
-on("changed", reload);
+on("changed", () => {
+  reload();
+  settle();
+});
 on("refused", (problem) => {
   const again = async () => {
     banner();

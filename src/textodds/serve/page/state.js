@@ -20,7 +20,8 @@ export function noticed(version) {
 
 function parts(version) {
   const dot = version.lastIndexOf(".");
-  return [version.slice(0, dot), Number(version.slice(dot + 1))];
+  const [change, mark] = version.slice(dot + 1).split("~");
+  return [version.slice(0, dot), Number(change) + (mark === undefined ? 0.5 : 0)]; // solved is newer
 }
 
 /** What an object has by a name, not what every object has. */

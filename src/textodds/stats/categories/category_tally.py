@@ -32,8 +32,10 @@ class CategoryTally(ExactTally):
     units: tuple[Units, ...]  # (J,) of (C_j, K)
 
     @classmethod
-    def of(cls, columns: object, labels: object, weights: ArrayLike | None = None) -> CategoryTally:
-        """The tally of some rows in memory; see `coded_columns` for what ``columns`` may be.
+    def of(
+        cls, columns: Mapping[str, object], labels: object, weights: ArrayLike | None = None
+    ) -> CategoryTally:
+        """The tally of some rows in memory; see `CodedColumn.of` for what a column may be.
 
         Examples
         --------
@@ -88,9 +90,7 @@ class CategoryTally(ExactTally):
         return exact.as_numbers(units, self.fraction)
 
     def _combine(self, other: CategoryTally, sign: int) -> CategoryTally:
-        exact.check_columns(self.columns, other.columns)
-        totals = int(self.class_units.sum()), int(other.class_units.sum())
-        fraction, mine, theirs = exact.common(self.fraction, other.fraction, totals)
+        fraction, mine, theirs = self._common(other)
         classes, k_mine, k_theirs = exact.merged(self.classes, other.classes)
         class_units = np.zeros(len(classes), dtype=np.int64)
         class_units[k_mine] += self.class_units * mine

@@ -30,8 +30,8 @@ class CellTally(ExactTally):
     units: Units  # (E,)
 
     @classmethod
-    def of(cls, columns: object, labels: object, weights: ArrayLike | None = None) -> CellTally:
-        """The tally of some rows in memory; see `coded_columns` for what ``columns`` may be.
+    def of(cls, columns: Mapping[str, object], labels: object, weights: ArrayLike | None = None) -> CellTally:
+        """The tally of some rows in memory; see `CodedColumn.of` for what a column may be.
 
         Examples
         --------
@@ -65,7 +65,7 @@ class CellTally(ExactTally):
         """The tally of rows (n, J) of sorted categories, of some classes and some units, below zero too."""
         fraction, classes, columns, categories = header
         sizes = [len(names) for names in categories]
-        key, _ = lexicographic([*codes.T, class_of], [*sizes, len(classes)])
+        key = lexicographic([*codes.T, class_of], [*sizes, len(classes)])
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
         sums = exact.summed(inverse, units, len(first))
         for at in first[sums < 0][:1]:
@@ -112,9 +112,7 @@ class CellTally(ExactTally):
         return CategoryTally.canonical(self._header, self.class_units, tables)
 
     def _combine(self, other: CellTally, sign: int) -> CellTally:
-        exact.check_columns(self.columns, other.columns)
-        totals = int(self.units.sum()), int(other.units.sum())
-        fraction, mine, theirs = exact.common(self.fraction, other.fraction, totals)
+        fraction, mine, theirs = self._common(other)
         classes, k_mine, k_theirs = exact.merged(self.classes, other.classes)
         codes = np.concatenate([self.cells[self.cell_of], other.cells[other.cell_of]])
         E, categories = len(self.units), []
@@ -170,10 +168,8 @@ class CellTally(ExactTally):
         return tally
 
 
-def lexicographic(
-    codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]
-) -> tuple[NDArray[np.int64], int]:
-    """One number (n,) for each row of columns of codes from -1 to size - 1, in their order; and a bound.
+def lexicographic(codes: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One number (n,) for each row of columns of codes from -1 to size - 1, in their order.
 
     However many columns there are, the numbers fit 64 bits: where their product would not, the
     combinations so far are numbered anew.
@@ -181,7 +177,7 @@ def lexicographic(
     Examples
     --------
     >>> lexicographic([np.array([1, 0, -1]), np.array([0, 1, 1])], [2, 2])
-    (array([7, 5, 2]), 9)
+    array([7, 5, 2])
     """
     key, bound = np.zeros(len(codes[0]), dtype=np.int64), 1
     for column, size in zip(codes, sizes, strict=True):
@@ -190,7 +186,7 @@ def lexicographic(
             bound = len(distinct)
         key = key * (size + 1) + (column.astype(np.int64) + 1)
         bound *= size + 1
-    return key, bound
+    return key
 
 
 def _renumber(codes: NDArray[np.integer], size: int) -> tuple[list[int], NDArray[np.int64]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +11,26 @@ from numpy.typing import NDArray
 from textodds.errors import InputError, LengthMismatch, NoData, suggestion
 
 
-def coded_columns(columns: object, wanted: Sequence[str] | None = None) -> dict[str, CodedColumn]:
+def coded_columns(
+    columns: Mapping[str, object], wanted: Sequence[str] | None = None
+) -> dict[str, CodedColumn]:
     """Columns of equal length by name, sorted; exactly the ``wanted`` ones, if that is given.
 
-    ``columns`` is a mapping, a table of pandas, polars or pyarrow, a matrix (N, J), or a sequence of
-    columns. Those without a name are called x0, x1 and so on, with zeros before so that they sort.
+    What a column may be says `CodedColumn.of`.
 
     Examples
     --------
     >>> list(coded_columns({"wind": ["weak"], "sky": ["clear"]}))
     ['sky', 'wind']
-    >>> list(coded_columns([["weak"], ["clear"]]))
-    ['x0', 'x1']
     """
-    named = dict(_pairs(columns))
     if wanted is not None:
-        _check_wanted(list(named), wanted)
-    if not named:
+        _check_wanted(list(columns), wanted)
+    if not columns:
         raise NoData("there are no columns")
     coded = {}
-    for name in sorted(named):
+    for name in sorted(columns):
         try:
-            coded[name] = CodedColumn.of(named[name])
+            coded[name] = CodedColumn.of(columns[name])
         except InputError as error:
             raise InputError(f"column `{name}`: {error.problem}", hint=error.hint) from error
     first = next(iter(coded))
@@ -59,29 +56,6 @@ def coded_labels(labels: object, N: int) -> CodedColumn:
     if len(lacking):
         raise InputError(f"row {lacking[0]} has no label", hint="leave out rows without a label")
     return coded
-
-
-def _pairs(columns: Any) -> Iterator[tuple[str, object]]:
-    if hasattr(columns, "items"):  # a mapping, a table of pandas
-        pairs = list(columns.items())
-    elif hasattr(columns, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        table = pa.table(columns)
-        pairs = list(zip(table.column_names, table.columns, strict=True))
-    else:
-        if isinstance(columns, np.ndarray) and columns.ndim == 2:
-            columns = columns.T
-        width = len(str(len(columns) - 1))
-        pairs = [(f"x{at:0{width}}", column) for at, column in enumerate(columns)]
-    seen = set()
-    for name, column in pairs:
-        if not isinstance(name, str):
-            raise InputError(f"a column is named {name!r}, which is not text", hint="rename it")
-        if name in seen:
-            raise InputError(f"two columns are named `{name}`", hint="rename one of them")
-        seen.add(name)
-        yield name, column
 
 
 def _check_wanted(given: Sequence[str], wanted: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,15 +73,6 @@ def needless(fraction: int, arrays: Sequence[Units]) -> int:
     return fraction if all(not (array & mask).any() for array in arrays) else 0
 
 
-def common(a: int, b: int, total: tuple[int, int]) -> tuple[int, int, int]:
-    """The fraction two tallies share, and the factors that take each there."""
-    fraction = max(a, b)
-    by = 1 << (fraction - a), 1 << (fraction - b)
-    if sum(units * factor for units, factor in zip(total, by, strict=True)) >= MOST_UNITS:
-        raise overflow()
-    return fraction, *by
-
-
 def merged(
     a: Sequence[str], b: Sequence[str]
 ) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
@@ -93,21 +84,6 @@ def merged(
     index = {name: at for at, name in enumerate(names)}
     places = [np.array([index[name] for name in own], dtype=np.int64) for own in (a, b)]
     return tuple(names), places[0], places[1]
-
-
-def check_columns(a: Sequence[str], b: Sequence[str]) -> None:
-    """Refuse to combine the counts of different columns."""
-    if a == b:
-        return
-    only = [
-        f"{listed(sorted(set(x) - set(y)))} only in the {which}"
-        for x, y, which in ((a, b, "first"), (b, a, "second"))
-        if set(x) - set(y)
-    ]
-    raise InputError(
-        "the counts are of different columns: " + "; ".join(only),
-        hint="count the same columns of both; one that was not asked for is a column of None",
-    )
 
 
 def negative(what: str, class_name: str) -> NegativeCount:
@@ -185,6 +161,28 @@ class ExactTally(Additive):
         return self._header == other._header and all(map(np.array_equal, self._counts(), other._counts()))
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _common(self, other: Self) -> tuple[int, int, int]:
+        """The fraction that two tallies of the same columns share, and the factors that take each there."""
+        if self.columns != other.columns:
+            only = [
+                f"{listed(sorted(set(a) - set(b)))} only in the {which}"
+                for a, b, which in (
+                    (self.columns, other.columns, "first"),
+                    (other.columns, self.columns, "second"),
+                )
+                if set(a) - set(b)
+            ]
+            raise InputError(
+                "the counts are of different columns: " + "; ".join(only),
+                hint="count the same columns of both; one that was not asked for is a column of None",
+            )
+        fraction = max(self.fraction, other.fraction)
+        by = 1 << (fraction - self.fraction), 1 << (fraction - other.fraction)
+        units = self.class_units, other.class_units  # type: ignore[attr-defined]  # of each tally
+        if sum(int(own.sum()) * factor for own, factor in zip(units, by, strict=True)) >= MOST_UNITS:
+            raise overflow()
+        return fraction, *by
 
     def header_arrays(self) -> Arrays:
         """The header as plain arrays."""

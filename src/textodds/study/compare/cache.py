@@ -20,7 +20,7 @@ import numpy as np
 
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
-from textodds.study.compare.measurement import Documents, Duration, Measurement
+from textodds.study.compare.measurement import Documents, Duration, Measurement, Task
 from textodds.training.choose.pool import Pool
 from textodds.training.choose.trial import Answers
 
@@ -33,7 +33,7 @@ class MeasurementCache:
     def __init__(self, path: str | os.PathLike[str], about: dict[str, Any]) -> None:
         self.path = Path(path)
         self._about = {"textodds_comparison": FORMAT, **about}
-        self.found: dict[tuple[str, int, int], Measurement] = {}
+        self.found: dict[Task, Measurement] = {}
         try:
             self._open()
         except OSError as error:
@@ -60,7 +60,7 @@ class MeasurementCache:
             )
         for line in lines:
             if line is not None and (each := _measurement(line)) is not None:
-                self.found[each.key] = each
+                self.found[each.task] = each
 
     def _lines(self) -> Iterator[dict[str, Any] | None]:
         with self.path.open(encoding="utf-8", errors="replace") as file:

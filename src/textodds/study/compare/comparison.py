@@ -140,7 +140,7 @@ class Comparison:
 
         page = comparison_page(self)
         if path is not None:
-            from textodds.model.container import replacing
+            from textodds.data.written_file import replacing
 
             with replacing(path) as temporary:
                 temporary.write_text(page, encoding="utf-8")

@@ -218,14 +218,11 @@ def _resampled(parts: Sequence[Floats]) -> Floats:
     for at in range(0, RESAMPLES, 100):
         drawn = random.multinomial(n, np.full(n, 1 / n), size=100) / n  # (100, N)
         by_repeat[at : at + 100] = drawn @ joined
-    means = np.empty((RESAMPLES, len(parts)))
-    start = 0
-    for number, part in enumerate(parts):
-        repeats = part.shape[1]
-        chosen = start + random.integers(repeats, size=(RESAMPLES, repeats))
-        means[:, number] = np.take_along_axis(by_repeat, chosen, axis=1).mean(axis=1)
-        start += repeats
-    return means
+    means = []
+    for own in np.split(by_repeat, np.cumsum([part.shape[1] for part in parts[:-1]]), axis=1):
+        chosen = random.integers(own.shape[1], size=own.shape)
+        means.append(np.take_along_axis(own, chosen, axis=1).mean(axis=1))
+    return np.stack(means, axis=1)
 
 
 def _round(size: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from textodds.data import Observer, ReadOptions, Source, read
 from textodds.errors import InputError, NoData
@@ -16,7 +17,7 @@ from textodds.study.compare.laboratory import REPEATS, Laboratory
 from textodds.study.compare.measurement import Documents
 from textodds.training.choose.candidates import SHAPE, Candidate
 from textodds.training.choose.pool import Pool, TablePool, split
-from textodds.training.plan import plan_of, texts_or_table
+from textodds.training.plan import plan_of, textbook_learner, textbook_words, texts_or_table
 from textodds.training.table_columns import kinds_of
 
 FEWEST = 10
@@ -36,6 +37,7 @@ def compare(
     budget: float | None = None,
     seed: int = 0,
     columns: Mapping[str, str] | None = None,
+    textbook: bool = False,
     threads: int | None = None,
     keep: str | os.PathLike[str] | None = None,
     observer: Observer | None = None,
@@ -67,6 +69,8 @@ def compare(
         Of the rows that are held out, and of those that learning curves begin with.
     columns : dict, optional
         What the columns of a table are; see `textodds.training.tables.train_table`.
+    textbook : bool, default False
+        Whether learners choose and calibrate nothing, as in `textodds.train`.
     keep : path, optional
         A file in which every measurement is kept as it comes. A later call with the same data goes on from
         there.
@@ -88,27 +92,28 @@ def compare(
     multinomial and softmax cannot be told apart on these 16 texts (difference -10.9 to 10.9 points)
     """
     reading, observer = ReadOptions.of(options), observer or Observer()
-    named = None if models is None else contenders(models)
+    named = None if models is None else contenders(models, textbook=textbook)
     is_of_tables = any(not each.learner.entry.is_of_texts for each in named or ())
-    plan = plan_of("mixed" if is_of_tables else None, None, {}, columns=columns)
+    plan = plan_of("mixed" if is_of_tables else None, None, {}, columns=columns, textbook=textbook)
     _must_suit(named or (), of_tables=plan.is_of_tables)  # refused before all is read
     said, others = plan.columns or {}, vars(reading.of_other_data())
 
     def of_rows() -> tuple[Documents, str]:
-        table = read(source, labels, columns=kinds_of(said), **vars(reading))
-        return _table(table, said, observer)
+        return _table(read(source, labels, columns=kinds_of(said), **vars(reading)), said, observer)
 
-    def of_texts(data: Source) -> tuple[Documents, str]:
-        return _texts(data, observer)
-
+    of_texts = partial(_texts, observer=observer)
     pool, about = texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
     of_tables = isinstance(pool, TablePool)
-    candidates = contenders(names_of(tables=of_tables, texts=not of_tables)) if named is None else named
+    candidates = named or contenders(names_of(tables=of_tables, texts=not of_tables), textbook=textbook)
     _must_suit(candidates, of_tables=of_tables)
     if not of_tables:
         candidates = tuple(replace(each, words={**each.words, **reading.fields}) for each in candidates)
     if test is None:
-        learned, held = split(pool.codes, _checked_share(held_out), seed)
+        if not 0 < held_out < 1:
+            raise InputError(
+                f"the share to hold out cannot be {held_out:g}", hint="give one between 0 and 1, such as 0.2"
+            )
+        learned, held = split(pool.codes, held_out, seed)
         pool, asked = pool.at(learned), pool.at(held)
         told = f"{100 * held_out:g} % of every class, drawn with seed {seed}"
     elif isinstance(pool, TablePool):
@@ -129,8 +134,8 @@ def compare(
     return work.comparison()
 
 
-def contenders(models: object) -> tuple[Candidate, ...]:
-    """The candidates that are named.
+def contenders(models: object, *, textbook: bool = False) -> tuple[Candidate, ...]:
+    """The candidates that are named, as textbooks have them if so.
 
     ``models`` are names separated by commas, each perhaps with settings after colons, or a list of such
     names and of learners.
@@ -146,23 +151,34 @@ def contenders(models: object) -> tuple[Candidate, ...]:
             name = ":".join([learner.entry.name, *settings])
             found.append(Candidate(name, learner, learner.entry.usual))
         elif each.strip(", "):
-            found += map(_as_written, spelled(each))
+            found += (_as_written(one, textbook=textbook) for one in spelled(each))
     if not found:
         raise InputError("no model is named", hint=f"name some of {', '.join(names_of())}")
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"the model `{name}` is named twice", hint="leave out one of the two")
-    return tuple(found)
+    return tuple(map(_of_textbook, found)) if textbook else tuple(found)
 
 
-def _as_written(given: SpelledLearner) -> Candidate:
+def _of_textbook(candidate: Candidate) -> Candidate:
+    """The candidate with nothing to choose."""
+    learner = textbook_learner(candidate.learner)
+    usual = learner.entry.usual.items()  # pairs of words, which are not said by the user
+    words = {name: value for name, value in candidate.words.items() if (name, value) not in usual}
+    if learner.entry.is_of_texts:
+        words = dict(textbook_words(learner, words))
+    return replace(candidate, learner=learner, words=words, textbook=True)
+
+
+def _as_written(given: SpelledLearner, *, textbook: bool) -> Candidate:
     if given.name not in LEARNERS:
         raise InputError(f"`{given.name}` is not a model that can be compared", hint="name learners")
     entry = LEARNERS[given.name]
     # Smoothing is chosen by leaving out one text at a time; features are those of the learner at every size
     # of a learning curve, rather than chosen.
-    learner = given.learner(**{name: None for name, value in entry.choice.items() if value is None})
+    is_open = {} if textbook else {name: None for name, value in entry.choice.items() if value is None}
+    learner = given.learner(**is_open)
     usual = {} if any(key in given.words for key in SHAPE) else entry.usual
     candidate = Candidate(given.text, learner, {**given.words, **usual})
     if entry.is_of_texts:
@@ -189,14 +205,6 @@ def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
             raise InputError(
                 f"{name} does not learn from labelled texts", hint=f"name some of {', '.join(usual)}"
             )
-
-
-def _checked_share(held_out: float) -> float:
-    if not 0 < held_out < 1:
-        raise InputError(
-            f"the share to hold out cannot be {held_out:g}", hint="give one between 0 and 1, such as 0.2"
-        )
-    return held_out
 
 
 def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from textodds.study.compare.cache import MeasurementCache, fingerprint
 from textodds.study.compare.comparison import Comparison, Row, Setting
 from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, nested, overtaking
-from textodds.study.compare.measurement import Documents, Measurement, measured
+from textodds.study.compare.measurement import Documents, Measurement, Task, measured
 from textodds.study.compare.pairs import paired_tests
 
 if TYPE_CHECKING:
@@ -38,19 +38,6 @@ about as long again, and what is left goes to repeats of the small ones."""
 
 WARM = 200
 """Rows that each model is trained on once beforehand: its code is then loaded when the clock starts."""
-
-
-class Task(NamedTuple):
-    """A model to be trained on the beginning of an order of the rows."""
-
-    candidate: Candidate
-    size: int
-    repeat: int
-
-    @property
-    def key(self) -> tuple[str, int, int]:
-        """By which its measurement is known."""
-        return self.candidate.name, self.size, self.repeat
 
 
 @dataclass(eq=False)
@@ -90,54 +77,57 @@ class Laboratory:
             sum(label not in known for label in test.labels),
             len(self._curve_rows),
         )
-        self._done: dict[tuple[str, int, int], Measurement] = {}
+        self._candidates = {each.name: each for each in self.candidates}
+        self._done: dict[Task, Measurement] = {}
         self._cache: MeasurementCache | None = None
         if self.keep is not None:
             from textodds import __version__
 
             about = {"version": __version__, "train": fingerprint(pool), "test": fingerprint(test)}
-            self._cache = MeasurementCache(self.keep, {**about, "seed": self.seed})
+            how: dict[str, object] = {"seed": self.seed}
+            if any(each.textbook for each in self.candidates):
+                how["textbook"] = True
+            self._cache = MeasurementCache(self.keep, {**about, **how})
             self._done |= self._cache.found
 
     def run(self, tell: Tell = lambda *_: None) -> None:
         """Measure all models on all rows, then their learning curves while there is time."""
-        noun = self.setting.noun
         tasks = [*self._whole(), *self._curve()]
         spent = 0.0
         for done, task in enumerate(tasks):
             is_whole = task.size == len(self.pool)
-            if task.key in self._done or self._is_hopeless(task):
+            if task in self._done or self._is_hopeless(task):
                 continue
             if is_whole:
-                self._warm(task.candidate)
+                self._warm(self._candidates[task.name])
             elif spent + self._estimate(task) > self._time():
                 continue
-            tell(f"{task.candidate.name} on {task.size:,} {noun}s", done, len(tasks))
+            tell(f"{task.name} on {task.size:,} {self.setting.noun}s", done, len(tasks))
             started = time.perf_counter()
             self._measure(task)
             spent += 0.0 if is_whole else time.perf_counter() - started
         tell("done", len(tasks), len(tasks))
 
     def _whole(self) -> list[Task]:
-        return [Task(candidate, len(self.pool), 0) for candidate in self.candidates]
+        return [Task(name, len(self.pool), 0) for name in self._candidates]
 
     def _curve(self) -> list[Task]:
         """Every size once, then every size again: where time ends, all sizes have as many repeats, about."""
         sizes = [size for size in self.sizes if size < len(self.pool)]
-        points = product(range(self.repeats), sizes, self.candidates)
-        return [Task(candidate, size, repeat) for repeat, size, candidate in points]
+        points = product(range(self.repeats), sizes, self._candidates)
+        return [Task(name, size, repeat) for repeat, size, name in points]
 
     def _time(self) -> float:
         """Seconds that learning curves may take."""
         if self.budget is not None:
             return self.budget
-        whole = [self._done[task.key].seconds for task in self._whole() if task.key in self._done]
+        whole = [self._done[task].seconds for task in self._whole() if task in self._done]
         return max(LEAST, TIMES * sum(whole))
 
     def _is_hopeless(self, task: Task) -> bool:
         """Whether the model could not be made of all rows, or of as many before."""
-        before = [(task.candidate.name, len(self.pool), 0), (task.candidate.name, task.size, 0)]
-        return any(key in self._done and self._done[key].answers is None for key in before)
+        before = (self._done.get(Task(task.name, size, 0)) for size in (len(self.pool), task.size))
+        return any(found is not None and found.answers is None for found in before)
 
     def _estimate(self, task: Task) -> float:
         """Seconds that a point of a curve may take, from what larger and smaller ones have taken.
@@ -145,23 +135,24 @@ class Laboratory:
         Training of all rows takes time in proportion to them or more; of few there is also what it takes to
         begin with.
         """
-        name, n = task.candidate.name, len(self.pool)
-        whole = self._done.get((name, n, 0))
-        if whole is None:
+        n = len(self.pool)
+        first = {size: self._done.get(Task(task.name, size, 0)) for size in (*self.sizes, n)}
+        if (whole := first[n]) is None:
             return 0.0
-        smaller = [size for size in self.sizes if size <= task.size and (name, size, 0) in self._done]
-        least = self._done[(name, smaller[-1], 0)].seconds if smaller else 0.0
+        smaller = [each.seconds for size, each in first.items() if each is not None and size <= task.size]
+        least = smaller[-1] if smaller else 0.0
         share = len(self._curve_rows) / len(self.test)
         return max(whole.training.wall * task.size / n + whole.predicting.wall * share, least)
 
     def _measure(self, task: Task) -> None:
+        candidate = self._candidates[task.name]
         if task.size == len(self.pool):
-            found = measured(task.candidate, self.pool, self.test, self.threads, whole=True)
+            found = measured(candidate, self.pool, self.test, self.threads, whole=True)
         else:
             beginning = np.sort(nested(self.pool.codes, [self.seed, task.repeat])[: task.size])
             some = self.pool.at(beginning)
-            found = measured(task.candidate, some, self._curve_test, self.threads, task.repeat)
-        self._done[task.key] = found
+            found = measured(candidate, some, self._curve_test, self.threads, task.repeat)
+        self._done[task] = found
         if self._cache is not None:
             self._cache.add(found)
 
@@ -171,32 +162,28 @@ class Laboratory:
 
     def comparison(self) -> Comparison:
         """What came of what has been measured so far."""
-        whole = {
-            task.candidate.name: self._done[task.key] for task in self._whole() if task.key in self._done
-        }
-        made = {name: each for name, each in whole.items() if each.answers is not None}
-        answers = {name: each.answers for name, each in made.items() if each.answers is not None}
-        by_size = {name: self._by_size(name) for name in made}
-        absent = [each.name for each in self.candidates if each.name not in whole]
+        whole = {task.name: self._done[task] for task in self._whole() if task in self._done}
+        answers = {name: each.answers for name, each in whole.items() if each.answers is not None}
+        by_size = {name: self._by_size(name) for name in answers}
+        absent = [name for name in self._candidates if name not in whole]
         return Comparison(
             self.setting,
-            self._table(made),
+            self._table(whole),
             {name: each.reason for name, each in whole.items() if each.answers is None},
             paired_tests(answers),
             tuple(LearningCurve.of(name, found) for name, found in by_size.items() if len(self.sizes) > 1),
             tuple(self._overtakings(by_size)),
-            tuple(self._missing(absent, made)),
+            tuple(self._missing(absent, made=set(answers))),
             not absent,
         )
 
-    def _table(self, made: dict[str, Measurement]) -> tuple[Row, ...]:
+    def _table(self, whole: dict[str, Measurement]) -> tuple[Row, ...]:
         rows = []
-        for candidate in self.candidates:
-            if (each := made.get(candidate.name)) is None or each.evaluation is None:
-                continue
-            entry = candidate.learner.entry
-            about = (candidate.name, entry.name, entry.family, each.made, each.evaluation)
-            rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
+        for name, each in whole.items():
+            if each.evaluation is not None:
+                entry = self._candidates[name].learner.entry
+                about = (name, entry.name, entry.family, each.made, each.evaluation)
+                rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
         return tuple(sorted(rows, key=lambda row: (-row.evaluation.accuracy, row.evaluation.log_loss)))
 
     def _by_size(self, name: str) -> dict[int, list[Answers]]:
@@ -205,14 +192,14 @@ class Laboratory:
         for size in self.sizes:
             is_whole = size == len(self.pool)
             for repeat in range(1 if is_whole else self.repeats):
-                each = self._done.get((name, size, repeat))
+                each = self._done.get(Task(name, size, repeat))
                 if each is not None and each.answers is not None:
                     answers = each.answers.at(self._curve_rows) if is_whole else each.answers
                     found.setdefault(size, []).append(answers)
         return found
 
     def _overtakings(self, by_size: dict[str, dict[int, list[Answers]]]) -> Iterator[Crossover]:
-        kinds = {each.name: each.learner.entry.name for each in self.candidates if each.name in by_size}
+        kinds = {name: self._candidates[name].learner.entry.name for name in by_size}
         for pair in PAIRS[self.setting.noun]:
             firsts, seconds = (
                 [(name, by_size[name]) for name in kinds if kinds[name] == kind] for kind in pair
@@ -221,19 +208,19 @@ class Laboratory:
                 if (found := overtaking(measure, first, second)) is not None:
                     yield found
 
-    def _missing(self, absent: list[str], made: dict[str, Measurement]) -> Iterator[str]:
-        noun = self.setting.noun
+    def _missing(self, absent: list[str], made: set[str]) -> Iterator[str]:
         if absent:
             yield f"stopped before these models were trained: {', '.join(absent)}"
+        points = [task for task in self._curve() if task.name in made]
         short: dict[int, list[str]] = {}
-        for task in self._curve():
-            if task.repeat == 0 and task.candidate.name in made and task.key not in self._done:
-                short.setdefault(task.size, []).append(task.candidate.name)
+        for task in points:
+            if task.repeat == 0 and task not in self._done:
+                short.setdefault(task.size, []).append(task.name)
         for size, names in short.items():
             whose = "all models" if len(names) == len(made) else ", ".join(names)
-            yield f"learning curves have no point at {size:,} {noun}s of {whose}, for want of time"
-        points = [task for task in self._curve() if task.candidate.name in made]
-        done = sum(task.key in self._done for task in points)
+            told = f"learning curves have no point at {size:,} {self.setting.noun}s of {whose}"
+            yield f"{told}, for want of time"
+        done = sum(task in self._done for task in points)
         if done < len(points):
             yield (
                 f"{done:,} of {len(points):,} points of learning curves were measured, within "

@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from textodds.data import Batch, read
 from textodds.errors import TextoddsError, TextoddsWarning
-from textodds.judge.evaluation import Evaluation, EvaluationSums
+from textodds.judge.evaluation import Evaluation, EvaluationSums, numbers_of
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import as_dict
 from textodds.model.table_model import TableModel
@@ -54,6 +54,14 @@ class Duration:
         return Duration(self.wall + other.wall, self.cpu + other.cpu)
 
 
+class Task(NamedTuple):
+    """A model to be trained on the beginning of an order of the rows, by which its measurement is known."""
+
+    name: str
+    size: int
+    repeat: int
+
+
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """One model of ``size`` rows, or the reason why there is none.
@@ -75,9 +83,9 @@ class Measurement:
     notes: tuple[str, ...] = ()
 
     @property
-    def key(self) -> tuple[str, int, int]:
-        """By which it is known among the others."""
-        return self.name, self.size, self.repeat
+    def task(self) -> Task:
+        """What was to be measured."""
+        return Task(self.name, self.size, self.repeat)
 
     @property
     def seconds(self) -> float:
@@ -125,14 +133,14 @@ def _fitted(candidate: Candidate, pool: Documents, threads: int | None) -> Model
     learner, words = candidate.learner, candidate.words
     if isinstance(pool, Pool):
         weights = None if (pool.weights == 1.0).all() else pool.weights
-        plan = Plan(learner, None, words, threads=checked_threads(threads))
+        plan = Plan(learner, None, words, threads=checked_threads(threads), calibrate=not candidate.textbook)
         return train_on(read(pool.texts, pool.labels, weights), plan)
     from textodds.training.tables import train_table
 
     said = {name: choice for name, choice in pool.said.items() if choice != "ignore"}
     columns = pool.kinds | as_read(learner, pool.schema) | said
     table = pool.rows.columns, pool.labels, pool.rows.weights
-    return train_table(*table, learner=learner, columns=columns, words=words)
+    return train_table(*table, learner=learner, columns=columns, words=words, textbook=candidate.textbook)
 
 
 def _batches(model: Model, pool: Documents) -> Iterator[Batch]:
@@ -161,7 +169,6 @@ def _asked(model: Model, test: Documents, *, whole: bool) -> tuple[Answers, Eval
 def _answered(
     model: Model, test: Documents, *, evaluating: bool = False
 ) -> tuple[Answers, Evaluation | None, Duration]:
-    index = {name: k for k, name in enumerate(model.classes_)}
     sums, parts, spent = EvaluationSums(model.classes_), [], Duration(0.0, 0.0)
     started = _now()
     for batch in _batches(model, test):
@@ -169,8 +176,7 @@ def _answered(
         log_posterior = log_softmax(scores)
         spent += _since(started)
         labels = batch.label_list()
-        truth = np.array([index.get(label, -1) for label in labels])
-        parts.append(Answers.of(log_posterior, truth))
+        parts.append(Answers.of(log_posterior, numbers_of(labels, model.classes_)))
         if evaluating:
             sums.add(labels, log_posterior, evidence)
         started = _now()

@@ -146,10 +146,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
-    adjusted = [0.0] * len(p_values)
-    largest = 0.0
-    for done, at in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - done) * p_values[at]))
-        adjusted[at] = largest
-    return adjusted
+    order = np.argsort(p_values, kind="stable")
+    times = np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(np.maximum.accumulate(times * np.array(p_values)[order]), 1.0)
+    return adjusted.tolist()

@@ -38,6 +38,8 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
         before = "({log_loss_before:.4f} before calibration)"
         left_out = "{n:,} texts of training: accuracy {accuracy:.4f}, log-loss {log_loss:.4f} " + before
         yield "left out one by one", left_out.format_map(info["left_out"])
+    if info.get("earlier") is True:
+        yield "calibration", "that of an earlier model: it has changed since, and its documents are not kept"
     with suppress(LookupError, TypeError, ValueError):
         low, high = info["quality"]["accuracy_interval"]
         quality = "accuracy {accuracy:.4f} ({low:.4f} to {high:.4f}) on {n:,} rows of {source}"

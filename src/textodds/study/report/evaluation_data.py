@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch
 from textodds.data.batch import taken
-from textodds.judge.evaluation import Evaluation, Scored, evaluate
-from textodds.learn.forms.linear import log_softmax
+from textodds.judge.evaluation import Evaluation, EvaluationSums, scored_batches
+from textodds.learn.arrays import Floats
+from textodds.learn.forms.linear import normalise
 from textodds.model.text_model import TextModel
 from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
@@ -20,7 +21,6 @@ from textodds.study.report.ranking_curves import RankingCounts, RankingCurve
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
 
-Floats = NDArray[np.float64]
 Watcher = Callable[[Sequence[str], Floats], None]
 """Looks at true labels (N,) and log-posteriors (N, K) as they pass."""
 
@@ -60,8 +60,8 @@ class EvaluationCollector:
 
     def __init__(self, model: TextModel | TableModel, *, mistakes: int = MISTAKES) -> None:
         self._model, self._classes, self._most = model, model.classes_, mistakes
-        classes = model.classes_
-        self._of_class = [RankingCounts() for _ in classes] if 1 < len(classes) <= MOST else []
+        is_drawn = 1 < len(self._classes) <= MOST
+        self._of_class = [RankingCounts() for _ in self._classes] if is_drawn else []
         self._of_answers = RankingCounts()
         self._mistakes: list[tuple[float, int, Mistake]] = []  # sureness, row
         self._seen = 0
@@ -112,18 +112,12 @@ def measured(
     model: TextModel | TableModel, batches: Iterable[Any], watcher: Watcher | None = None
 ) -> tuple[Evaluation, EvaluationData]:
     """The quality of a model on labelled batches, and what a report needs besides, in one pass."""
-    collector = EvaluationCollector(model)
-
-    def scored() -> Iterator[Scored]:
-        for batch in batches:
-            scores, evidence = model.score_batch(batch)
-            labels, log_posterior = batch.label_list(), log_softmax(scores)
+    collector, sums = EvaluationCollector(model), EvaluationSums(model.classes_)
+    for batch in batches:
+        for labels, log_posterior, evidence in scored_batches(model, [batch], watcher):
             collector.add(batch, labels, log_posterior)
-            if watcher is not None:
-                watcher(labels, log_posterior)
-            yield labels, log_posterior, evidence
-
-    return evaluate(scored(), model.classes_), collector.data()
+            sums.add(labels, log_posterior, evidence)
+    return sums.finish(), collector.data()
 
 
 def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
@@ -138,21 +132,19 @@ def log_odds(log_posterior: Floats, of: NDArray[np.intp]) -> Floats:
     rows = np.arange(len(of))
     others = log_posterior.copy()
     others[rows, of] = -np.inf
-    highest = others.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # no other class is possible: infinite odds
-        rest = highest + np.log(np.exp(others - highest[:, None]).sum(axis=1))
-        odds = log_posterior[rows, of] - np.where(np.isneginf(highest), -np.inf, rest)
-    return np.asarray(odds)
+        rest = normalise(others)[1]
+        return np.asarray(log_posterior[rows, of] - np.where(np.isnan(rest), -np.inf, rest))
 
 
 def rows_as_given(model: TextModel | TableModel, batch: Batch, rows: list[int]) -> list[Any]:
     """Texts of a batch, or rows of a table as dicts, with None for what is missing."""
     if isinstance(model, TextModel):
         return list(taken(batch.texts, rows) or ())
-    columns = {
-        name: [None if np.isnan(values[i]) else float(values[i]) for i in rows]
-        if isinstance(values, np.ndarray)
-        else [values[i].as_py() for i in rows]
-        for name, values in batch.columns.items()
-    }
-    return [{name: values[at] for name, values in columns.items()} for at in range(len(rows))]
+
+    def plain(value: Any) -> object:
+        if isinstance(value, np.generic):
+            return None if np.isnan(value) else float(value)
+        return value.as_py()
+
+    return [{name: plain(values[i]) for name, values in batch.columns.items()} for i in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,16 +13,36 @@ from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, Rel
 from textodds.model.text_model import TextModel
 from textodds.study.report import card, figures
 from textodds.study.report.evaluation_classes import DRAWN, class_measures, classes_figure, confusion
+from textodds.study.report.evaluation_data import EvaluationData, measured
 from textodds.study.report.evaluation_mistakes import WORDS, mistakes
 from textodds.study.report.page import render
 from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
 if TYPE_CHECKING:
+    from textodds.model.file import Model
     from textodds.model.table_model import TableModel
-    from textodds.study.report.evaluation_data import EvaluationData
 
 SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
+
+
+def evaluation_report(
+    model: Model, source: object, labels: object = None, *, called: str = "the model", **reading: Any
+) -> str:
+    """The page of `textodds evaluate --report`: one file of HTML, with pictures and without script.
+
+    Parameters
+    ----------
+    model : TextModel or TableModel
+        What is measured.
+    source, labels, **reading
+        Labelled data, as `textodds.read` takes it.
+    called : str
+        The name of the model on the page.
+    """
+    data = model.read(source, labels, labelled=True, **reading)
+    evaluation, found = measured(model, data)
+    return evaluation_page(model, evaluation, found, called=called, data=data.description)
 
 
 def evaluation_page(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.judge.evaluation import BINS, Interval, Reliability, wilson
+from textodds.learn.arrays import Floats
 from textodds.study.report.picture import DASHES, FAINT, INK, STYLES, Style, drawing, empty_figure, short_name
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.container import ErrorbarContainer
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 Points = tuple[ArrayLike, ArrayLike]
 Estimate = tuple[float, Interval]
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from textodds.errors import InputError, LengthMismatch, NoData, TooFewRows
+from textodds.learn.arrays import Floats, Mask
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.forms.linear import log_prior
 from textodds.learn.forms.quadratic import Diagonal, QuadraticModel
 from textodds.stats.moments import LARGEST, Moments
 from textodds.study.report.picture import MOST
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 FEWEST = 30  # points of a small class, if it has as many, however large the others are
@@ -146,7 +146,7 @@ def count_rows(n: int) -> str:
     return f"{n:,} row{'' if n == 1 else 's'}"
 
 
-def _refuse_large(X: Floats, there: NDArray[np.bool_], names: Sequence[str]) -> None:
+def _refuse_large(X: Floats, there: Mask, names: Sequence[str]) -> None:
     for row, column in np.argwhere((np.abs(X) >= LARGEST) & there[:, None])[:1]:
         raise InputError(
             f"row {row} has {X[row, column]:g} in column `{names[column]}`",

@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from textodds.errors import InputError
+from textodds.learn.arrays import Floats
 from textodds.study.report.gaussian_fits import (
     MODELS,
     Crossing,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 LONGEST_AXIS = 28  # letters of the name of an axis
 KEY_LINE, FOOT_LINE = 0.25, 0.165  # inches that a row of keys and a line of the foot take

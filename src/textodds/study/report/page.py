@@ -11,10 +11,11 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from textodds.errors import require
 from textodds.judge.evaluation import Interval
 from textodds.model.explain.markup import CONTROL
 from textodds.study.report.inline import svg
-from textodds.study.report.picture import require, require_matplotlib
+from textodds.study.report.picture import require_matplotlib
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +29,7 @@ def render(template: str, **data: object) -> str:
 def require_page() -> None:
     """Fail where a package is missing that pages need, and say how to get it."""
     require_matplotlib()
-    require("jinja2", "to write pages")
+    require("plot", "jinja2", told="to write pages the package `{}` is needed, which is not installed")
 
 
 @cache

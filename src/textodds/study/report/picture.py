@@ -7,12 +7,11 @@ import io
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textodds.errors import InputError, Unsupported
-from textodds.model.container import replacing
+from textodds.data.written_file import replacing
+from textodds.errors import InputError, require
 from textodds.model.explain.markup import CONTROL
 
 if TYPE_CHECKING:
@@ -141,15 +140,4 @@ def short_name(name: str, longest: int = LONGEST) -> str:
 
 def require_matplotlib() -> None:
     """Fail where there is no matplotlib, and say how to get it."""
-    require("matplotlib", "to draw pictures")
-
-
-def require(package: str, purpose: str) -> None:
-    """Fail where there is no such package, and say how to get it."""
-    try:
-        import_module(package)
-    except ModuleNotFoundError as error:
-        raise Unsupported(
-            f"{purpose} the package `{package}` is needed, which is not installed",
-            hint="pip install 'textodds[plot]'",
-        ) from error
+    require("plot", "matplotlib", told="to draw pictures the package `{}` is needed, which is not installed")

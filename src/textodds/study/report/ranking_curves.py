@@ -21,9 +21,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from textodds.learn.arrays import Floats, Mask
 
 DISTINCT = 200_000  # scores that are kept apart; of more, neighbours become one
 WAITING = 65_536  # rows that wait to be counted, so that not every batch is sorted into all others
@@ -107,7 +106,7 @@ class RankingCounts:
         self._waiting: list[tuple[Floats, Floats]] = []
         self._n_waiting = 0
 
-    def add(self, scores: Floats, positive: NDArray[np.bool_]) -> None:
+    def add(self, scores: Floats, positive: Mask) -> None:
         """Count rows by their scores, which may be infinite; one that is not a number is the lowest."""
         self._waiting.append((np.where(np.isnan(scores), -np.inf, scores), positive.astype(np.float64)))
         self._n_waiting += len(scores)

@@ -38,6 +38,8 @@ class Candidate:
     learner: Learner
     words: Mapping[str, object] = field(default_factory=dict)
     features: str = GIVEN
+    textbook: bool = False  # whether nothing is chosen or calibrated
+    typical: bool = False  # whether it must stay a distribution of texts
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -47,7 +49,7 @@ class Candidate:
     def reweighted(self) -> list[Candidate]:
         """The same with its occurrences worth something else, for learners that weigh them."""
         if self.recipe.weighting is None:
-            if not isinstance(self.learner, MultinomialLearner) or self.learner.binary:
+            if not isinstance(self.learner, MultinomialLearner) or self.learner.binary or self.typical:
                 return []
             return [replace(self, name=f"{self.name}, binary", learner=replace(self.learner, binary=True))]
         if self.recipe.weighting != Weighting():  # somebody has said what they are worth
@@ -95,6 +97,7 @@ class Pins:
     learners: tuple[Named, ...] = ()  # that may be chosen; empty for all
     features: tuple[str, ...] = ()  # that may be chosen; empty for all
     recipe: Mapping[str, object] = field(default_factory=dict)  # options of `recipe_of` for all candidates
+    typical: bool = False  # whether what is chosen must be a distribution of texts
 
     def __post_init__(self) -> None:
         for learner in self.learners:
@@ -158,10 +161,10 @@ def candidates(pins: Pins) -> list[Candidate]:
         all_of_them = tuple(name for name in all_of_them if LEARNERS[name].needs_documents)
     learners = {_name(learner): learner for learner in pins.learners or all_of_them}
     if pins.has_shape:
-        return [_candidate(GIVEN, learner, pins.recipe) for learner in learners.values()]
+        return [_candidate(GIVEN, learner, pins.recipe, pins.typical) for learner in learners.values()]
     asked = bool(pins.features)  # what somebody asks for is tried, whatever has won elsewhere
     return [
-        _candidate(features, learners[name], {**FEATURES[features], **pins.recipe})
+        _candidate(features, learners[name], {**FEATURES[features], **pins.recipe}, pins.typical)
         for features in FEATURES
         for name in learners
         if features in (pins.features if asked else LEARNERS[name].features)
@@ -198,7 +201,7 @@ def _name(learner: Named) -> str:
     return learner if isinstance(learner, str) else name_of(resolved(learner))
 
 
-def _candidate(features: str, learner: Named, words: Mapping[str, object]) -> Candidate:
+def _candidate(features: str, learner: Named, words: Mapping[str, object], typical: bool) -> Candidate:
     if isinstance(learner, str):
         learner = learner_named(learner, **LEARNERS[learner].choice)
-    return Candidate(f"{_name(learner)}, {features}", resolved(learner), words, features)
+    return Candidate(f"{_name(learner)}, {features}", resolved(learner), words, features, typical=typical)

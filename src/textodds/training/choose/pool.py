@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,6 +22,9 @@ MOST = 100_000
 
 MEMORY = 512 << 20
 """Characters of text that are kept."""
+
+CHARACTER = 10e-9
+"""Seconds that an ordinary core takes to read one."""
 
 
 class _Labelled:
@@ -161,16 +163,19 @@ class PooledSource:
     pool: Pool
     batches: Iterable[Batch] | None  # to learn from instead of the source, which cannot be read again
     is_endless: bool  # whether texts are left that were never looked at: a stream of more than memory holds
-    seconds: float  # that reading took
+
+    @property
+    def seconds(self) -> float:
+        """That an ordinary core takes to read it."""
+        return CHARACTER * self.pool.total * self.pool.mean_size
 
 
 def pool_of(data: Source, observer: Observer | None = None, *, memory: int = tally.MEMORY) -> PooledSource:
     """The pool of a source, read once; of a stream as much as memory holds, and that is kept."""
-    began = time.perf_counter()
     batches = (observer or Observer()).watched(data, data.ahead(), "reading")
     if data.replayable:
         pool = Pool.of(batches)
-        return PooledSource(pool, None, False, time.perf_counter() - began)
+        return PooledSource(pool, None, False)
     stream, size = iter(batches), 0
     kept: list[Batch] = []
     for batch in stream:
@@ -180,7 +185,7 @@ def pool_of(data: Source, observer: Observer | None = None, *, memory: int = tal
             break
     is_endless = size > memory
     left = itertools.chain(kept, stream) if is_endless else kept
-    return PooledSource(Pool.of(kept), left, is_endless, time.perf_counter() - began)
+    return PooledSource(Pool.of(kept), left, is_endless)
 
 
 def _size(batch: Batch) -> int:

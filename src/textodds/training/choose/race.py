@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
 from textodds.data import Observer
@@ -21,7 +19,7 @@ from textodds.training.choose.pool import Pool, PooledSource
 from textodds.training.choose.trial import Trial, Trials
 
 BUDGET = 60.0
-"""Seconds that choosing and learning may take: enough for a million short texts."""
+"""Seconds of an ordinary core that choosing and learning may take: enough for a million short texts."""
 
 FIRST, FIRST_SIZE = 2500, 6 << 20
 """Texts that all candidates are tried on, or fewer of so many characters, but no fewer than `FEWEST`."""
@@ -73,7 +71,7 @@ class Choice:
         Trial, ...
     ]  # the last of everything that was tried, on most texts and with least loss first
     fate: dict[str, str]  # why a candidate did not go on: `BEHIND`, `NO_TIME`, or `NO_ROOM` in memory
-    seconds: float  # that the race took
+    seconds: float  # that an ordinary core takes for the race, by the work that it was
     budget: float  # that it was given
 
     @property
@@ -130,14 +128,14 @@ class _Board:
     """The last trial of each candidate, and why those that are out are."""
 
     budget: float
-    began: float = field(default_factory=time.perf_counter)
+    spent: float = 0.0
     last: dict[str, Trial] = field(default_factory=dict)
     fate: dict[str, str] = field(default_factory=dict)
 
     @property
     def left(self) -> float:
         """Seconds of the budget that are left."""
-        return self.budget - (time.perf_counter() - self.began)
+        return self.budget - self.spent
 
 
 class Limits(TypedDict, total=False):
@@ -197,14 +195,15 @@ def race(
 
     Laps are run on samples that grow (successive halving): the first on a few thousand texts with every
     candidate, the cheap ones first, the last on the whole pool. Whoever is clearly behind is out. A candidate
-    that would take longer than the budget has left, learning from all texts included, does not start.
+    that would take longer than the budget has left, learning from all texts included, does not start. Time is
+    reckoned from the work, so that a busy machine is slower and chooses the same.
 
     References
     ----------
     Jamieson and Talwalkar (2016), "Non-stochastic best arm identification and hyperparameter optimization";
     Maron and Moore (1994), "Hoeffding races", for dropping what is surely worse.
     """
-    board, trials = _Board(budget - spent), Trials(pool, threads, calibrate=calibrate)
+    board, trials = _Board(budget, spent), Trials(pool, threads, calibrate=calibrate)
     running = list(contenders)
     ran: list[Trial] = []
     laps = sizes(pool)
@@ -220,9 +219,8 @@ def race(
         winner = _best(board, ran, pool)
         if (finer := _refined(board, trials, winner)) is not None:
             winner = board.last[winner.candidate.name] = finer
-    seconds = time.perf_counter() - board.began + spent
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
-    return Choice(winner, tuple(tried), dict(board.fate), seconds, budget)
+    return Choice(winner, tuple(tried), dict(board.fate), board.spent, budget)
 
 
 def sizes(pool: Pool) -> list[int]:
@@ -274,6 +272,7 @@ def _lap(
         enough = ENOUGH if n == len(trials.pool) else ENOUGH_FIRST
         for trial in trials.together(those, n, enough, known):
             board.last[trial.candidate.name] = trial
+            board.spent += trial.seconds
             board.fate.pop(trial.candidate.name, None)
             ran.append(trial)
     return sorted(ran, key=_by_loss)
@@ -294,7 +293,7 @@ def _group(candidate: Candidate) -> tuple[str, str]:
 def _has_room(before: Trial, n: int, pool: Pool) -> bool:
     """Whether memory holds a trial on n texts, and the rows of all."""
     each = before.cells / before.n * CELL
-    return each * max(TRIAL * n, pool.total) <= free_memory()
+    return each * max(TRIAL * n, pool.total) <= usable_memory()
 
 
 def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_first: bool) -> bool:
@@ -311,6 +310,7 @@ def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
     if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
         return None
     finer = trials.of(winner.candidate, winner.n, ENOUGH)
+    board.spent += finer.seconds
     return finer if finer.log_loss < winner.log_loss else None
 
 
@@ -369,15 +369,12 @@ def _finish(trial: Trial, pool: Pool) -> float:
     return share * _expected(trial, pool.total) / trial.work
 
 
-def free_memory() -> int:
-    """Bytes that can be had without harm: half of what is free now; a few gigabytes where nobody says."""
+def usable_memory() -> int:
+    """Bytes that a choice may take: a third of what the machine has, used or not, to choose the same.
+
+    A few gigabytes where nobody says.
+    """
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        found = {line.split(":")[0]: line.split()[1] for line in lines}  # what can be freed counts as free
-        return int(found["MemAvailable"]) * 1024 // 2
-    except (OSError, LookupError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 3
     except (AttributeError, OSError, ValueError):
         return UNKNOWN_MEMORY

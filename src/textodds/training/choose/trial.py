@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores, Path
 from textodds.learn.softmax.regression import NBSoftmaxLearner, PenalisedLearner, SoftmaxLearner, path_of
-from textodds.model.leave_one_out import model_of_counts
+from textodds.model.fit import fit_counts
 from textodds.stats.tally import Tally
 
 if TYPE_CHECKING:
@@ -32,6 +31,15 @@ if TYPE_CHECKING:
 
 LESSON, LESSON_SIZE, LEAST = 2000, 1 << 20, 250
 """Texts by which counts choose their smoothing and their temperature, or fewer of so many characters."""
+
+TERM, GATHER, VISIT, COLUMN = 40e-9, 150e-9, 11e-9, 1.5e-9
+"""Seconds that an ordinary core takes to count an occurrence of a term; to gather a term of a text for its
+row; to visit that in a pass of the solver, and for each column of weights.
+
+Work is reckoned by these, never by the clock: a busy machine is slower, and chooses the same."""
+
+LESSON_BEGUN, LESSON_TERM = 0.05, 100e-9
+"""Seconds that a lesson takes, and for every occurrence of a term in it, for each class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +118,7 @@ class Trial:
     classes: tuple[str, ...]  # the labels of the sample, by whose number scores and classes go
     held: HeldOutScores
     recipe: Recipe  # the candidate's, with what was chosen on the way
-    seconds: float  # by the clock
+    seconds: float  # that an ordinary core takes for it, by the work that it was
     work: float  # times that the sample was learned from, over its folds
     fixed: float = 0.0  # seconds of these that more texts would not add to
     cells: int = 0  # words of texts that were held in memory, each counted once a text
@@ -140,24 +148,28 @@ class Trials:
     ) -> list[Trial]:
         """Candidates of the same features, at the same time; see `of`."""
         if len(those) < 2 or self.threads < 2:
-            return [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
-        if those[0].recipe.learner.entry.needs_documents:
-            sample = self.pool.head(n)
-            self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
-        with ThreadPoolExecutor(self.threads) as workers:
-            return list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
+            trials = [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
+        else:
+            if those[0].recipe.learner.entry.needs_documents:
+                sample = self.pool.head(n)
+                self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
+            with ThreadPoolExecutor(self.threads) as workers:
+                trials = list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
+        for trial in trials:  # now, not on the way: whoever ended first must not lead the others
+            if isinstance(trial.recipe.learner, PenalisedLearner) and trial.recipe.learner.C is not None:
+                self._near[name_of(trial.recipe.learner)] = trial.recipe.learner.C
+        return trials
 
     def of(self, candidate: Candidate, n: int, enough: int, at: Trial | None = None) -> Trial:
         """A candidate on the first n texts, ``enough`` of which are held out, a part at a time.
 
         The penalty is that which another trial found ``at``, or it is sought.
         """
-        began = time.perf_counter()
         sample = self.pool.head(n)
         recipe = self._of_sample(candidate.recipe, sample)
         cells, fixed = 0, 0.0
         if not recipe.learner.entry.needs_documents:
-            held, fixed = self._from_counts(recipe, sample, enough)
+            held, seconds, fixed = self._from_counts(recipe, sample, enough)
         else:
             learner = recipe.learner
             assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
@@ -169,9 +181,10 @@ class Trials:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
             held, cells = path.held, self._cells
+            columns = len(sample.classes) if len(sample.classes) > 2 else 1
+            seconds = cells * (GATHER + path.passes * (VISIT + COLUMN * columns))
         work = min(FOLDS, -(-enough * FOLDS // len(sample))) * (1 - 1 / FOLDS)
         recipe = replace(recipe, selection=candidate.recipe.selection)
-        seconds = time.perf_counter() - began
         return Trial(candidate, n, sample.classes, held, recipe, seconds, work, fixed, cells)
 
     def _of_sample(self, recipe: Recipe, sample: Pool) -> Recipe:
@@ -179,10 +192,8 @@ class Trials:
         return replace(recipe, selection=recipe.selection.of_part(len(sample) / self.pool.total))
 
     def _path(self, learner: PenalisedLearner, gathered: DesignMatrix, enough: int) -> Path:
-        near = self._near.get(name := name_of(learner))  # other features want about the same
-        path = path_of(learner, gathered, gathered.labelled, enough=enough, near=near, threads=self.threads)
-        self._near[name] = path.C
-        return path
+        near = self._near.get(name_of(learner))  # other features want about the same
+        return path_of(learner, gathered, gathered.labelled, enough=enough, near=near, threads=self.threads)
 
     def _gathered(self, recipe: Recipe, sample: Pool) -> DesignMatrix:
         key = (recipe.settings, recipe.selection, len(sample))
@@ -192,24 +203,27 @@ class Trials:
             self._cells = int(self._last[1].documents.documents.sum())
         return DesignMatrix(recipe, self._last[1].documents)
 
-    def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[HeldOutScores, float]:
-        """What counts say of held-out texts, and the seconds of it that went into a lesson of fixed size."""
-        parts, fixed = [], 0.0
+    def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[HeldOutScores, float, float]:
+        """What counts say of held-out texts; its seconds, and those of a lesson of fixed size among them."""
+        parts, seconds, fixed = [], 0.0, 0.0
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
             if not tells_classes_apart(sample.codes, sample.weights, out):
                 continue
             kept, asked = sample.at(np.flatnonzero(~out)), sample.at(np.flatnonzero(out))
             tally = Tally.count([kept.batch], settings=recipe.settings, threads=self.threads)
-            part = replace(recipe, selection=recipe.selection.of_part(1 - 1 / FOLDS))
+            selection = recipe.selection.of_part(1 - 1 / FOLDS)
+            part = replace(recipe, selection=selection, calibrate=self.calibrate)
             lesson = kept.head(few).examples()
-            began = time.perf_counter()
-            model = model_of_counts(tally, part, lesson, {}, calibrate=self.calibrate, threads=self.threads)
-            fixed += time.perf_counter() - began
+            model = fit_counts(tally, part, lesson, {}, threads=self.threads)
+            terms = float(tally.counts().occurrences.sum() / kept.weights.mean())
+            share = len(lesson) / len(kept)
+            own = LESSON_BEGUN + LESSON_TERM * terms * share * len(tally.classes)
+            seconds, fixed = seconds + TERM * terms + own, fixed + own
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
             columns = [sample.classes.index(name) for name in model.classes_]
             scores[:, columns] = model.score_batch(asked.batch)[0]
             codes = sample.codes[out]
             # What is held out altogether says nothing, here as for softmax.
             parts.append((scores, codes, np.where(np.isin(codes, columns), asked.weights, 0.0)))
-        return HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True))), fixed
+        return HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True))), seconds, fixed

@@ -1,0 +1,59 @@
+//! Documents kept compactly: encode, decode, hash.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use textodds_core::corpus::{self, EncodedView};
+use textodds_core::key::hash_bytes;
+
+use crate::errors::raised;
+use crate::texts::{Strings, Texts};
+
+type Encoded<'py> = (
+    Bound<'py, PyArray1<u8>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u8>>,
+    Bound<'py, PyArray1<u64>>,
+);
+
+/// Arena, ends of its pieces, codes and starts of the texts; `between` stands between most words.
+#[pyfunction]
+pub fn encode_texts(py: Python<'_>, texts: Texts, between: u8) -> PyResult<Encoded<'_>> {
+    let texts = texts.get()?;
+    let found = py.detach(|| corpus::encode(&texts, between)).map_err(raised)?;
+    Ok((
+        PyArray1::from_vec(py, found.arena),
+        PyArray1::from_vec(py, found.ends),
+        PyArray1::from_vec(py, found.codes),
+        PyArray1::from_vec(py, found.starts),
+    ))
+}
+
+/// The texts in some rows of what `encode_texts` made.
+#[pyfunction]
+pub fn decode_texts<'py>(
+    py: Python<'py>,
+    arena: PyReadonlyArray1<'py, u8>,
+    ends: PyReadonlyArray1<'py, u64>,
+    codes: PyReadonlyArray1<'py, u8>,
+    starts: PyReadonlyArray1<'py, u64>,
+    between: u8,
+    rows: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Strings> {
+    let view = EncodedView {
+        arena: arena.as_slice()?,
+        ends: ends.as_slice()?,
+        codes: codes.as_slice()?,
+        starts: starts.as_slice()?,
+    };
+    let rows: Vec<usize> =
+        rows.as_slice()?.iter().map(|row| usize::try_from(*row).unwrap_or(usize::MAX)).collect();
+    Ok(py.detach(|| corpus::decode(&view, between, &rows)).map_err(raised)?.into())
+}
+
+/// The hash of each text, by which samples are drawn.
+#[pyfunction]
+pub fn text_hashes(py: Python<'_>, texts: Texts) -> PyResult<Bound<'_, PyArray1<u64>>> {
+    let texts = texts.get()?;
+    let hashes = py.detach(|| texts.iter().map(|text| hash_bytes(text.as_bytes())).collect());
+    Ok(PyArray1::from_vec(py, hashes))
+}

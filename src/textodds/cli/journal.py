@@ -1,0 +1,93 @@
+"""``journal``: check, export or repair the corrections of a service."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from textodds.cli.commands import argument, command, option
+from textodds.cli.options import OneOf, running_options
+from textodds.cli.output import as_json, counted, echo, say, tell
+from textodds.errors import InputError, ModelFileError
+
+ACTION = "`check`, `export` or `repair`."
+OUTPUT = "With `repair`: the journal to write."
+
+
+@command(
+    "journal",
+    examples=[
+        "textodds journal check mail.textodds.journal",
+        "textodds journal export mail.textodds.journal > corrections.jsonl",
+        "textodds journal repair mail.textodds.journal -o mended.journal",
+    ],
+)
+@argument("action", ACTION, type=OneOf(["check", "export", "repair"]))
+@argument("file", "The journal of a service that is not running.")
+@option("Output", "-o", "--output", metavar="FILE", writes="journal", help=OUTPUT)
+@running_options(json="Print what was found as one JSON object.", threads=False)
+def journal(action: str, file: str, output: str | None, as_json_: bool, quiet: bool) -> None:
+    """Check, export or repair the corrections of a service.
+
+    `check` says whether a journal is as it was written. `export` prints its entries as JSON lines, of a
+    damaged one those that can be read. `repair` writes these to another journal, and leaves the file as
+    it is: put it in the place of the damaged one, and start the service with `--accept-loss`.
+    """
+    path = Path(file)
+    if not path.is_file():
+        raise ModelFileError(f"no journal at `{path}`")
+    if (output is None) == (action == "repair"):
+        raise InputError("`-o` names the journal that `repair` writes", hint="see `textodds journal --help`")
+    if action == "check":
+        _check(path, json=as_json_, quiet=quiet)
+    elif output is None:
+        _export(path, quiet=quiet)
+    else:
+        _repair(path, Path(output), json=as_json_, quiet=quiet)
+
+
+def _check(path: Path, *, json: bool, quiet: bool) -> None:
+    from textodds.serve.journal import Journal
+
+    with closing(Journal(path)) as opened:
+        entries, standing = opened.last, opened.standing()
+    about = {"journal": str(path), "entries": entries, "standing": standing}
+    learned = counted(standing, "document")
+    tell(
+        about,
+        [f"{path} is whole: {counted(entries, 'correction')}, {learned} learned"],
+        json=json,
+        quiet=quiet,
+    )
+
+
+def _export(path: Path, *, quiet: bool) -> None:
+    from textodds.serve.salvage import salvage
+
+    found = salvage(path)
+    for entry in found.entries:
+        echo(as_json({**entry._asdict(), "sign": "learned" if entry.sign > 0 else "forgotten"}))
+    if missing := _missing(found.lost, has_lost_log=found.has_lost_log):
+        say(missing, quiet=False)
+
+
+def _repair(path: Path, output: Path, *, json: bool, quiet: bool) -> None:
+    from textodds.serve.salvage import repair
+
+    found = repair(path, output)
+    about = {"output": str(output), "entries": len(found.entries), "lost": found.lost}
+    lines = [f"wrote {output}: {counted(len(found.entries), 'correction')}"]
+    if missing := _missing(found.lost, has_lost_log=found.has_lost_log):
+        lines.append(missing)
+    tell({**about, "has_lost_log": found.has_lost_log}, lines, json=json, quiet=quiet)
+
+
+def _missing(lost: list[int], *, has_lost_log: bool) -> str:
+    """What could not be read."""
+    parts = []
+    if lost:
+        some = ", ".join(str(seq) for seq in lost[:10]) + (", …" if len(lost) > 10 else "")
+        parts.append(f"lost {counted(len(lost), 'correction')}: {some}")
+    if has_lost_log:
+        parts.append("the write-ahead log is damaged, and entries at the end may be missing")
+    return "; ".join(parts)

@@ -1,0 +1,217 @@
+"""From a recipe and counts, or documents, to a model: in training, and whenever what it rests on changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from textodds.data import Batch, Observer
+from textodds.errors import InputError, Separable
+from textodds.learn import naive_bayes
+from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.conditionals.complement import transformed
+from textodds.learn.design import DesignMatrix
+from textodds.learn.forms.linear import LinearModel, Weights, log_softmax
+from textodds.learn.held_out import FEWEST, HeldOut
+from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
+from textodds.learn.recipe import selected
+from textodds.learn.softmax.regression import held_scores
+from textodds.model.leave_one_out import Lesson, lesson, supports
+from textodds.model.text_model import TextModel
+from textodds.stats.corpus import Corpus
+from textodds.stats.sample import TYPICAL
+from textodds.stats.tally import MEMORY, Tally
+
+if TYPE_CHECKING:
+    from textodds.learn.recipe import Recipe
+    from textodds.learn.softmax.penalty import HeldOutScores
+    from textodds.stats.sample import Example
+    from textodds.stats.tally import Counts
+    from textodds.text import Vocabulary
+
+CLEARLY = 0.95  # share of the held-out loss that a calibration must get below to be worth having
+
+
+def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
+    """Calibrate a model by what was said of texts that were held out to choose its penalty."""
+    if len(held.codes) < FEWEST:
+        model.info["uncalibrated"] = f"that takes {FEWEST} texts, and {len(held.codes)} were held out"
+        return
+    some = held.weights > 0
+    scores, codes, weights = held.scores[some], held.codes[some], held.weights[some]
+    prior = model.form.log_prior
+    found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
+    posterior = log_softmax(found.applied(scores - prior) + prior)
+    if log_loss(posterior, codes, weights) < CLEARLY * log_loss(scores, codes, weights):
+        model.calibration = found
+    else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
+        posterior, found = log_softmax(scores), Calibration.none()
+    model.held_out = HeldOut.of(posterior, codes)
+    model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}
+
+
+def must_be_choosable(recipe: Recipe) -> None:
+    """Refuse a smoothing that is to be chosen where documents cannot be left out."""
+    if recipe.learner.is_smoothing_open and not supports(recipe):
+        raise InputError(
+            "the smoothing of this model cannot be chosen by leaving out one text at a time",
+            hint="give a number, such as alpha=1.0",
+        )
+
+
+def fit_counts(
+    tally: Tally, recipe: Recipe, sample: list[Example], info: Mapping[str, object], *, threads: int
+) -> TextModel:
+    """The model that a recipe makes of counts, ``sample`` being some of the texts that were counted.
+
+    The smoothing is chosen if the recipe leaves it open, and probabilities are calibrated if it says so, both
+    by what is said of texts of the sample that are left out.
+    """
+    is_open = recipe.learner.is_smoothing_open
+    model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), dict(info), threads=threads)
+    if not recipe.calibrate and not is_open:
+        return model
+    learned = lesson(model, sample, choose=is_open)
+    if is_open and isinstance(learned, Lesson):
+        model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), dict(info), threads=threads)
+    if recipe.calibrate:
+        _take_lesson(model, learned)
+    return model
+
+
+def _take_lesson(model: TextModel, learned: Lesson | str) -> None:
+    """Calibrate a model, or have it say why it is not."""
+    if isinstance(learned, str):
+        model.info["uncalibrated"] = learned
+        return
+    model.calibration, model.held_out = learned.calibration, learned.held_out
+    model.info["left_out"] = learned.about
+
+
+def follow(model: TextModel) -> TextModel:
+    """A model of counts whose documents have changed, with all that follows from them found again."""
+    corpus = model.corpus
+    assert corpus is not None
+    had_typical = model.__dict__.get("_typical") is not None
+    found = model.rereading()
+    found.info, found.typical, found.calibration, found.held_out = {}, None, None, None
+    if had_typical:
+        found.typical = found.typical_of(corpus.sample()[:TYPICAL], seen=True)
+    if model.recipe.calibrate:
+        _take_lesson(found, lesson(found, corpus.sample()))
+    return found
+
+
+def fit_corpus(
+    corpus: Corpus,
+    recipe: Recipe,
+    info: Mapping[str, object],
+    *,
+    start: TextModel | None = None,
+    threads: int,
+    memory: int = MEMORY,
+    observer: Observer | None = None,
+) -> TextModel:
+    """The model that a recipe makes of documents that it needs all at once, begun where another stands.
+
+    Documents are learned from in the order of their hashes, so that the model depends on nothing else.
+    """
+    if isinstance(recipe.learner, ComplementLearner):
+        return _transformed(corpus, recipe, info, threads, memory)
+    reread = replace(recipe, settings=corpus.reread)
+    design = DesignMatrix.of(corpus.batches(), reread, threads)
+    rows = design.labelled
+    learner: Any = recipe.learner
+    own: dict[str, Any] = {"calibrate": recipe.calibrate}  # discriminants calibrate themselves
+    if learner.entry.is_penalised:
+        own = {"start": _begun(start, design, rows.classes)}
+    try:
+        fit = learner.fit_design(design, rows, observer=observer, **own)
+    except Separable as error:  # it knows numbers where readers want words
+        numbers = np.array([int(name[1:]) for name in error.strongest], dtype=np.int64)
+        named = design.documents.vocabulary.words(numbers)
+        raise Separable(error.complete, error.direction, named) from error
+    if learner.entry.is_penalised:
+        recipe = replace(recipe, learner=learner.settled(fit.C))  # what was chosen is part of the recipe
+    mass = np.bincount(rows.codes, rows.weights, len(rows.classes))
+    about = {
+        **info,
+        "documents": design.documents.n_documents,
+        "class_documents": dict(zip(rows.classes, mass.tolist(), strict=True)),
+        "fit": fit.report(),
+    }
+    vocabulary, scale = design.documents.vocabulary, design.scale(fit.factor)
+    model = TextModel(recipe, vocabulary, fit.model, None, about, scale=scale, threads=threads)
+    model.corpus = corpus
+    if recipe.calibrate:
+        model.held_out = getattr(fit, "held_out", None)
+        if (
+            learner.entry.is_penalised
+            and (held := held_scores(learner.settled(fit.C), design, rows)) is not None
+        ):
+            calibrate_held_out(model, held)
+    return model
+
+
+def _begun(start: TextModel | None, design: DesignMatrix, classes: tuple[str, ...]) -> LinearModel | None:
+    """The weights of a model of the same classes, as a beginning for other documents; new words have none."""
+    if start is None or start.classes_ != classes or not isinstance(start.form, LinearModel):
+        return None
+    old, new = start.vocabulary, design.documents.vocabulary
+    if np.array_equal(old.keys, new.keys) and np.array_equal(old.arena, new.arena):
+        return start.form
+    if not len(old):  # it knew no word
+        return None
+    place = old.find(new.words())
+    weights = start.form.weights.rows(np.maximum(place, 0)) * (place >= 0)[:, None]
+    return replace(start.form, weights=Weights.of_matrix(weights))
+
+
+def _transformed(
+    corpus: Corpus, recipe: Recipe, info: Mapping[str, object], threads: int, memory: int
+) -> TextModel:
+    """Complement naive Bayes of transformed documents, which takes a second pass over them."""
+    reread = replace(recipe, settings=corpus.reread)
+    tally = Tally.count(corpus.batches(), settings=corpus.reread, threads=threads, memory=memory)
+    counts, vocabulary = selected(tally, recipe.selection)
+    again = _transformed_counts(corpus.batches(), counts, vocabulary, reread)
+    form = naive_bayes.fit(recipe.learner, again)  # type: ignore[arg-type]
+    model = TextModel(
+        recipe, vocabulary, form, tally, {**info, "documents": tally.n_documents}, threads=threads
+    )
+    model.corpus = corpus
+    return model
+
+
+def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
+    """The recipe with this smoothing, if it was left open."""
+    if not recipe.learner.is_smoothing_open:
+        return recipe
+    return replace(recipe, learner=replace(recipe.learner, alpha=alpha))  # type: ignore[type-var]
+
+
+def _transformed_counts(
+    batches: Iterable[Batch], counts: Counts, vocabulary: Vocabulary, recipe: Recipe
+) -> Counts:
+    """Class sums of transformed documents, by a second pass over the data."""
+    K = len(counts.classes)
+    plain = TextModel(recipe, vocabulary, naive_bayes.fit(MultinomialLearner(), counts), None, {})
+    index = {name: k for k, name in enumerate(counts.classes)}
+    df, n = counts.by_feature(counts.documents), float(counts.class_documents.sum())
+    sums = np.zeros(len(counts.class_of))
+    places = counts.feature_of.astype(np.int64) * K + counts.class_of
+    for batch in batches:
+        labels = batch.label_list()
+        weight = np.ones(len(labels)) if batch.weights is None else batch.weights
+        rows = transformed(plain.scorer.rows(batch.texts), df, n)
+        lengths = np.diff(rows.indptr)
+        codes = np.array([index.get(label, 0) for label in labels], dtype=np.int64)
+        wanted = rows.indices.astype(np.int64) * K + np.repeat(codes, lengths)
+        cell = np.minimum(np.searchsorted(places, wanted), len(places) - 1)
+        counted = places[cell] == wanted  # a document without weight, or a pruned word, has no cell
+        values = rows.data * np.repeat(weight, lengths)
+        sums += np.bincount(cell[counted], values[counted], len(sums))
+    return replace(counts, occurrences=sums)

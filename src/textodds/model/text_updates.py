@@ -1,0 +1,203 @@
+"""How a model of texts reads them, and how it learns, forgets and follows its documents."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data import Batch, Schema, Source, read
+from textodds.data.batch import BETWEEN_FIELDS, as_fields
+from textodds.errors import InputError, Unsupported, suggestion
+from textodds.learn.recipe import Recipe, fitted, is_of_documents
+from textodds.model.basis import Basis
+from textodds.model.novelty import DensityModel
+from textodds.stats.corpus import Corpus, Keeper
+from textodds.stats.sample import Example
+from textodds.stats.tally import Tally
+
+if TYPE_CHECKING:
+    from textodds.learn.forms.linear import LinearModel
+    from textodds.learn.forms.quadratic import QuadraticModel
+    from textodds.model.text_model import TextModel
+    from textodds.text import Vocabulary
+
+    Form: TypeAlias = LinearModel | QuadraticModel
+
+
+class TextReading(DensityModel[Tally, Corpus, Example]):
+    """How a model reads texts: by the columns of training, several of them as the fields of one text."""
+
+    recipe: Recipe
+
+    @property
+    def schema(self) -> Schema:
+        """The columns that it was trained on, by name; none where its texts had no names."""
+        known = self.info.get("columns")
+        return Schema(()) if known is None else Schema.of_dict(known)
+
+    def _combine(self, other: Self, sign: int) -> Self:
+        model = super()._combine(other, sign)
+        mine, theirs = self.schema, other.schema
+        names = [[column.name for column in each.columns] for each in (mine, theirs)]
+        if names[0] and names[0] == names[1] and mine.label == theirs.label:
+            model.info["columns"] = mine.as_dict()
+        return model
+
+    def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
+        """A source of texts; takes what `textodds.read` takes, and by default the columns of training."""
+        given, *beside = data
+        fields, text = self.recipe.settings.fields, reading.get("text")
+        if text is not None and max(len(fields), 1) != (1 if isinstance(text, str) else len(text)):
+            raise InputError(
+                f"the model reads {', '.join(fields) or 'one column'}, and other columns are named for it",
+                hint="name as many columns, in the same order; or none, where they are called as in training",
+            )
+        if fields and text is None:
+            has_labels = bool(beside) and beside[0] is not None
+            if isinstance(given, list) and (has_labels or all(isinstance(text, str) for text in given)):
+                given = [self.row_of(text) for text in given]
+            else:
+                reading = reading | {"text": list(fields)}
+        return read(given, *beside, labelled=labelled, like=self.schema, **reading)
+
+    def row_of(self, text: object) -> str:
+        """One text as the model reads it: of several columns, which are given by name, a text of fields."""
+        fields = self.recipe.settings.fields
+        if fields and isinstance(text, Mapping):
+            for name in text:
+                if name not in fields:
+                    raise InputError(f"there is no column `{name}`{suggestion(str(name), fields)}")
+            return as_fields([[str(text.get(name) or "")] for name in fields])[0]
+        if not isinstance(text, str):
+            raise InputError(
+                f"a text must be str, got {type(text).__name__}", hint="for several texts use predict(texts)"
+            )
+        if fields and text.count(BETWEEN_FIELDS) != len(fields) - 1:
+            raise InputError(
+                f"the model reads the columns {', '.join(fields)}, and a text came without them",
+                hint=f"give them by name: {dict.fromkeys(fields, '…')}",
+            )
+        return text
+
+    def _batches(self, texts: object) -> Iterable[Batch]:
+        if isinstance(texts, str):
+            raise InputError(
+                "one text came where several are wanted", hint="write [text], or call model(text)"
+            )
+        if isinstance(texts, list) and self.recipe.settings.fields:
+            texts = [self.row_of(text) for text in texts]
+        if isinstance(texts, list):  # the usual case, without a detour
+            return [Batch(texts, None, None)] if texts else []
+        return self.read(texts)
+
+
+class TextUpdates(TextReading):
+    """How a model of texts learns and forgets: what it says is a function of its recipe and its documents."""
+
+    vocabulary: Vocabulary
+    form: Form
+    scale: NDArray[np.float64] | None
+    threads: int
+
+    @abstractmethod
+    def _install(
+        self, recipe: Recipe, vocabulary: Vocabulary, form: Form, scale: NDArray[np.float64] | None = None
+    ) -> None:
+        """Become the model of another form."""
+
+    def count(self, batches: Iterable[Batch]) -> Tally:
+        """The counts of a stream of batches, by the settings of the model."""
+        return Tally.count(batches, settings=self.recipe.settings, threads=self.threads)
+
+    def _without_counts(self) -> Unsupported:
+        entry = self.recipe.learner.entry
+        if entry.needs_documents:
+            return Unsupported(
+                f"{entry.name} rests on all of its documents at once, not on counts",
+                hint="for what takes counts, train multinomial",
+            )
+        if not entry.is_merged:
+            return Unsupported(
+                "this model was learned from unlabelled texts too, whose classes it has guessed",
+                hint="train it again on the data wanted; or train multinomial, which learns and forgets",
+            )
+        return super()._without_counts()
+
+    def must_be_updatable(self) -> None:
+        """Refuse a model that rests neither on counts nor on documents that it has."""
+        entry, again = self.recipe.learner.entry, "train it again on the data wanted, and keep its documents"
+        if self.has_documents:
+            return
+        if entry.needs_documents:
+            raise Unsupported(f"a model of {entry.name} without its documents cannot be updated", hint=again)
+        if self.recipe.learner.rereads:
+            raise Unsupported(
+                "a complement model of transformed documents cannot be updated without them", hint=again
+            )
+        _ = self.tally
+
+    def basis_of(self, batches: Iterable[Batch]) -> Basis[Tally, Corpus]:
+        """What the model would rest on had it learned just these batches."""
+        self.must_be_updatable()
+        if not self.has_documents:
+            return Basis(self.count(batches), None)
+        keeper = Keeper(self.recipe.settings, most=None)
+        passing = keeper.passed(batches)
+        tally = self.count(passing) if self.has_counts else None
+        for _ in passing:  # what is not counted is kept all the same
+            pass
+        return Basis(tally, keeper.corpus())
+
+    def _install_basis(self, basis: Basis[Tally, Corpus]) -> dict[str, Any]:
+        if basis.corpus is None or not is_of_documents(self.recipe):
+            assert basis.tally is not None
+            self._install_counts(basis.tally)
+            self.corpus, self._is_behind = basis.corpus, basis.corpus is not None
+            return {}
+        from textodds.model.fit import fit_corpus
+
+        model = fit_corpus(basis.corpus, self.recipe, {}, start=cast("TextModel", self), threads=self.threads)
+        self._install(self.recipe, model.vocabulary, model.form, model.scale)
+        self.corpus, self._tally, self._is_behind = basis.corpus, model._tally, False
+        self.calibration, self.held_out = model.calibration, model.held_out
+        if (prior := self.info.get("prior")) is not None:  # that was given in the place of the data's
+            self._install_prior(prior)
+            self.held_out = None
+        return model.info
+
+    def follow(self) -> None:
+        """Find again what follows from the documents, if they have changed."""
+        if not self._is_behind:
+            return
+        from textodds.model.fit import follow
+
+        with self._writing:
+            if not self._is_behind:  # another thread has found it
+                return
+            model = cast("TextModel", self.now())
+            found = follow(model)
+            info = {**model.info, **found.info}
+            if found.calibration is not None:
+                info.pop("uncalibrated", None)
+            # In one step: whoever sees that it has followed sees all that was found.
+            parts = {f"_{name}": getattr(found, name) for name in ("calibration", "held_out", "typical")}
+            model.__dict__.update(parts, info=info, _is_behind=False)
+
+    def rereading(self) -> Self:
+        """The same model for the texts of its `corpus`, which are prepared already."""
+        corpus = self.corpus
+        assert corpus is not None
+        model = copy.copy(self)
+        model._is_behind = False
+        model._install(replace(self.recipe, settings=corpus.reread), self.vocabulary, self.form, self.scale)
+        return model
+
+    def _install_counts(self, tally: Tally) -> None:
+        self._install(self.recipe, *fitted(tally, self.recipe))
+        self._tally = tally
