@@ -190,6 +190,10 @@ def test_the_commands_refuse_what_makes_no_sense(
     for args in (["check", "missing"], ["repair", str(path)], ["check", str(path), "-o", "x"]):
         assert main(["journal", *args]) == 2
     assert main(["journal", "repair", str(path), "-o", str(path)]) == 2
+    assert "the journal would replace" in capsys.readouterr().err
+    other = path.with_name("other")
+    other.write_bytes(b"")
+    assert main(["journal", "repair", str(path), "-o", str(other)]) == 2
     assert "is there already" in capsys.readouterr().err
     assert main(["journal", "mend", str(path)]) == 2
     assert main(["journal", "repair", __file__, "-o", str(path.with_name("x"))]) == 2

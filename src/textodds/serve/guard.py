@@ -66,13 +66,17 @@ class GuardProtocol(HttpToolsProtocol):
         self._refuse(Problem(HTTPStatus.BAD_REQUEST, "http", "that is no HTTP request"))
 
     def end_if_stalled(self, patience: float, answering: float) -> None:
-        """Let go who has not sent the head of a request, or not taken its answer, for too long."""
+        """Let go who has not sent the head of a request, or not taken its answer, for too long.
+
+        A request that is still being answered is not cut off: its time is limited where it is answered, and
+        its client must be told so.
+        """
         now = self.loop.time()
         if self._since:
             if now - self._since > patience:
                 self.transport.abort()
         elif now - self._head_at > answering and (
-            self._in_body or not self.cycle.response_complete or self.transport.get_write_buffer_size()
+            self.transport.get_write_buffer_size() or (self._in_body and self.cycle.response_complete)
         ):
             self.transport.abort()
 
