@@ -21,7 +21,7 @@ impl Reader {
     /// Hand the fields of the next record to `take`; bad if they are not as many as the header has.
     pub(super) fn record(&self, mut take: impl FnMut(usize, &[u8])) -> Outcome {
         let mut count = 0;
-        let outcome = self.fields(self.rest(), |i, bytes, _| {
+        let outcome = self.fields(self.rest(), self.ended, |i, bytes, _| {
             count = i + 1;
             take(i, bytes);
         });
@@ -47,9 +47,14 @@ impl Reader {
         })
     }
 
-    /// Hand the fields of the record at the start of `data` to `take`, in pieces: column, piece,
-    /// and whether it is the first of its field.
-    pub(super) fn fields(&self, data: &[u8], mut take: impl FnMut(usize, &[u8], bool)) -> Outcome {
+    /// Hand the fields of the record at the start of `data`, which may be all there is, to `take`, in
+    /// pieces: column, piece, and whether it is the first of its field.
+    pub(super) fn fields(
+        &self,
+        data: &[u8],
+        is_all: bool,
+        mut take: impl FnMut(usize, &[u8], bool),
+    ) -> Outcome {
         match data {
             [] => return Outcome::Incomplete,
             // Of one column it is an empty field: a row, which other rows may be counted by.
@@ -65,7 +70,7 @@ impl Reader {
                 at += 1;
                 loop {
                     let Some(length) = memchr(quote, &data[at..]) else {
-                        return self.unclosed(data);
+                        return unclosed(data, is_all);
                     };
                     take(column, &data[at..at + length], false);
                     at += length + 1;
@@ -76,16 +81,16 @@ impl Reader {
                     at += 1;
                 }
                 match &data[at..] {
-                    [] | [b'\r'] if !self.ended => return Outcome::Incomplete,
+                    [] | [b'\r'] if !is_all => return Outcome::Incomplete,
                     [] | [b'\r'] => return Outcome::Row(data.len()),
                     [b'\n', ..] => return Outcome::Row(at + 1),
                     [b'\r', b'\n', ..] => return Outcome::Row(at + 2),
                     [byte, ..] if *byte == self.delimiter => Some(at + 1),
-                    _ => return self.bad_line(data, at, "text behind a closing quote"),
+                    _ => return bad_line(data, at, is_all, "text behind a closing quote"),
                 }
             } else {
                 let Some(length) = memchr2(self.delimiter, b'\n', &data[at..]) else {
-                    if !self.ended {
+                    if !is_all {
                         return Outcome::Incomplete;
                     }
                     let field = data[at..].strip_suffix(b"\r").unwrap_or(&data[at..]);
@@ -107,22 +112,6 @@ impl Reader {
                 None => return Outcome::Row(at),
             }
             column += 1;
-        }
-    }
-
-    /// A quote that is never closed.
-    fn unclosed(&self, data: &[u8]) -> Outcome {
-        if !self.ended {
-            return Outcome::Incomplete;
-        }
-        Outcome::Bad(data.len(), UNCLOSED.into())
-    }
-
-    fn bad_line(&self, data: &[u8], from: usize, reason: &str) -> Outcome {
-        match memchr(b'\n', &data[from..]) {
-            Some(length) => Outcome::Bad(from + length + 1, reason.into()),
-            None if self.ended => Outcome::Bad(data.len(), reason.into()),
-            None => Outcome::Incomplete,
         }
     }
 
@@ -167,6 +156,22 @@ impl Reader {
         batch.labels.bytes.extend_from_slice(&rest[..end]);
         batch.texts.bytes.extend_from_slice(text);
         Outcome::Row(length)
+    }
+}
+
+/// A quote that is never closed.
+fn unclosed(data: &[u8], is_all: bool) -> Outcome {
+    if !is_all {
+        return Outcome::Incomplete;
+    }
+    Outcome::Bad(data.len(), UNCLOSED.into())
+}
+
+fn bad_line(data: &[u8], from: usize, is_all: bool, reason: &str) -> Outcome {
+    match memchr(b'\n', &data[from..]) {
+        Some(length) => Outcome::Bad(from + length + 1, reason.into()),
+        None if is_all => Outcome::Bad(data.len(), reason.into()),
+        None => Outcome::Incomplete,
     }
 }
 

@@ -212,7 +212,7 @@ impl Reader {
         loop {
             self.delimiter = delimiter.unwrap_or_else(|| sniff(self.rest()));
             let mut fields = Vec::new();
-            match self.fields(self.rest(), |i, bytes, first| {
+            match self.fields(self.rest(), self.ended, |i, bytes, first| {
                 if first {
                     fields.resize(i + 1, Vec::new());
                 }

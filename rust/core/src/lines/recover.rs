@@ -129,19 +129,23 @@ impl Reader {
     }
 
     /// Whether a quoted field that has not ended yet is lines that are rows.
+    ///
+    /// It is looked at in lengths that double, however many bytes came at once.
     fn runs_away(&self, search: &mut Search) -> bool {
-        let length = self.rest().len() - search.open;
-        if length < search.limit {
-            return false;
+        while self.rest().len() - search.open >= search.limit {
+            let to = search.open + search.limit;
+            search.limit *= 2;
+            if self.width == 0 {
+                return true; // the name of a column has not so many bytes
+            }
+            if self.width > 1
+                && self.lines_in(to) > MANY_LINES
+                && self.are_rows(self.line_end(search.open), to, Share::Legal)
+            {
+                return true;
+            }
         }
-        search.limit = 2 * length;
-        let from = self.line_end(search.open);
-        if self.width == 0 {
-            return true; // the name of a column has not so many bytes
-        }
-        self.width > 1
-            && self.lines_in(self.rest().len()) > MANY_LINES
-            && self.are_rows(from, self.rest().len(), Share::Legal)
+        false
     }
 
     /// Length and reason of the part of a broken record to be left out: its first lines, if rows follow.
@@ -199,20 +203,23 @@ impl Reader {
         found.into_iter().find(|from| *from < length && self.are_rows(*from, length, share))
     }
 
-    /// Whether the lines in a stretch are rows, nearly all.
+    /// Whether the lines in a stretch are rows, nearly all; one that may go on behind it does not count.
+    ///
+    /// Nothing behind the stretch is looked at: how much of it has been read yet must not matter.
     fn are_rows(&self, from: usize, to: usize, share: Share) -> bool {
-        let data = self.rest();
+        let data = &self.rest()[..to];
+        let is_all = matches!(share, Share::Unclosed);
         let (mut at, mut rows, mut all) = (from, 0, 0);
         while at < to && all < LOOKED_AT {
             let (mut count, mut doubled) = (0, false);
-            let outcome = self.fields(&data[at..], |i, piece, is_first| {
+            let outcome = self.fields(&data[at..], is_all, |i, piece, is_first| {
                 count = i + 1;
                 // Quotes are doubled within quotes only.
                 doubled |= is_first && self.quote.is_some_and(|quote| contains_pair(piece, quote));
             });
             let (length, right) = match outcome {
                 Outcome::Row(length) => (length, count == self.width && !doubled),
-                Outcome::Bad(_, _) => (self.line_end(at) - at, false),
+                Outcome::Bad(_, _) => (self.line_end(at).min(to) - at, false),
                 Outcome::Blank(length) => {
                     at += length;
                     continue;

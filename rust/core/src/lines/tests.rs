@@ -189,6 +189,13 @@ fn a_stray_quote_behind_a_field_of_several_lines_costs_its_own_line() {
 }
 
 #[test]
+fn a_stray_quote_before_a_field_of_several_lines_costs_its_own_line() {
+    let data = b"label,text\nham,\"stray\nspam,b\nham,\"two\nlines\"\nspam,c\n";
+    let rows = vec![row("spam", "b"), row("ham", "two\nlines"), row("spam", "c")];
+    assert_eq!(read(data, CSV, 1 << 20), (rows, vec![(2, "a quote is opened and never closed".into())]));
+}
+
+#[test]
 fn a_long_text_stays_one_field() {
     for line in ["no comma\n", "one, comma\nno comma\n", "a, b, c\n", "one, \"\"comma\"\"\n"] {
         let text = line.repeat(3000);
