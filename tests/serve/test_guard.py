@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -77,7 +78,7 @@ def cuts(sent: bytes) -> list[list[bytes]]:
     found = []
     for at in places:
         edges = [0, *(place for place in at if 0 < place < len(sent)), len(sent)]
-        found.append([sent[a:b] for a, b in zip(edges, edges[1:], strict=False)])
+        found.append([sent[a:b] for a, b in pairwise(edges)])
     return found
 
 

@@ -106,7 +106,7 @@ def _content(endpoint: Endpoint) -> dict[str, object]:
     if endpoint.takes == "file":
         binary = {"schema": {"type": "string", "format": "binary"}}
         text = {"schema": {"type": "string", "examples": [endpoint.example]}, "example": endpoint.example}
-        return {media: text if media == "text/csv" else binary for media in uploads.NAMES}
+        return {media: text if media == "text/csv" else binary for media in uploads.SUFFIXES}
     assert isinstance(endpoint.takes, type)
     schema = {"$ref": f"#/components/schemas/{endpoint.takes.__name__}"}
     return {"application/json": {"schema": schema, "example": endpoint.example}}
