@@ -19,6 +19,7 @@ import msgspec
 
 from textodds.errors import InputError, TextoddsError
 from textodds.serve import problems
+from textodds.serve.origins import is_other_site
 from textodds.serve.problems import Problem, too_large
 from textodds.serve.settings import is_loopback
 
@@ -132,7 +133,7 @@ class Handler:
             return
         host = headers.get(b"host", b"")
         origin = headers.get(b"origin")
-        if origin is not None and origin.partition(b"://")[2] != host:
+        if origin is not None and is_other_site(origin, host, settings.origins):
             raise Problem(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask this service")
         if not settings.needs_token:
             # A name that was made to point here would let any page ask: only names of this machine count.
