@@ -3,9 +3,12 @@
 import gzip
 import io
 import json
+import shutil
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -18,6 +21,7 @@ from serve.conftest import MESSAGES
 from serve.wire import HOST, connected, one_answer, problem, running
 from textodds.cli import main
 from textodds.serve import messages
+from textodds.serve.journal import JournalEntry
 
 ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
 
@@ -158,8 +162,60 @@ def test_labels_that_the_model_does_not_have_are_counted_apart(send):
     ],
 )
 def test_a_file_that_cannot_be_measured_is_422_in_words(send, content, media):
-    found = problem(send(content, media), 422)
+    answer = send(content, media)
+    found = problem(answer, 422)
     assert found["code"].startswith("input")
+    assert b"upload" not in answer.body  # nor any other name of ours
+    assert b"textodds-" not in answer.body
+
+
+@pytest.mark.parametrize(
+    ("content", "media", "detail", "hint"),
+    [
+        (
+            b"label,text\nham,a\nham\n",
+            "text/csv",
+            "the file that was sent, line 3: 1 fields where the header has 2",
+            "correct the row",
+        ),
+        (
+            b'{"label": "ham", "text": "upload.jsonl"}\n{"label": "ham", "text": 1}\n',
+            "application/x-ndjson",
+            "the file that was sent, line 2: text is 1 (int), not text",
+            "correct the row",
+        ),
+        (
+            parquet(label=["ham", None], text=["a", "b"]),
+            "application/vnd.apache.parquet",
+            "the file that was sent, row 2: label is empty",
+            "correct the row",
+        ),
+        (
+            b"upload.csv,text\nham,a\n",
+            "text/csv",
+            "the file that was sent has no label column; its columns are `upload.csv`, `text`",
+            "name the columns in the query: /v1/evaluate?text=COLUMN&label=COLUMN",
+        ),
+        (
+            "label,text\n".encode("utf-16"),
+            "text/csv",
+            "the file that was sent is in UTF-16, and only UTF-8 is read",
+            "convert it: `iconv -f UTF-16 -t UTF-8 FILE`",
+        ),
+        (
+            gzip.compress(CSV)[:-9],
+            "application/gzip",
+            "the file that was sent ends in the middle of its gzip stream; it was cut off when copied or is "
+            "still being written",
+            "check it with `gzip -t FILE`, and copy it again",
+        ),
+        (b"", "text/csv", "the file that was sent is empty", "send its content as the body of the request"),
+        (b"label,text\n", "text/csv", "the file that was sent has no rows to evaluate on", None),
+    ],
+)
+def test_a_refusal_says_where_in_the_file_that_was_sent(send, content, media, detail, hint):
+    found = problem(send(content, media), 422)
+    assert (found["detail"], found.get("hint")) == (detail, hint)
 
 
 def test_a_refusal_speaks_of_what_the_sender_can_do(send):
@@ -201,8 +257,6 @@ def test_the_report_opens_without_a_token_under_a_policy_of_its_own(trained, tmp
 
 
 def test_nothing_is_left_in_the_folders_of_the_service(trained, tmp_path):
-    import shutil
-
     (tmp_path / "temporary").mkdir()
     (tmp_path / "model").mkdir()
     shutil.copy(trained, tmp_path / "model" / "m.textodds")
@@ -256,6 +310,76 @@ def test_one_at_a_time_and_a_file_that_takes_too_long_is_ended_with_its_process(
         status, log = service.stop()
         assert status == 0
         assert "Traceback" not in log
+
+
+def until(what, seconds=120):
+    """Wait for something to be so."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("behind", [b"", b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"])
+def test_an_evaluation_ends_when_its_client_leaves(service, send, behind):
+    file = endless()
+    head = f"POST /v1/evaluate HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: {len(file)}\r\n"
+    with connected(service.port) as leaving:
+        leaving.sendall(head.encode() + HOST + b"\r\n" + file + behind)
+        until(lambda: children_of(service.process.pid))
+    until(lambda: not children_of(service.process.pid), 60)
+    until(lambda: send(CSV).status == 200, 60)
+
+
+def test_a_file_that_takes_too_long_is_always_told_so(trained, tmp_path):
+    """However soon its time is over: before there is a process, while it begins, while it measures."""
+    for timeout in ("0.001", "0.03", "0.1"):
+        options = ("--timeout", timeout, "--journal", str(tmp_path / f"journal{timeout}"))
+        with running(trained, *options) as service:
+            for _ in range(2):
+                answer = service.client().send("POST", "/v1/evaluate", endless(), content_type="text/csv")
+                problem(answer, 503, "limit.time")
+
+
+def is_alive(pid):
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_what_measures_and_what_solves_end_with_a_service_that_is_killed(tmp_path):
+    """And leave nothing behind."""
+    (tmp_path / "temporary").mkdir()
+    rows = [*MESSAGES] * 300
+    model = textodds.train([text for _, text in rows], [label for label, _ in rows], learner="multinomial")
+    model.save(tmp_path / "m.textodds")
+    with running(tmp_path / "m.textodds", env={"TMPDIR": str(tmp_path / "temporary")}) as service:
+        correction = {"documents": [{"text": "free lunch", "label": "ham"}]}
+        assert service.client().post("/v1/learn", correction).status == 200
+        until(lambda: len(children_of(service.process.pid)) == 1)
+        file = endless()
+        head = f"POST /v1/evaluate HTTP/1.1\r\nContent-Type: text/csv\r\nContent-Length: {len(file)}\r\n"
+        with connected(service.port) as waiting:
+            waiting.sendall(head.encode() + HOST + b"\r\n" + file)
+            until(lambda: len(children_of(service.process.pid)) == 2)
+            children = children_of(service.process.pid)
+            service.kill()
+    until(lambda: not any(is_alive(pid) for pid in children))
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_process_that_solves_ends_in_the_middle_of_its_work(trained, tmp_path):
+    """It has many questions left when nobody is there any more to be told."""
+    entries = [JournalEntry(n, 1, f"j{n}", "ham", "free lunch", "2026-11-18") for n in range(1, 1001)]
+    (tmp_path / "folder").mkdir()
+    shutil.copy(trained, tmp_path / "folder" / "begun.textodds")
+    command = [sys.executable, "-m", "textodds.serve.solver_process", str(tmp_path / "folder")]
+    asked = "".join(json.dumps([entry]) + "\n" for entry in entries)
+    told = subprocess.run(command, input=asked.encode(), capture_output=True, check=True, timeout=300)
+    assert len(told.stdout.splitlines()) < len(entries)
+    assert not (tmp_path / "folder").exists()
 
 
 def test_a_small_file_that_unfolds_into_a_large_one_is_refused_and_others_go_on(trained, tmp_path):

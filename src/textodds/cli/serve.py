@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PORT = number(int, "a number from 0 to 65535; 0 for any that is free", lambda n: 0 <= n < 65_536)
 SECONDS = number(float, "a number of seconds above 0", lambda x: 0 < x < 1e6)
 PACKAGES = ("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn")
+ORIGIN = "Where a proxy has put it, such as https://mail.example; may be repeated, and needs tokens."
 JOURNAL = "Where corrections are kept.  [default: MODEL.journal]"
 SNAPSHOT = "Save the model after so many corrections, and when stopped."
 READ_ONLY = "Answer by the model file alone: no journal, nothing is written."
@@ -38,6 +39,7 @@ TIMEOUT = "Time that a request may take; measuring a file may take twelve times 
 @model_argument()
 @option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
 @option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Listen on this port.")
+@option("Where", "--origin", "origins", multiple=True, metavar="URL", help=ORIGIN)
 @option("Learning", "--journal", metavar="FILE", writes="journal", help=JOURNAL)
 @option("Learning", "--snapshot-every", type=COUNT, default=10_000, metavar="N", help=SNAPSHOT)
 @option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
@@ -53,6 +55,7 @@ def serve(
     model: str,
     host: str,
     port: int,
+    origins: tuple[str, ...],
     journal: str | None,
     snapshot_every: int,
     read_only: bool,
@@ -68,10 +71,12 @@ def serve(
     acknowledged once it is on disk, in the journal, and the next answer takes it into account. SIGHUP
     takes a new model file, SIGTERM or Ctrl-C ends in good order.
 
-    Elsewhere than on this machine, TEXTODDS_READ_TOKEN and TEXTODDS_WRITE_TOKEN must be set, and
-    requests must carry one of them. Needs `pip install 'textodds[serve]'`.
+    Elsewhere than on this machine, and behind a proxy that others can reach, TEXTODDS_READ_TOKEN and
+    TEXTODDS_WRITE_TOKEN must be set, and requests must carry one of them. Needs
+    `pip install 'textodds[serve]'`.
     """
     require("serve", *PACKAGES, told="the service needs {}, which is not installed")
+    from textodds.serve.origins import Origin
     from textodds.serve.server import run
     from textodds.serve.settings import Settings
     from textodds.serve.visible import VisibleFormatter
@@ -90,6 +95,7 @@ def serve(
         port,
         read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
         write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
+        origins=tuple(Origin.of(address) for address in origins),
         snapshot_every=snapshot_every,
         read_only=read_only,
         accept_loss=accept_loss,

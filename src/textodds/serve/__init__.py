@@ -1,13 +1,13 @@
 """A service that classifies, explains and learns, and its page; needs ``pip install 'textodds[serve]'``.
 
 One asks here what becomes of a request. It meets, in this order: `guard` (connections), `endpoint` (tokens,
-limits, types, one shape of errors: `problems`), `routes` (every endpoint, described by `openapi`), and then
-either `answers` (of the model that `live_model` holds) or `writer` (corrections, which are checked by
-`corrections` and put on disk by `journal` before they are acknowledged). `live_model` is the file that a
-service began with, and the model of it and the journal, into which `fold` takes corrections at once and
-`solver` in full, of large models in a process of its own (`solver_process`); files that are sent go through
-`uploads` to `evaluate_file`, another. `service` holds what requests share, `server` runs it as an ASGI
-application, `messages` are the types of requests and answers.
+`origins`, `bodies`, limits, types, one shape of errors: `problems`), `routes` (every endpoint, described by
+`openapi`), and then either `answers` (of the model that `live_model` holds) or `writer` (corrections, which
+are checked by `corrections` and put on disk by `journal` before they are acknowledged). `live_model` is the
+file that a service began with, and the model of it and the journal, into which `fold` takes corrections at
+once and `solver` in full, of large models in a process of its own (`solver_process`); files that are sent
+go through `uploads` to `evaluate_file`, another; `parent` ends both with the service. `service` holds what
+requests share, `server` runs it as an ASGI application, `messages` are the types of requests and answers.
 
 From outside: `server.run` and `settings.Settings`.
 """

@@ -19,11 +19,12 @@ import msgspec
 
 from textodds.errors import InputError, TextoddsError
 from textodds.serve import problems
+from textodds.serve.origins import is_other_site
 from textodds.serve.problems import Problem, too_large
 from textodds.serve.settings import is_loopback
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from textodds.serve.service import Service
 
@@ -86,15 +87,16 @@ class Handler:
         task = asyncio.current_task()
         assert task is not None
         try:
-            if self._endpoint.needs != "nothing":  # whether it is well can be asked at any time
-                service.admit(task, start + self._patience)
+            service.expect(task, start + self._patience)
             try:
                 headers = dict(scope["headers"])
                 if len(headers) < len(scope["headers"]):
                     _must_be_clear(scope["headers"])
                 self._let_in(headers)
                 call = await self._read(scope, headers, receive)
-                answer = await self._endpoint.answer(service, call)
+                if self._endpoint.needs != "nothing":  # whether it is well can be asked at any time
+                    service.admit(task)
+                answer = await self._answer(call, receive)
             except asyncio.CancelledError:
                 if not service.is_overdue(task):
                     raise
@@ -131,7 +133,7 @@ class Handler:
             return
         host = headers.get(b"host", b"")
         origin = headers.get(b"origin")
-        if origin is not None and origin.partition(b"://")[2] != host:
+        if origin is not None and is_other_site(origin, host, settings.origins):
             raise Problem(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask this service")
         if not settings.needs_token:
             # A name that was made to point here would let any page ask: only names of this machine count.
@@ -192,25 +194,66 @@ class Handler:
                 HTTPStatus.BAD_REQUEST, "input.json", f"the body is no JSON: {error}"[:300]
             ) from error
 
-    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
+    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | bytearray:
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > self._most:
             raise self._too_much()
-        parts, size, more = [], 0, True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Problem(HTTPStatus.BAD_REQUEST, "input.cut", "the request was cut off")
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > self._most:
-                raise self._too_much()
-            more = message.get("more_body", False)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if message.get("more_body", False) or message["type"] == "http.disconnect":
+            return await self._whole(bytearray(body), message, receive)
+        if len(body) > self._most:
+            raise self._too_much()
+        return body
+
+    async def _whole(self, body: bytearray, message: Message, receive: Receive) -> bytearray:
+        """A body that comes in parts; together those that are awaited have a limit."""
+        is_file = self._endpoint.takes == "file"  # of which there is only one
+        with self._service.bodies.part() as part:
+            while True:
+                if message["type"] == "http.disconnect":
+                    raise cut_off()
+                if len(body) > self._most:
+                    raise self._too_much()
+                if not message.get("more_body", False):
+                    return body
+                if not is_file:
+                    part.holds(len(body))
+                message = await receive()
+                body += message.get("body", b"")
+
+    async def _answer(self, call: Call, receive: Receive) -> object:
+        """The answer; one that takes a process of its own is given up once nobody waits for it."""
+        if self._endpoint.takes != "file":
+            return await self._endpoint.answer(self._service, call)
+        answering = asyncio.ensure_future(self._endpoint.answer(self._service, call))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                raise cut_off()
+            return answering.result()
+        finally:
+            leaving.cancel()
+            answering.cancel()
+            await asyncio.wait((answering,))  # its process has ended
+            if not answering.cancelled():
+                answering.exception()  # it was raised above, or nobody is left to be told
 
     def _too_much(self) -> Problem:
         what = "upload" if self._endpoint.takes == "file" else "body"
         return too_large(what, f"the request has more than {self._most:,} bytes", "send it in parts")
+
+
+def cut_off() -> Problem:
+    """What becomes of a request whose client has left; nobody is told."""
+    return Problem(HTTPStatus.BAD_REQUEST, "input.cut", "the request was cut off")
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 @lru_cache(maxsize=64)

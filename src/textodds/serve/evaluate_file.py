@@ -9,23 +9,27 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from textodds.errors import BadRow, InputError, MissingColumn, TextoddsError, Unsupported
+from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
 from textodds.model.file import load_texts
+from textodds.model.text_model import TextModel
+from textodds.serve.parent import questions
 
 PAGE = Path("report.html")
 MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
 
 
-def measures(model: str, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
+SENT = "the file that was sent"
+
+
+def measures(model: TextModel, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
     """The measures, as plain data; the report is written beside the file, if it can be drawn."""
     from textodds.study.report.evaluation_data import measured
     from textodds.study.report.evaluation_page import evaluation_page
 
-    loaded = load_texts(model)
     named: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
-    evaluation, data = measured(loaded, loaded.read(Path(file), labelled=True, **named))
+    evaluation, data = measured(model, model.read(Path(file), labelled=True, **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
-        page = evaluation_page(loaded, evaluation, data, called="the model", data="the file")
+        page = evaluation_page(model, evaluation, data, called="the model", data="the file")
         PAGE.write_text(page, encoding="utf-8")
     return evaluation.as_dict()
 
@@ -39,20 +43,34 @@ def _hint(error: TextoddsError) -> str | None:
     return None if error.hint is None or "--" in error.hint else error.hint
 
 
+def _problem(error: TextoddsError, file: str) -> dict[str, str | None]:
+    """What went wrong; the name that the file has here is nothing to its sender."""
+    hint = _hint(error)
+    problem = f"{SENT} has no rows to evaluate on" if isinstance(error, NoData) else error.problem
+    return {
+        "problem": problem.replace(f"`{file}`", SENT).replace(file, SENT),
+        "hint": None if hint is None else hint.replace(file, "FILE"),
+        "code": error.code,
+    }
+
+
 def main(model: str, file: str, columns: str) -> None:
-    """Print the measures, or what went wrong, as one line of JSON."""
+    """Print the measures, or what went wrong, as one line of JSON; end with the service."""
+    questions(Path.cwd())  # none is asked
     with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    loaded = load_texts(model)
+    plain: dict[str, Any]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            plain = measures(model, file, json.loads(columns))
+            plain = measures(loaded, file, json.loads(columns))
     except TextoddsError as error:
-        plain = {"problem": error.problem, "hint": _hint(error), "code": error.code}
+        plain = _problem(error, file)
     except MemoryError:
-        problem = "the file takes more memory than there is"
+        problem = f"{SENT} takes more memory than it may"
         plain = {"problem": problem, "hint": "send fewer rows", "code": InputError.code}
     sys.stdout.write(json.dumps(plain))
 

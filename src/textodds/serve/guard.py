@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import Iterable
 from http import HTTPStatus
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from textodds.serve import problems
 from textodds.serve.problems import Problem, unavailable
 
 CONNECTIONS = 500  # at the same time
-MOST_CHUNK = 1 << 18  # bytes that come at once
 HEAD = 64 << 10  # bytes before the body of a request
+CHUNK = 16 << 10  # bytes of chunked bodies that are read before they are counted
 EVERY = 1.0  # seconds between looks at the clock
+END = b"\r\n\r\n"  # of a head, and of a chunked body
 
 
 class GuardProtocol(HttpToolsProtocol):
@@ -24,32 +25,66 @@ class GuardProtocol(HttpToolsProtocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._head, self._in_body, self._head_at = 0, False, 0.0
-        self._came = self._read = 0  # bytes since the head, and how many of them were body
+        self._length = self._read = 0  # bytes of the body that the head tells of, and that came
+        self._came = 0  # bytes of a chunked body, with all around it
+        self._skip = 0  # bytes of a chunked body in which to look for no end
+        self._tail = b""  # what came last, if an `END` may have begun there
         self._since = self.loop.time()  # when the head of a request began to be awaited; 0 if it is not
+        self._answering: RequestResponseCycle | None = None  # the request whose turn it is
+        self._refusal: Problem | None = None  # for when those before it are answered
         if len(self.connections) > CONNECTIONS:
             self._refuse(unavailable("limit.connections", f"{CONNECTIONS} connections are open already"))
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, unless it is more than a head can be."""
-        if not self._since and not self._in_body:
-            self._since = self.loop.time()
-        if self.transport.is_closing():
-            return
-        super().data_received(data)
-        if self._since:
-            self._head += len(data)
-        elif self._in_body:
-            self._came += len(data)
+        """Take what came, unless it is more than a head can be: however it is cut into packets."""
+        start = 0
+        while start < len(data) and not self.transport.is_closing() and self._refusal is None:
+            if not self._since and not self._in_body:
+                self._since = self.loop.time()
+            start += self._take(data[start : start + self._step(data, start)])
+
+    def _step(self, data: bytes, start: int) -> int:
+        """How many bytes there are up to where a head or a body may end."""
+        rest = len(data) - start
+        if self._in_body and self._length > self._read:
+            return min(self._length - self._read, rest)
+        most = CHUNK if self._in_body else HEAD + 1
+        seam = (self._tail + data[start : start + len(END) - 1]).find(END)
+        if seam >= 0 and not self._skip:
+            return seam + len(END) - len(self._tail)
+        found = data.find(END, start + self._skip, start + most)
+        return min(most, rest) if found < 0 else found + len(END) - start
+
+    def _take(self, part: bytes) -> int:
+        """Read bytes that belong to one head or to one body; how many there were."""
+        if self._in_body and self._length > self._read:
+            super().data_received(part)
+            return len(part)
+        was_in_body, is_end = self._in_body, (self._tail + part).endswith(END)
+        self._tail = b"" if is_end else (self._tail + part)[1 - len(END) :]
+        if was_in_body:
+            self._came += len(part)
+        else:
+            self._head += len(part)
+        if self._head <= HEAD:
+            super().data_received(part)
+        if was_in_body and self._in_body and is_end:  # it has ends in it: not every one is worth a stop
+            self._skip = min(2 * self._skip + len(END), CHUNK - len(END))
         # A chunk of one byte has six around it; trailers may be as long as a head, and no longer.
-        if self._head > HEAD or self._came > HEAD + MOST_CHUNK + 8 * self._read:
+        if self._head > HEAD or self._came > HEAD + 8 * self._read:
             status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
             self._refuse(Problem(status, "limit.head", f"the head has more than {HEAD:,} bytes"))
+        return len(part)
 
     def on_headers_complete(self) -> None:
         """The head of a request is here."""
         self._head, self._since, self._in_body, self._head_at = 0, 0.0, True, self.loop.time()
-        self._came = self._read = 0
+        self._came = self._read = self._skip = 0
+        length = next((value for name, value in self.headers if name == b"content-length"), b"0").strip()
+        self._length = int(length) if length.isdigit() else 0  # two of them are no HTTP
         super().on_headers_complete()
+        if self._answering is None:
+            self._answering = self.cycle
 
     def on_body(self, body: bytes) -> None:
         """A part of the body of a request is here."""
@@ -58,8 +93,24 @@ class GuardProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """All of a request is here."""
-        self._in_body = False
+        self._in_body, self._length, self._came, self._skip = False, 0, 0, 0
         super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """A request is answered: the next has its turn, or one that could not be read is refused."""
+        self._answering = self.pipeline[-1][0] if self.pipeline else None
+        super().on_response_complete()
+        if self._since:
+            self._since = self.loop.time()
+        if self._answering is None and self._refusal is not None:
+            self._refuse(self._refusal)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the request that is being answered; uvicorn tells the one that came last."""
+        if self._answering is not None:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
+        super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP."""
@@ -72,7 +123,7 @@ class GuardProtocol(HttpToolsProtocol):
         its client must be told so.
         """
         now = self.loop.time()
-        if self._since:
+        if self._since and self._answering is None:
             if now - self._since > patience:
                 self.transport.abort()
         elif now - self._head_at > answering and (
@@ -81,7 +132,14 @@ class GuardProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _refuse(self, problem: Problem) -> None:
+        """Say what is wrong, after the answers to what came before it, and close the connection."""
         if self.transport.is_closing():
+            return
+        is_own = self._in_body and self.cycle is self._answering  # it is wrong with what is being answered
+        if self._answering is not None and not is_own:
+            if self._in_body:
+                self.pipeline.popleft()
+            self._refusal = problem
             return
         status, body = problems.details(problem)
         head = f"HTTP/1.1 {status} {problem.status.phrase}\r\ncontent-type: {problems.MEDIA.decode()}\r\n"

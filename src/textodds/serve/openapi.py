@@ -43,6 +43,7 @@ def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, 
     components: dict[str, object] = {"schemas": schemas, "responses": refusals}
     if settings.needs_token:
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    servers = [{"url": origin.address} for origin in settings.origins]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -50,6 +51,7 @@ def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, 
             "version": version("textodds"),
             "description": "Classifies texts, explains, and learns from corrections.",
         },
+        **({"servers": servers} if servers else {}),
         "paths": paths,
         "components": components,
     }
@@ -106,7 +108,7 @@ def _content(endpoint: Endpoint) -> dict[str, object]:
     if endpoint.takes == "file":
         binary = {"schema": {"type": "string", "format": "binary"}}
         text = {"schema": {"type": "string", "examples": [endpoint.example]}, "example": endpoint.example}
-        return {media: text if media == "text/csv" else binary for media in uploads.NAMES}
+        return {media: text if media == "text/csv" else binary for media in uploads.SUFFIXES}
     assert isinstance(endpoint.takes, type)
     schema = {"$ref": f"#/components/schemas/{endpoint.takes.__name__}"}
     return {"application/json": {"schema": schema, "example": endpoint.example}}

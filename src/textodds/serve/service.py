@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import ParamSpec, TypeVar
 
 from textodds.serve import problems
+from textodds.serve.bodies import Bodies
 from textodds.serve.fold import Base, ServedModel, open_model
 from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
@@ -26,6 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 BRIEF = 100_000  # characters that are read so quickly that nobody need step aside for them
+BODIES = 16  # large bodies that may be awaited at the same time
 SWEEP = 0.25  # seconds between looks at what has taken too long
 
 
@@ -48,13 +50,15 @@ class Service:
             raise
         self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
         self.solver = Solver(self.live)
-        self.under_way: dict[asyncio.Task[object], float] = {}  # until when each may take
+        self.under_way: set[asyncio.Task[object]] = set()  # requests that are being answered
+        self._until: dict[asyncio.Task[object], float] = {}  # how long each may take, sent or answered
         self._overdue: set[asyncio.Task[object]] = set()
         self._folding: asyncio.Future[ServedModel] | None = None
         self._pool = ThreadPoolExecutor(2, "textodds-reader")
         self._long = ThreadPoolExecutor(2, "textodds-long")  # for what may take seconds: others need not wait
         self._sweeping: asyncio.Task[None] | None = None
         self.uploads = Uploads()
+        self.bodies = Bodies(BODIES * settings.body)
         self.metrics = Metrics(self)
         self.is_stopping = False
 
@@ -86,22 +90,27 @@ class Service:
         while True:
             await asyncio.sleep(SWEEP)
             now = perf_counter()
-            for task, until in list(self.under_way.items()):
+            for task, until in list(self._until.items()):
                 if now > until and task not in self._overdue:
                     self._overdue.add(task)
                     task.cancel()
 
-    def admit(self, task: asyncio.Task[object], until: float) -> None:
-        """Let a request in, unless there are too many."""
+    def expect(self, task: asyncio.Task[object], until: float) -> None:
+        """Wait for what a request has to say, and for its answer, until then and no longer."""
+        self._until[task] = until
+
+    def admit(self, task: asyncio.Task[object]) -> None:
+        """Let a request in that has been read, unless there are too many."""
         if len(self.under_way) >= self.settings.requests:
             raise problems.unavailable(
                 "limit.requests", f"{self.settings.requests} requests are being answered already"
             )
-        self.under_way[task] = until
+        self.under_way.add(task)
 
     def dismiss(self, task: asyncio.Task[object]) -> None:
         """A request is answered."""
-        self.under_way.pop(task, None)
+        self.under_way.discard(task)
+        self._until.pop(task, None)
         self._overdue.discard(task)
 
     def is_overdue(self, task: asyncio.Task[object]) -> bool:

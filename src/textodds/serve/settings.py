@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from textodds.errors import InputError
+from textodds.serve.origins import Origin
 
 LEAST_TOKEN = 16  # characters of a token: fewer could be guessed
 
@@ -22,6 +23,7 @@ class Settings:
     port: int = 8790
     read_token: str | None = field(default=None, repr=False)
     write_token: str | None = field(default=None, repr=False)
+    origins: tuple[Origin, ...] = ()  # where proxies have put it
     text: int = 100_000  # characters of a text
     explained: int = 20_000  # characters of a text that is explained, which takes a hundred times as long
     batch: int = 1000  # texts of a request
@@ -36,11 +38,14 @@ class Settings:
 
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]
-        if not given and not is_loopback(self.host):
+        public = [each.address for each in self.origins if not is_loopback(each.name.strip("[]"))]
+        if not given and (public or not is_loopback(self.host)):
             example = (f"TEXTODDS_{kind}_TOKEN={secrets.token_urlsafe(24)}" for kind in ("READ", "WRITE"))
+            place = public[0] if public else self.host
+            instead = "leave out `--origin`" if public else "listen on 127.0.0.1"
             raise InputError(
-                f"at `{self.host}` others can reach the service, and there are no tokens to tell them apart",
-                hint=f"set two secrets, for example {' '.join(example)}; or listen on 127.0.0.1",
+                f"at `{place}` others can reach the service, and there are no tokens to tell them apart",
+                hint=f"set two secrets, for example {' '.join(example)}; or {instead}",
             )
         if len(given) == 1 or (given and self.read_token == self.write_token):
             raise InputError(

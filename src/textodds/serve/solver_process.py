@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -24,6 +23,7 @@ from textodds.model.file import load_texts
 from textodds.model.text_model import TextModel
 from textodds.serve.fold import Base, ServedModel, Standing, catch_up, solution
 from textodds.serve.journal import JournalEntry
+from textodds.serve.parent import questions
 
 logger = logging.getLogger("textodds.serve")
 
@@ -104,11 +104,11 @@ class SolverProcess:
         self._process = self._folder = self._known = None
 
 
-def answer(folder: Path, questions: IO[bytes], answers: IO[bytes]) -> None:
+def answer(folder: Path, lines: Iterable[bytes], answers: IO[bytes]) -> None:
     """Solve the model in a folder with the entries of each line; say where it is, or what is wrong."""
     model = load_texts(folder / BEGUN, threads=1)
     last = ServedModel(model, "", 0)
-    for number, line in enumerate(questions):
+    for number, line in enumerate(lines):
         entries = [JournalEntry(*entry) for entry in json.loads(line)]
         try:
             standing, seq = catch_up(last.model, Standing.of(last.model), iter(entries))
@@ -125,14 +125,13 @@ def answer(folder: Path, questions: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def main(folder: str) -> None:
-    """Answer until nobody asks any more, and leave nothing behind."""
+    """Answer until the service ends, and leave nothing behind."""
+    lines = questions(Path(folder))
     os.nice(NICE)
-    try:
-        answer(Path(folder), sys.stdin.buffer, sys.stdout.buffer)
-    except BrokenPipeError:  # the service was killed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with suppress(BrokenPipeError):
+        answer(Path(folder), lines, sys.stdout.buffer)
+    for _ in lines:  # the service has ended, and with its lines this process does
+        pass
 
 
 if __name__ == "__main__":

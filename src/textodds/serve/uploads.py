@@ -13,26 +13,29 @@ import os
 import secrets
 import sys
 import tempfile
+from collections.abc import Coroutine
 from http import HTTPStatus
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from textodds.errors import BadFile, InputError
+from textodds.model.text_model import TextModel
 from textodds.serve.fold import ServedModel
 from textodds.serve.problems import Problem, unavailable
 
 logger = logging.getLogger("textodds.serve")
 
-NAMES = {
-    "text/csv": "upload.csv",
-    "text/tab-separated-values": "upload.tsv",
-    "application/x-ndjson": "upload.jsonl",
-    "application/jsonl": "upload.jsonl",
-    "application/vnd.apache.parquet": "upload.parquet",
-    "application/gzip": "upload.csv.gz",
+SUFFIXES = {
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/x-ndjson": "jsonl",
+    "application/jsonl": "jsonl",
+    "application/vnd.apache.parquet": "parquet",
+    "application/gzip": "csv.gz",
 }
-"""What a file is called here, by what it says it is; never as the sender calls it."""
+"""How the name of a file ends here, by what it says it is; it never has the name that the sender gave it."""
+MODEL = "model.textodds"
 
 REPORTS, KEPT_SECONDS = 16, 3600.0
 
@@ -65,23 +68,30 @@ class Uploads:
         return page
 
     async def evaluate(
-        self, serving: ServedModel, content: bytes, media: str, text: str | None, label: str | None
+        self,
+        serving: ServedModel,
+        content: bytes | bytearray,
+        media: str,
+        text: str | None,
+        label: str | None,
     ) -> dict[str, Any]:
         """The measures of a model on a labelled file, and the key of their report."""
-        if media not in NAMES:
+        if media not in SUFFIXES:
             raise Problem(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
                 "media-type",
                 f"a file of the type `{media[:80]}` cannot be measured",
-                hint=f"send one of {', '.join(NAMES)} in `Content-Type`",
+                hint=f"send one of {', '.join(SUFFIXES)} in `Content-Type`",
             )
         if not content:
-            raise InputError("the file is empty", hint="send its content as the body of the request")
+            raise InputError(
+                "the file that was sent is empty", hint="send its content as the body of the request"
+            )
         columns = json.dumps({"text": text, "label": label})
+        name = f"upload-{secrets.token_hex(8)}.{SUFFIXES[media]}"  # which no text of the file has in it
         with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
-            await asyncio.to_thread(serving.model.save, Path(folder, "model.textodds"))
-            Path(folder, NAMES[media]).write_bytes(content)
-            measures = await self._measure(folder, NAMES[media], columns)
+            await _finished(asyncio.to_thread(_lay_out, Path(folder), serving.model, name, content))
+            measures = await self._measure(folder, name, columns)
             page = Path(folder, "report.html")
             measures["report"] = self._keep(page.read_bytes()) if page.exists() else None
             return measures
@@ -89,15 +99,18 @@ class Uploads:
     async def _measure(self, folder: str, name: str, columns: str) -> dict[str, Any]:
         """What a process of its own prints of the model and the file in a folder."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "textodds.serve.evaluate_file", "model.textodds", name, columns),
+            *(sys.executable, "-m", "textodds.serve.evaluate_file", MODEL, name, columns),
             cwd=folder,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.PIPE,  # stays open: the process ends when the service does
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "TEXTODDS_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
+        assert process.stdout is not None
+        assert process.stderr is not None
         try:
-            said, complaint = await process.communicate()
+            said, complaint = await asyncio.gather(process.stdout.read(), process.stderr.read())
+            await process.wait()
         except asyncio.CancelledError:
             process.kill()
             await process.wait()
@@ -109,7 +122,8 @@ class Uploads:
                 "measuring ended with %s: %s", process.returncode, complaint.decode(errors="replace")
             )
             raise BadFile(
-                "the file cannot be measured: it is damaged, or takes too much memory", hint="send fewer rows"
+                "the file that was sent cannot be measured: it is damaged, or takes too much memory",
+                hint="send fewer rows",
             ) from error
         if (problem := measures.pop("problem", None)) is not None:
             refusal = InputError(problem, hint=measures["hint"])
@@ -124,3 +138,19 @@ class Uploads:
         key = secrets.token_urlsafe(24)
         self._reports[key] = (monotonic(), page)
         return key
+
+
+def _lay_out(folder: Path, model: TextModel, name: str, content: bytes | bytearray) -> None:
+    """Write what is to be measured, and on what."""
+    model.save(folder / MODEL)
+    Path(folder, name).write_bytes(content)
+
+
+async def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """Wait for work that cannot be called off: what it writes may be removed only after it."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait((task,))
+        raise

@@ -3,7 +3,7 @@
 import { $, shown } from "./dom.js";
 import { emit, noticed } from "./state.js";
 
-const KEY = "textodds-token";
+const KEY = `textodds-token ${location.pathname}`; // other services may share the origin
 const TRIES = 4;
 
 /** What went wrong, as the service tells it (RFC 9457). */
@@ -95,7 +95,7 @@ function back(signal) {
 async function waited() {
   for (let seconds = 0.2; ; seconds = Math.min(seconds * 2, 10)) {
     await pause(seconds * 1000);
-    const isWell = await fetch("/healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
+    const isWell = await fetch("healthz", { cache: "no-store" }).then((answer) => answer.ok, () => false);
     if (isWell) break;
     emit("gone");
   }

@@ -29,7 +29,7 @@ function route(isFirst) {
 }
 
 const reload = latest(async () => {
-  state.card = await get("/v1/model");
+  state.card = await get("v1/model");
   head();
   emit("card");
 });
@@ -40,7 +40,7 @@ let settling = 0;
 function settle() {
   clearTimeout(settling);
   if (!state.version.endsWith("~")) return;
-  settling = setTimeout(() => get("/healthz").catch(() => {}).finally(settle), SETTLE);
+  settling = setTimeout(() => get("healthz").catch(() => {}).finally(settle), SETTLE);
 }
 
 function head() {
@@ -60,7 +60,7 @@ function banner(...content) {
 
 async function start() {
   try {
-    state.card = await get("/v1/model");
+    state.card = await get("v1/model");
   } catch (error) {
     if ($("banner").hidden) banner(told(error));
     return;

@@ -52,7 +52,7 @@ async function correct(label, isNew) {
   const id = freshId();
   subject = text;
   try {
-    await post("/v1/learn", { documents: [{ id, text, label }], new_labels: isNew });
+    await post("v1/learn", { documents: [{ id, text, label }], new_labels: isNew });
     await compare(text, label, before, id);
   } catch (error) {
     outcome.replaceChildren(told(error));
@@ -63,7 +63,7 @@ async function correct(label, isNew) {
 /** Forgets a correction, and shows what that does to the text, if it is the one at hand. */
 async function undo(id, text, label) {
   const before = current?.text === text ? current.answer : null;
-  await post("/v1/forget", { documents: [{ id }] });
+  await post("v1/forget", { documents: [{ id }] });
   if (!before) return;
   subject = text;
   await compare(text, label, before, null);
@@ -71,7 +71,7 @@ async function undo(id, text, label) {
 
 /** Shows what the model says now beside what it said before; `id` is that of a correction that stands. */
 async function compare(text, label, before, id) {
-  const after = await post("/v1/classify", { text });
+  const after = await post("v1/classify", { text });
   const moves = [...new Set([label, before.label, after.label])].map((name) =>
     movement(name, own(before.probabilities, name), own(after.probabilities, name)));
   const isShort = id !== null && after.label !== label;
@@ -101,7 +101,7 @@ function movement(label, before, after) {
 
 const list = latest(async () => {
   if (state.card.cannot_learn) return;
-  const { corrections, total } = await get(`/v1/corrections?limit=${SHOWN}`);
+  const { corrections, total } = await get(`v1/corrections?limit=${SHOWN}`);
   const last = new Map([...corrections].reverse().map((each) => [each.id, each])); // what became of each
   const shown = corrections.filter((each) => last.get(each.id) === each);
   const older = total > corrections.length ? h("li", soft("Older ones are not shown.")) : "";

@@ -171,7 +171,7 @@ const decide = latest(async (text) => {
   }
   try {
     const rule = deciding();
-    const answer = await post("/v1/classify", { text, ...rule });
+    const answer = await post("v1/classify", { text, ...rule });
     if (asked !== null) show(answer, rule);
   } catch (error) {
     decision.replaceChildren(told(error));

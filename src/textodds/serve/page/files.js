@@ -154,7 +154,7 @@ async function answered(rows, signal) {
   if (!texts.length) return [];
   const body = `{"texts":[${texts.join(",")}]}`;
   const sent = { body, type: "application/json", tries: PATIENCE, signal };
-  return (await call("/v1/classify/batch", sent)).answers;
+  return (await call("v1/classify/batch", sent)).answers;
 }
 
 function summary(source, answers, seconds, end) {

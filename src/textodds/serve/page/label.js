@@ -64,13 +64,13 @@ async function next(here) {
   if (here.since >= ASK_EVERY || !here.queue.length) {
     const left = here.texts.map((_, i) => i).filter((i) => !here.done.has(i));
     const asked = { texts: left.map((i) => here.texts[i]), limit: AHEAD };
-    const { suggestions } = left.length ? await post("/v1/suggest", asked) : { suggestions: [] };
+    const { suggestions } = left.length ? await post("v1/suggest", asked) : { suggestions: [] };
     here.queue = suggestions.map(({ index }) => left[index]);
     here.since = 0;
   }
   const index = here.queue.shift();
   const text = here.texts[index];
-  here.current = index === undefined ? null : { index, text, answer: await post("/v1/classify", { text }) };
+  here.current = index === undefined ? null : { index, text, answer: await post("v1/classify", { text }) };
   if (work === here) draw();
 }
 
@@ -118,7 +118,7 @@ const give = (label, isNew) => busy(async (here) => {
   const { index, text, answer } = here.current;
   const id = freshId();
   const asked = { documents: [{ id, text, label }], new_labels: isNew };
-  if (!state.card.cannot_learn) await post("/v1/learn", asked);
+  if (!state.card.cannot_learn) await post("v1/learn", asked);
   here.given.push({ id, index, text, label, guess: answer.label });
   here.done.add(index);
   here.since++;
@@ -133,7 +133,7 @@ const skip = () => busy(async (here) => {
 async function undo() {
   const last = work?.given.at(-1);
   if (last) await busy(async (here) => {
-    if (!state.card.cannot_learn) await post("/v1/forget", { documents: [{ id: last.id }] });
+    if (!state.card.cannot_learn) await post("v1/forget", { documents: [{ id: last.id }] });
     here.given.pop();
     here.done.delete(last.index);
     here.since = Math.max(0, here.since - 1);

@@ -21,7 +21,7 @@ export async function measure(box, source) {
   const [text, label] = [source.text, source.label].map((at) => source.columns[at]);
   try {
     const sent = await source.upload(state.card.limits.upload);
-    const found = await call(`/v1/evaluate?${new URLSearchParams({ text, label })}`, { ...sent, tries: 30 });
+    const found = await call(`v1/evaluate?${new URLSearchParams({ text, label })}`, { ...sent, tries: 30 });
     if (wait.isConnected) box.replaceChildren(...drawn(found));
   } catch (error) {
     wait.replaceWith(error.status ? told(error) : soft(`The file was not measured: ${error.message}.`));
@@ -40,7 +40,7 @@ function drawn(found) {
   const rows = strange.reduce((sum, [, n]) => sum + n, 0);
   const foreign = h("p.note", `${plural(rows, "row")} with labels that the model does not have: `,
     strange.slice(0, 10).map(([label, n], i) => [i ? ", " : "", said(label), ` (${count(n)})`]));
-  const link = h("a", { href: found.report, target: "_blank", rel: "noopener" }, "The whole report");
+  const link = h("a", { href: found.report?.slice(1), target: "_blank", rel: "noopener" }, "The whole report");
   const byClass = Object.entries(found.by_class).map(([label, { rows: n, precision, recall, f1 }]) =>
     [head(label), cell(count(n)), ...[precision, recall, f1].map((value) => cell(fixed(value)))]);
   return [

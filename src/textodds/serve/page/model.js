@@ -82,7 +82,7 @@ const tell = latest(async () => {
   const put = (node) => $("telling").replaceChildren(node);
   if (label === rival) return put(soft("Choose two different classes."));
   try {
-    const { words } = await get(`/v1/words?${query({ label, rival, limit: WORDS })}`);
+    const { words } = await get(`v1/words?${query({ label, rival, limit: WORDS })}`);
     if (!words.length) return put(soft("The words of this model have no weights of their own."));
     const other = rival === null ? "" : [" (right) or ", said(rival), " (left)"];
     const range = words[0].low === undefined ? "" : "; thin lines are 95\u202f% intervals";

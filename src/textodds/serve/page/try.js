@@ -59,7 +59,7 @@ function hint(words) {
 const answerTo = latest(async (asked) => {
   if (asked === null) return;
   try {
-    const answer = await post("/v1/classify", { text: asked });
+    const answer = await post("v1/classify", { text: asked });
     if (text.trim()) show(answer, asked);
   } catch (error) {
     if (text !== asked) return;

@@ -44,7 +44,7 @@ const explain = latest(async (asked) => {
   try {
     if (asked.length > explained && Array.from(asked).length > explained) {
       parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word.`)];
-    } else parts = drawn(await post("/v1/explain", { text: asked, rival: chosen }), asked);
+    } else parts = drawn(await post("v1/explain", { text: asked, rival: chosen }), asked);
   } catch (error) {
     if (rival && error.status === 422) { // the rival is the answer now
       rival = "";
