@@ -154,7 +154,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
     text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     query = "Read this query to the database DATA, or to DuckDB."
-    rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
+    rejects = "Write skipped rows here, with reasons.  [default: not kept]"
     return together(
         option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
         *([label_option()] if labelled else []),

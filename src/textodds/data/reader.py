@@ -78,10 +78,9 @@ class ReadOptions:
         """The fields of texts of several columns, as settings of texts; nothing for one column."""
         return {"fields": self.text_names} if len(self.text_names) > 1 else {}
 
-    def rejects(self, name: str) -> Rejects:
-        """The place for bad rows of a source of that name."""
-        path = None if self.rejects_path is None else Path(self.rejects_path)
-        return Rejects(self.bad_rows, path, name)
+    def rejects(self) -> Rejects:
+        """The place for the bad rows of a source."""
+        return Rejects(self.bad_rows, None if self.rejects_path is None else Path(self.rejects_path))
 
     @property
     def of_files(self) -> dict[str, object]:
@@ -147,14 +146,13 @@ def read(
         Whether every row must have a label. If not, batches have labels only where ``label`` or
         ``labels`` says so.
     bad_rows : "stop" or "skip"
-        Whether the first bad row raises `BadRow`, or bad rows are left out, counted and written to a
-        file. Bad is a row that cannot be taken apart, or whose text is null or not UTF-8, whose label
-        is null or empty, or whose weight is not a number from 0 to 2^32. An empty text is a document like
+        Whether the first bad row raises `BadRow`, or bad rows are left out and counted. Bad is a row that
+        cannot be taken apart, or whose text is null or not UTF-8, whose label is null or empty, or whose weight is not a number from 0 to 2^32. An empty text is a document like
         any other; of columns that are joined, a null is empty unless all of a row are null. In a table
         bad is also a value in a column of numbers that is no number or beyond 1e100 in size.
     rejects_path : path, optional
-        The file for skipped rows; otherwise the name of the source and ``.rejected.jsonl``, in the
-        current folder. It is made when there is a first one to write, and made anew in every pass.
+        The file for skipped rows, with their reasons; otherwise they are not kept. It is made when there
+        is a first one to write, and made anew in every pass.
 
     Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``; so do categories of a table, the
     text ``"3.0"`` included. In a table a value is missing where it is null or NaN, or one of the strings
@@ -218,7 +216,7 @@ def read(
         refuse("a file", labels=labels, weights=weights)
         return _file_source(paths, how, request)
     refuse("not a file", **how.of_files)
-    return objects.object_source(source, first, labels, weights, request, how.rejects("rows"))
+    return objects.object_source(source, first, labels, weights, request, how.rejects())
 
 
 def _begun(source: Any) -> tuple[Any, object]:
@@ -272,7 +270,7 @@ def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> 
 
     formats = [_format_of(file, how, request) for file in found]
     _refuse_dialect(how, formats)
-    rejects = how.rejects(_name(found))
+    rejects = how.rejects()
     rejects.refuse_to_overwrite(file.path for file in found)
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
@@ -328,7 +326,7 @@ def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequ
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
     description = "a query" if file is None else f"a query to {file.name}"
-    rejects = how.rejects("query" if file is None else _name([file]))
+    rejects = how.rejects()
     return Source(request, description, lambda *_: database.parts(file, str(how.query), request), rejects)
 
 
@@ -340,7 +338,7 @@ def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Sourc
     def parts(rejects: Rejects, progress: Position) -> Parts:
         return folder.parts(path, progress, labelled=labelled)
 
-    rejects = how.rejects(Path(path).resolve().name)
+    rejects = how.rejects()
     return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path))
 
 
@@ -352,7 +350,7 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
     known = how.format or files.format_of_name(pipe.name)
     if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
         known = "lines"  # where there need be no labels
-    rejects = how.rejects(_name([pipe]))
+    rejects = how.rejects()
     if known in files.STREAMED:
         how = replace(how, format=known)
         format_ = _format_of(pipe, how, request)
@@ -372,13 +370,6 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
         return _file_parts(file, format_, how, request, rejects, progress)
 
     return Source(request, pipe.name, parts, rejects)
-
-
-def _name(found: list[File]) -> str:
-    """What to call the file of rejected rows after: the file, or the folder that holds them all."""
-    if len(found) == 1:
-        return Path(found[0].name).name
-    return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
 
 
 def _refuse_dialect(how: ReadOptions, formats: list[str]) -> None:
