@@ -9,6 +9,7 @@ import glob
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -50,6 +51,17 @@ BY_SUFFIX = {
     ".sqlite": "database",
     ".sqlite3": "database",
 }
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+SCHEMES = {
+    "a web address": ("http", "https", "ftp"),
+    "in the store of a cloud": ("s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "r2", "hf"),
+    "in a cluster": ("hdfs", "dbfs"),
+    "a database server": (
+        "postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlite", "duckdb", "snowflake",
+        "bigquery", "redshift", "clickhouse", "mongodb", "mongodb+srv", "jdbc",
+    ),
+}  # fmt: skip
 
 BOM = b"\xef\xbb\xbf"
 SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -101,6 +113,8 @@ def found(path: str) -> list[str]:
     """Paths of the files, or of the one folder, that ``path`` means: itself, or what it matches as a glob."""
     if path == STDIN or _exists(path):
         return [path]
+    if address := ADDRESS.match(path):
+        raise _elsewhere(path, address[1].lower())
     if not glob.has_magic(path):
         raise missing(path)
     # Rows rejected by an earlier run often lie beside the data, and are no data.
@@ -112,6 +126,29 @@ def found(path: str) -> list[str]:
     if not matched:
         raise BadFile(f"no file matches `{path}`", hint=_near(_fixed_part(path)) or "check the pattern")
     return matched
+
+
+def _elsewhere(path: str, scheme: str) -> BadFile:
+    """The error for an address, which is not read: what to do instead."""
+    shown = cut(re.sub(r"//[^/@]*@", "//…@", path), 200)  # without a password
+    if scheme == "file":
+        return BadFile(
+            f"`{shown}` is an address, not a path", hint=f"give the path: `{path[len('file://') :]}`"
+        )
+    what = next((kind for kind, schemes in SCHEMES.items() if scheme in schemes), "an address")
+    if what == "a database server":
+        hint = (
+            "write the rows to a file, such as CSV, with the client of the database; or copy them to a DuckDB"
+        )
+        hint += " or SQLite file, and read that: `mail.duckdb --query 'SELECT text, label FROM mail'`"
+        return BadFile(f"`{shown}` is a database server, and only files are read", hint=hint)
+    name = Path(path.partition("?")[0].rstrip("/")).name or "data"
+    copied = {"s3": "aws s3 cp", "gs": "gcloud storage cp", "hdfs": "hdfs dfs -get"}
+    command = f"curl -L -o {name}" if scheme in ("http", "https", "ftp") else copied.get(scheme)
+    there = f": `{command} {shown}{' .' if scheme in copied else ''}`, then name `{name}`" if command else ""
+    return BadFile(
+        f"`{shown}` is {what}, and only files on this machine are read", hint=f"download it first{there}"
+    )
 
 
 def missing(path: str) -> BadFile:
