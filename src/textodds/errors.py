@@ -88,6 +88,7 @@ class MissingColumn(InputError):
     ) -> None:
         columns = list(columns)
         self.wanted = wanted
+        self.columns = columns
         listed = ", ".join(f"`{name}`" for name in columns[:NAMED]) or "none"
         if len(columns) > NAMED:
             listed += f" and {len(columns) - NAMED:,} more"
@@ -102,6 +103,13 @@ class MissingColumn(InputError):
             f"{where} has no {wanted} column; its columns are {listed}",
             hint=f"name one with `--{option} COLUMN` ({option}='COLUMN')" + (f"; {meant}" if near else ""),
         )
+
+    @classmethod
+    def with_words(cls, problem: str, hint: str, of: MissingColumn) -> MissingColumn:
+        """The same error in other words."""
+        error = cls("", of.wanted, of.columns, None)
+        TextoddsError.__init__(error, problem, hint=hint)
+        return error
 
 
 class NegativeCount(InputError):

@@ -15,7 +15,7 @@ from textodds.data.values import Unreadable
 from textodds.errors import BadFile
 
 
-def parts(folder: str, progress: Position, *, labelled: bool) -> Parts:
+def parts(folder: str, progress: Position, *, labelled: bool, encoding: str | None = None) -> Parts:
     """Parts of the documents below ``folder``, in the sorted order of their paths.
 
     Without ``labelled`` every file below it is a document, wherever it lies. Names that begin with a
@@ -26,7 +26,7 @@ def parts(folder: str, progress: Position, *, labelled: bool) -> Parts:
             f"`{folder}` has no sub-folders, of which there should be one per class",
             hint=f"to read the files in it, give a pattern such as `{Path(folder) / '*.csv'}`",
         )
-    rows = _rows(folder, progress, labelled=labelled)
+    rows = _rows(folder, progress, labelled=labelled, encoding=encoding)
     yield from text_parts(rows, Origin(folder), labelled=labelled, weighted=False)
 
 
@@ -35,9 +35,9 @@ def size(folder: str) -> int:
     return sum(Path(path).stat().st_size for path in _documents(folder))
 
 
-def _rows(folder: str, progress: Position, *, labelled: bool) -> Iterator[Row]:
+def _rows(folder: str, progress: Position, *, labelled: bool, encoding: str | None) -> Iterator[Row]:
     for path in _documents(folder):
-        with files.trouble(files.named(path)), files.opened(path) as (stream, position):
+        with files.trouble(files.named(path)), files.opened(path, encoding) as (stream, position):
             document = stream.read().removeprefix(BOM)
             progress.finish(position())
         label, _, rest = os.path.relpath(path, folder).partition(os.sep)

@@ -31,7 +31,7 @@ _parse = json.JSONDecoder().raw_decode
 def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
     """Parts of the objects in ``file``, their keys being the columns."""
     files.refuse_utf16(file)
-    with files.trouble(file), files.opened(file.path) as (stream, position):
+    with files.trouble(file), files.opened(file.path, file.encoding) as (stream, position):
         for part in record_parts(_rows(file, stream, request), request, Origin(file.name)):
             progress.current = position()
             yield part

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet
+from textodds.data import database, encoding, files, folder, frames, jsonl, lines, objects, parquet
 from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.files import File, Spool
@@ -30,11 +30,15 @@ class ReadOptions:
     query: str | None = None
     quoting: bool = True
     header: bool = True
+    encoding: str | None = None
+    sheet: str | int | None = None
     bad_rows: str = "stop"
     rejects_path: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         files.must_be_format(self.format)
+        if self.encoding is not None:
+            encoding.checked(self.encoding)
         names = self.text_names
         if self.text is not None and not (names and all(isinstance(name, str) for name in names)):
             raise InputError(
@@ -82,10 +86,15 @@ class ReadOptions:
         """The place for the bad rows of a source."""
         return Rejects(self.bad_rows, None if self.rejects_path is None else Path(self.rejects_path))
 
+    def file(self, path: str) -> File:
+        """The file at a path, in the encoding that is given."""
+        return files.named(path, None if self.encoding is None else encoding.checked(self.encoding))
+
     @property
     def of_files(self) -> dict[str, object]:
         """The options that only files have, and that are not as usual."""
-        return {"format": self.format, "quoting": not self.quoting, "header": not self.header}
+        given = {"quoting": not self.quoting, "header": not self.header}
+        return {"format": self.format, **given, "encoding": self.encoding, "sheet": self.sheet}
 
 
 READ_OPTIONS = tuple(field.name for field in fields(ReadOptions))
@@ -142,14 +151,19 @@ def read(
         SQL for the database file ``source``, or for DuckDB in memory.
     quoting, header : bool
         Whether CSV and TSV files quote fields with `"`, and begin with the names of their columns.
+    encoding : str, optional
+        The encoding of files of text that are not in UTF-8: ``cp1252``, ``latin-1``, ``utf-16``, ….
+    sheet : str or int, optional
+        The sheet of an Excel file, by its name or its number from 1; the first otherwise.
     labelled : bool
         Whether every row must have a label. If not, batches have labels only where ``label`` or
         ``labels`` says so.
     bad_rows : "stop" or "skip"
         Whether the first bad row raises `BadRow`, or bad rows are left out and counted. Bad is a row that
-        cannot be taken apart, or whose text is null or not UTF-8, whose label is null or empty, or whose weight is not a number from 0 to 2^32. An empty text is a document like
-        any other; of columns that are joined, a null is empty unless all of a row are null. In a table
-        bad is also a value in a column of numbers that is no number or beyond 1e100 in size.
+        cannot be taken apart, or whose text is null or not UTF-8, whose label is null or empty, or whose
+        weight is not a number from 0 to 2^32. An empty text is a document like any other; of columns that
+        are joined, a null is empty unless all of a row are null. In a table bad is also a value in a column
+        of numbers that is no number or beyond 1e100 in size.
     rejects_path : path, optional
         The file for skipped rows, with their reasons; otherwise they are not kept. It is made when there
         is a first one to write, and made anew in every pass.
@@ -255,7 +269,7 @@ def _paths_of(source: Any, first: object) -> list[str] | None:
 
 def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
-    found = [files.named(path) for given in paths for path in files.found(given)]
+    found = [how.file(path) for given in paths for path in files.found(given)]
     if len(found) == 1 and files.is_folder(found[0].path) and how.format in (None, "folder"):
         return _folder_source(found[0].path, how, request)
     for file in found:
@@ -272,6 +286,8 @@ def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> 
     _refuse_dialect(how, formats)
     rejects = how.rejects()
     rejects.refuse_to_overwrite(file.path for file in found)
+    by_name = {file.name: file for file in found}
+    rejects.advise = lambda where, row: files.encoding_hint(by_name[where], row)
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
         for file, format_ in zip(found, formats, strict=True):
@@ -336,9 +352,10 @@ def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Sourc
     _refuse_dialect(how, ["folder"])
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
-        return folder.parts(path, progress, labelled=labelled)
+        return folder.parts(path, progress, labelled=labelled, encoding=how.file(path).encoding)
 
     rejects = how.rejects()
+    rejects.advise = lambda where, row: files.encoding_hint(how.file(where), row)
     return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path))
 
 
@@ -351,6 +368,7 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
     if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
         known = "lines"  # where there need be no labels
     rejects = how.rejects()
+    rejects.advise = lambda where, row: files.encoding_hint(pipe, row)
     if known in files.STREAMED:
         how = replace(how, format=known)
         format_ = _format_of(pipe, how, request)
@@ -373,9 +391,16 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
 
 
 def _refuse_dialect(how: ReadOptions, formats: list[str]) -> None:
-    if not (how.quoting and how.header) and not set(formats) & set(files.DELIMITED):
-        option = "header" if how.quoting else "quoting"
-        raise InputError(
-            f"`{option}` is for CSV and TSV, and the source is in the format {formats[0]}",
-            hint=f"leave out `--no-{option}` ({option}=)",
-        )
+    """Fail for an option that none of the formats has."""
+    for option, is_given, having, what in (
+        ("quoting", not how.quoting, files.DELIMITED, "CSV and TSV"),
+        ("header", not how.header, (*files.DELIMITED, "excel"), "CSV, TSV and Excel"),
+        ("encoding", how.encoding is not None, (*files.STREAMED, "folder"), "files of text"),
+        ("sheet", how.sheet is not None, ("excel",), "Excel"),
+    ):
+        if is_given and not set(formats) & set(having):
+            written = f"--no-{option}" if option in ("quoting", "header") else f"--{option}"
+            raise InputError(
+                f"`{option}` is for {what}, and the source is in the format {formats[0]}",
+                hint=f"leave out `{written}` ({option}=)",
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -47,6 +47,9 @@ class Rejects:
         new pass starts the file anew.
     """
 
+    advise: Callable[[str, str | bytes], str | None] = staticmethod(lambda where, row: None)
+    """What to do about a row that is not UTF-8, if the source can tell."""
+
     may_be_kept = True  # whether there could be such a file
 
     def __init__(self, policy: str, path: Path | None = None) -> None:
@@ -81,6 +84,8 @@ class Rejects:
         """Take note of a bad row; raises `BadRow` where bad rows stop the run."""
         where, line = (at, None) if isinstance(at, str) else (origin.where, at)
         if not self.skips:
+            if "invalid UTF-8" in reason:
+                hint = self.advise(where, row) or hint
             raise BadRow(where, line, reason, origin.unit, hint=hint)
         self.count += 1
         known = reason in self.reasons or len(self.reasons) < REASONS_KEPT

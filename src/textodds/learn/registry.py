@@ -191,7 +191,7 @@ ALIASES = {
     "quadraticdiscriminantanalysis": "qda",
     **{name.replace("-", ""): name for name in LEARNERS},
 }
-"""Names by which learners are known elsewhere, in lower case and without hyphens; `canonical` resolves them."""
+"""Names by which learners are known elsewhere, in lower case without hyphens; `canonical` resolves them."""
 
 ELSEWHERE = ("svm", "svc", "linearsvc", "nbsvm")
 """Names of support vector machines, for which softmax regression stands in."""
