@@ -146,3 +146,106 @@ def test_an_address_is_answered_wherever_data_are_read(session, model):
     )
     with pytest.raises(textodds.errors.BadFile, match="a database server"):
         textodds.train("postgresql://host/db")
+
+
+def test_a_file_from_windows(session):
+    shutil.copy(MESSY / "cp1252.csv", "mail.csv")
+    assert refused(session, "train", "mail.csv") == (
+        "error: mail.csv, line 2: invalid UTF-8 at byte 3 of the text\n\n"
+        "hint: it may be in cp1252, in which it reads `schöne`: `--encoding cp1252` (encoding='cp1252'), or "
+        "go on without such rows with `--bad-rows skip` (bad_rows='skip')\n"
+    )
+    assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
+    assert session("predict", "mail.textodds", "--say", "Prämie gratis")[1].startswith("spam\t")
+    assert session("evaluate", "mail.textodds", "mail.csv", "--encoding", "cp1252", "--json")[0] == 0
+
+
+def test_a_file_saved_as_unicode_text(session):
+    shutil.copy(MESSY / "utf16.csv", "mail.csv")
+    assert refused(session, "train", "mail.csv") == (
+        "error: `mail.csv` is in UTF-16, not in UTF-8\n\nhint: say so: `--encoding utf-16` (encoding='utf-16')\n"
+    )
+    assert session("train", "mail.csv", "--encoding", "utf-16", "--quiet") == (0, "", "")
+
+
+def test_a_header_from_windows(session):
+    Path("mail.csv").write_text("größe,text\nklein,hallo\ngroß,auf Wiedersehen\n", encoding="cp1252")
+    assert refused(session, "train", "mail.csv", "--label", "größe") == (
+        "error: mail.csv, line 1: the names of the columns are not UTF-8\n\n"
+        "hint: it may be in cp1252, in which it reads `größe`: `--encoding cp1252` (encoding='cp1252')\n"
+    )
+    assert session("train", "mail.csv", "--label", "größe", "--encoding", "cp1252", "--quiet")[0] == 0
+
+
+def test_a_file_without_a_header(session):
+    shutil.copy(MESSY / "bare.csv", "mail.csv")
+    named = ["--no-header", "--text", "2", "--label", "1"]
+    shown = "`ham`, `see you at six then`, `1`"
+    for line in ([], ["--text", "2", "--label", "1"]):
+        err = refused(session, "train", "mail.csv", *line)
+        assert f"its first line looks like data: {shown}\n" in err
+        assert f"if there is no header, name columns by number: `{' '.join(named)}`" in err
+    assert session("train", "mail.csv", *named, "--quiet") == (0, "", "")
+    err = refused(session, "evaluate", "mail.textodds", "mail.csv")
+    assert "`--no-header --text 2 --label 1`" in err
+    assert session("evaluate", "mail.textodds", "mail.csv", "--no-header", "--json")[0] == 0
+
+
+def test_a_header_is_not_taken_for_data(session):
+    Path("mail.csv").write_text("id,words,kind\n1,free prize,spam\n")
+    assert "--no-header" not in refused(session, "train", "mail.csv", "--text", "word", "--label", "kind")
+
+
+def test_fields_within_fields(session):
+    shutil.copy(MESSY / "nested.jsonl", "tickets.jsonl")
+    assert refused(session, "train", "tickets.jsonl", "--text", "body", "--label", "meta.kind") == (
+        "error: tickets.jsonl has no body column; its columns are `id`, `ticket`, `meta`, `meta.kind`; within "
+        "them `ticket.subject`, `ticket.body`, `meta.kind`\n\n"
+        "hint: name one with `--text COLUMN` (text='COLUMN'); did you mean `ticket.body`?\n"
+    )
+    named = ["--text", "ticket.body", "--label", "meta.kind"]
+    assert session("train", "tickets.jsonl", *named, "--quiet") == (0, "", "")
+    assert len(session("predict", "tickets.textodds", "tickets.jsonl")[1].splitlines()) == 3
+
+
+def test_one_json_list_and_one_json_object(session):
+    shutil.copy(MESSY / "list.json", "mail.json")
+    assert session("train", "mail.json", "--quiet") == (0, "", "")
+    assert Path("mail.textodds").exists()
+    assert refused(session, "train", MESSY / "object.json").endswith(
+        f"hint: take the list out of it: `jq -c '.rows[]' {MESSY / 'object.json'} > rows.jsonl`\n"
+    )
+
+
+def test_mail_as_it_comes(session):
+    for name in ("ham.mbox", "spam.mbox"):
+        shutil.copy(MESSY / name, name)
+    assert session("train", "ham.mbox", "spam.mbox", "-o", "mail.textodds", "--quiet") == (0, "", "")
+    out = session("predict", "mail.textodds", MESSY / "folder" / "spam" / "1.eml")[1]
+    assert out.startswith("spam\t")
+    assert session("train", MESSY / "folder", "-o", "folder.textodds", "--quiet") == (0, "", "")
+    assert textodds.load("folder.textodds").class_documents == {"ham": 2, "spam": 2}
+    two = ["--text", "subject", "--text", "body"]
+    assert session("train", "ham.mbox", "spam.mbox", *two, "-o", "two.textodds", "--quiet") == (0, "", "")
+
+
+def test_a_spreadsheet(session):
+    pytest.importorskip("python_calamine")
+    shutil.copy(MESSY / "mail.xlsx", "mail.xlsx")
+    assert session("train", "mail.xlsx", "--text", "text", "--quiet") == (0, "", "")
+    assert textodds.load("mail.textodds").class_documents == {"ham": 2, "spam": 1}
+    assert "its sheets are `Mails`, `Notes`" in refused(session, "train", "mail.xlsx", "--sheet", "Mial")
+
+
+def test_skipped_rows_stay_where_they_are(session, model):
+    Path("new.csv").write_text(MAIL + MAIL.partition("\n")[2] * 9 + "no label,\n")
+    before = {path.name for path in Path().iterdir()}
+    skip = ["--bad-rows", "skip"]
+    for line in (["evaluate", "mail.textodds"], ["learn", "mail.textodds"], ["audit"], ["compare"]):
+        told = session(*line, "new.csv", *skip, *(["--models", "nb"] if line[0] == "compare" else []))
+        assert told[0] in (0, 1), told
+        assert {path.name for path in Path().iterdir()} == before, line
+    assert session("predict", "mail.textodds", "new.csv", *skip, "--rejects", "bad.jsonl")[0] == 0
+    assert not Path("bad.jsonl").exists()  # without a label nothing is bad
+    assert session("evaluate", "mail.textodds", "new.csv", *skip, "--rejects", "bad.jsonl")[0] == 0
+    assert '"no label,"' in Path("bad.jsonl").read_text()

@@ -32,7 +32,7 @@ BUFFER = 1 << 20
 MOST_COPIED = 8 << 30  # bytes of a pipe, or of an unpacked file, that are copied for want of a file
 NAMELESS = "/proc/self/fd"  # where Linux opens what is open already, with or without a name
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines", "folder", "database")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines", "folder", "database", "mail", "excel")
 DELIMITED = ("csv", "tsv")
 
 # Those that can be read from a pipe as they come; the others are read from several places at once.
@@ -43,9 +43,18 @@ BY_SUFFIX = {
     ".tsv": "tsv",
     ".tab": "tsv",
     ".jsonl": "jsonl",
+    ".json": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".eml": "mail",
+    ".mbox": "mail",
+    ".mbx": "mail",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
     ".duckdb": "database",
     ".ddb": "database",
     ".db": "database",
@@ -344,10 +353,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
     if not tabular:
         return "lines"
     if start.startswith(b"["):
-        raise BadFile(
-            f"`{file.name}` looks like one JSON list; of JSON, only lines of objects are read",
-            hint=f"DuckDB reads it: `--query \"SELECT text, label FROM read_json('{file.name}')\"`",
-        )
+        return "jsonl"
     if not start or any(mark in line for mark in b",;\t|"):
         return "csv"
     shown = cut(line.strip().decode(errors="backslashreplace"), 60)

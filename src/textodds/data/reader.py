@@ -9,7 +9,19 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from textodds.data import database, encoding, files, folder, frames, jsonl, lines, objects, parquet
+from textodds.data import (
+    database,
+    encoding,
+    excel,
+    files,
+    folder,
+    frames,
+    jsonl,
+    lines,
+    mail,
+    objects,
+    parquet,
+)
 from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.files import File, Spool
@@ -270,7 +282,10 @@ def _paths_of(source: Any, first: object) -> list[str] | None:
 def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [how.file(path) for given in paths for path in files.found(given)]
-    if len(found) == 1 and files.is_folder(found[0].path) and how.format in (None, "folder"):
+    folders = [file for file in found if files.is_folder(file.path)]
+    if folders and (how.format == "mail" or (how.format is None and all(map(_is_mail_folder, found)))):
+        return _mail_source(found, how, request)
+    if len(found) == 1 and folders and how.format in (None, "folder"):
         return _folder_source(found[0].path, how, request)
     for file in found:
         if files.is_folder(file.path):
@@ -283,6 +298,8 @@ def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> 
         return _pipe_source(found[0], how, request)
 
     formats = [_format_of(file, how, request) for file in found]
+    if set(formats) == {"mail"}:
+        return _mail_source(found, how, request)
     _refuse_dialect(how, formats)
     rejects = how.rejects()
     rejects.refuse_to_overwrite(file.path for file in found)
@@ -324,6 +341,10 @@ def _file_parts(
     """What one file holds."""
     if format_ == "jsonl":
         return jsonl.parts(file, request, progress)
+    if format_ == "mail":
+        return mail.parts([file], request, progress)
+    if format_ == "excel":
+        return excel.parts(file, how.sheet, request, header=how.header)
     if format_ == "parquet":
         return parquet.parts(file, request, progress)
     if format_ == "database":
@@ -357,6 +378,27 @@ def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Sourc
     rejects = how.rejects()
     rejects.advise = lambda where, row: files.encoding_hint(how.file(where), row)
     return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path))
+
+
+def _is_mail_folder(file: File) -> bool:
+    return files.is_folder(file.path) and mail.is_mail_folder(file.path)
+
+
+def _mail_source(found: list[File], how: ReadOptions, request: ColumnRequest) -> Source:
+    """The source of the messages in files and folders."""
+    _refuse_dialect(how, ["mail"])
+    groups = [
+        (mail.in_folder(file.path), file.path) if files.is_folder(file.path) else ([file], None)
+        for file in found
+    ]
+
+    def parts(rejects: Rejects, progress: Position) -> Parts:
+        for below, each in itertools.groupby(groups, key=lambda group: group[1]):
+            yield from mail.parts([file for group, _ in each for file in group], request, progress, below)
+
+    description = found[0].name if len(found) == 1 else f"{len(found):,} files"
+    size = sum(file.size for group, _ in groups for file in group)
+    return Source(request, description, parts, how.rejects(), size=size)
 
 
 def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source:
