@@ -163,7 +163,8 @@ def test_a_file_from_windows(session):
 def test_a_file_saved_as_unicode_text(session):
     shutil.copy(MESSY / "utf16.csv", "mail.csv")
     assert refused(session, "train", "mail.csv") == (
-        "error: `mail.csv` is in UTF-16, not in UTF-8\n\nhint: say so: `--encoding utf-16` (encoding='utf-16')\n"
+        "error: `mail.csv` is in UTF-16, not in UTF-8\n\n"
+        "hint: say so: `--encoding utf-16` (encoding='utf-16')\n"
     )
     assert session("train", "mail.csv", "--encoding", "utf-16", "--quiet") == (0, "", "")
 
@@ -199,8 +200,8 @@ def test_a_header_is_not_taken_for_data(session):
 def test_fields_within_fields(session):
     shutil.copy(MESSY / "nested.jsonl", "tickets.jsonl")
     assert refused(session, "train", "tickets.jsonl", "--text", "body", "--label", "meta.kind") == (
-        "error: tickets.jsonl has no body column; its columns are `id`, `ticket`, `meta`, `meta.kind`; within "
-        "them `ticket.subject`, `ticket.body`, `meta.kind`\n\n"
+        "error: tickets.jsonl has no body column; its columns are `id`, `ticket`, `meta`, `meta.kind`; "
+        "within them `ticket.subject`, `ticket.body`, `meta.kind`\n\n"
         "hint: name one with `--text COLUMN` (text='COLUMN'); did you mean `ticket.body`?\n"
     )
     named = ["--text", "ticket.body", "--label", "meta.kind"]

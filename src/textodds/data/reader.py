@@ -131,9 +131,10 @@ def read(
     source : path, table, column, iterable, Source or None
         A path (``str`` or ``os.PathLike``), or a list of ``os.PathLike``: a file, plain or gzipped; a
         glob such as ``logs/*.csv``; a folder with a sub-folder per class, in which every file is a
-        document; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
+        document; files and folders of mail; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
         A pyarrow, polars or pandas table or column, or anything with ``__arrow_c_stream__`` or
-        ``__arrow_c_array__``; a dict of columns. An iterable of texts (a list of ``str`` is one of texts,
+        ``__arrow_c_array__``; a dict of columns; a ``Dataset`` of `datasets`, or a ``DatasetDict``, of which
+        the split ``train`` is read. An iterable of texts (a list of ``str`` is one of texts,
         not of paths), of (text, label) or (text, label, weight), or of dicts. None where ``query`` names
         its own files. A table is also a 2-D NumPy array or an iterable of equally long rows, whose columns
         are called `1`, `2`, …; it is never a folder, fastText or plain lines.
@@ -151,7 +152,8 @@ def read(
         named. A model has them in `TextModel.schema`.
     text : str or list of str, optional
         The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
-        newline, unless there is a column of just that name. Several names are texts of several fields,
+        newline, unless there is a column of just that name. ``"ticket.body"`` is a field within a field of
+        JSON and Parquet, unless there is a column of just that name. Several names are texts of several fields,
         each with words of its own. If none is given, it is the first there is of those in
         `columns.TEXT_NAMES`, in upper or lower case. Files without a header have columns `1`, `2`, ….
     label, weight : str, optional
