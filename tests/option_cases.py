@@ -3,6 +3,8 @@
 A case says how an option is given in each way in, and what it must change.
 """
 
+import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -56,12 +58,15 @@ def folder(tmp_path, monkeypatch):
     }
     for name, lines in files.items():
         Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    Path("wide.csv").write_text(Path("mail.csv").read_text(), encoding="utf-16")
+    shutil.copy(Path(__file__).parent / "messy" / "mail.xlsx", "book.xlsx")
     textodds.train("people.csv", columns={"visits": "category"}).save("like.textodds")
 
 
-def case(option, given, arguments, *, data="mail.csv", acts=None, spark="refused"):
+def case(option, given, arguments, *, data="mail.csv", acts=None, spark="refused", needs="textodds"):
     """An option as Python and the command have it, what it changes, and what Spark is given, or not."""
-    return pytest.param(option, given, arguments, data, acts, spark, id=f"{option} {arguments}")
+    marks = pytest.mark.skipif(find_spec(needs) is None, reason=f"{needs} is not installed")
+    return pytest.param(option, given, arguments, data, acts, spark, id=f"{option} {arguments}", marks=marks)
 
 
 NB = {"learner": "multinomial"}
@@ -131,6 +136,10 @@ CASES = [
     case("header", {"header": False, "text": "1", "label": "2", **NB},
          ["--no-header", "--text", "1", "--label", "2", "--learner", "multinomial"], data="bare.csv",
          acts=lambda model: model.info["documents"] == 240),
+    case("encoding", {"encoding": "utf-16", **NB}, ["--encoding", "utf-16", "--learner", "multinomial"],
+         data="wide.csv", acts=lambda model: model.info["documents"] == 240),
+    case("sheet", {"sheet": "Notes", **NB}, ["--sheet", "Notes", "--learner", "multinomial"],
+         data="book.xlsx", acts=lambda model: model.classes_ == ("note",), needs="python_calamine"),
     case("bad_rows", {"bad_rows": "skip", **NB}, ["--bad-rows", "skip", "--learner", "multinomial"],
          data="bad.csv", acts=lambda model: model.info["rejected"] == 1, spark={"bad_rows": "skip"}),
     case("rejects_path", {"bad_rows": "skip", "rejects_path": "bad.jsonl", **NB},

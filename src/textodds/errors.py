@@ -88,6 +88,7 @@ class MissingColumn(InputError):
     ) -> None:
         columns = list(columns)
         self.wanted = wanted
+        self.columns = columns
         listed = ", ".join(f"`{name}`" for name in columns[:NAMED]) or "none"
         if len(columns) > NAMED:
             listed += f" and {len(columns) - NAMED:,} more"
@@ -102,6 +103,13 @@ class MissingColumn(InputError):
             f"{where} has no {wanted} column; its columns are {listed}",
             hint=f"name one with `--{option} COLUMN` ({option}='COLUMN')" + (f"; {meant}" if near else ""),
         )
+
+    @classmethod
+    def with_words(cls, problem: str, hint: str, of: MissingColumn) -> MissingColumn:
+        """The same error in other words."""
+        error = cls("", of.wanted, of.columns, None)
+        TextoddsError.__init__(error, problem, hint=hint)
+        return error
 
 
 class NegativeCount(InputError):
@@ -185,7 +193,29 @@ def nearest(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
     if len(unknown) > LONGEST_COMPARED:
         return []
     compared = [name for name in islice(known, MOST_COMPARED) if len(name) <= LONGEST_COMPARED]
-    return difflib.get_close_matches(unknown, compared, n=n)
+    plain = {name: name.strip("-").casefold() for name in compared}
+    wanted = unknown.strip("-").casefold()
+    alike = difflib.get_close_matches(wanted, plain.values(), n=4 * n)
+    near = [name for one in dict.fromkeys(alike) for name in plain if plain[name] == one]
+    return [
+        name for name in near if _distance(wanted, plain[name]) <= max(len(wanted), len(plain[name])) // 3
+    ][:n]
+
+
+def _distance(a: str, b: str) -> int:
+    """The fewest letters to change, add, leave out or swap with their neighbour that make ``a`` to ``b``.
+
+    >>> _distance("lable", "label"), _distance("sep", "help"), _distance("exel", "excel")
+    (1, 2, 1)
+    """
+    before, row = list[int](), list(range(len(b) + 1))
+    for i, x in enumerate(a, start=1):
+        earlier, before, row = before, row, [i]
+        for j, y in enumerate(b, start=1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (x != y)))
+            if i > 1 and j > 1 and x == b[j - 2] and y == a[i - 2]:
+                row[j] = min(row[j], earlier[j - 2] + 1)
+    return row[-1]
 
 
 def suggestion(unknown: str, known: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from .transcripts import MAIL
 
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
-    """Models and rejected rows go to the current folder by default: here a different one for each test."""
+    """Models go to the current folder by default: here a different one for each test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.delenv("TEXTODDS_THREADS", raising=False)

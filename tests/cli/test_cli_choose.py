@@ -339,11 +339,12 @@ def test_of_a_stdin_that_memory_does_not_hold_counts_are_chosen_among_and_all_ro
 
 def test_rows_that_are_refused_are_said_once(capsys):
     Path("bad.csv").write_text(rows(150) + "no label,\n")
-    assert main(["train", "bad.csv", "--bad-rows", "skip", "--learner", "multinomial,bernoulli"]) == 0
+    several = ["--learner", "multinomial,bernoulli"]
+    assert main(["train", "bad.csv", "--bad-rows", "skip", "--rejects", "bad.jsonl", *several]) == 0
     told = capsys.readouterr().err
     assert "learned 150 rows of bad.csv" in told
     assert told.count("skipped 1 row") == 1
-    assert len(Path("bad.csv.rejected.jsonl").read_text().splitlines()) == 1
+    assert len(Path("bad.jsonl").read_text().splitlines()) == 1
 
 
 @pytest.mark.parametrize("options", [[], ["--learner", "auto"]], ids=["nothing said", "auto"])

@@ -53,8 +53,8 @@ def test_evaluate_reports_a_missing_model(capsys):
         ),
         (
             ["train", "--format", "exel", "x"],
-            "error: `--format` cannot be `exel`\n\n"
-            "hint: write one of csv, tsv, jsonl, parquet, fasttext, lines, folder, database\n",
+            "error: `--format` cannot be `exel`; did you mean `excel`?\n\n"
+            "hint: write one of csv, tsv, jsonl, parquet, fasttext, lines, folder, database, mail, excel\n",
         ),
         (["train"], "error: there is no data\n\nhint: name a file, a pattern, a folder, or `-` for stdin\n"),
         (["train", ""], "error: the name of a file is empty\n\nhint: is a variable of the shell not set?\n"),

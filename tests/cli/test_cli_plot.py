@@ -151,10 +151,8 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
     assert not Path("people-boundaries.svg").exists()
     assert main(["plot", "boundaries", "people.csv", *columns, "--bad-rows", "skip"]) == 0
     err = capsys.readouterr().err
-    assert err.startswith(
-        "skipped 1 row: `height` is `tall`, not a number\n1 skipped row in people.csv.rejected.jsonl"
-    )
-    assert Path("people.csv.rejected.jsonl").read_text().count("\n") == 1
+    assert err.startswith("skipped 1 row: `height` is `tall`, not a number\n")
+    assert {path.name for path in Path().iterdir()} == {"people.csv", "people-boundaries.svg"}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ def test_bad_rows_are_skipped_on_request(model, capsys):
     assert main(["predict", "mail.textodds", "new.jsonl", "--bad-rows", "skip"]) == 0
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 2
-    assert "1 skipped row in new.jsonl.rejected.jsonl" in err
+    assert "1 skipped row not kept; to keep them: `--rejects FILE`" in err
+    assert not list(Path().glob("*reject*"))
 
 
 def test_a_text_given_for_a_file_is_understood(model, capsys):

@@ -101,11 +101,11 @@ def wait_for(path, process):
 def test_ctrl_c_during_training_leaves_no_file_behind():
     block = "".join(f"some words to count {k} again and again,{k % 7}\n" for k in range(20_000))
     Path("big.csv").write_text("text,label\na bad row,\n" + block * 60)  # 50 MB
-    slow = ["--learner", "auto:ngrams=1-4", "--threads", "1", "--bad-rows", "skip"]
+    slow = ["--learner", "auto:ngrams=1-4", "--threads", "1", "--bad-rows", "skip", "--rejects", "bad.jsonl"]
     with subprocess.Popen(
         [*COMMAND, "train", "big.csv", *slow], stderr=subprocess.PIPE, text=True
     ) as process:
-        wait_for(Path("big.csv.rejected.jsonl"), process)
+        wait_for(Path("bad.jsonl"), process)
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == "stopped\n"
         assert process.wait(10) == 130

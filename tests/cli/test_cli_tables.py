@@ -421,10 +421,23 @@ def test_what_cannot_be_answered_is_said(model, capsys, args, problem, hint):
 
 def test_rows_that_cannot_be_read_are_skipped_on_demand(model, capsys):
     Path("bad.csv").write_text("income,visits,town\n1000,4,Ulm\nmuch,4,Ulm\n1400,0,Bonn\n")
-    assert main(["predict", "people.textodds", "bad.csv", "--bad-rows", "skip", "--quiet"]) == 0
+    assert (
+        main(
+            [
+                "predict",
+                "people.textodds",
+                "bad.csv",
+                "--bad-rows",
+                "skip",
+                "--rejects",
+                "bad.jsonl",
+                "--quiet",
+            ]
+        )
+        == 0
+    )
     assert [each.split("\t")[0] for each in capsys.readouterr().out.splitlines()] == ["poor", "rich"]
-    (rejected,) = Path().glob("*.rejected.jsonl")
-    assert "much" in rejected.read_text()
+    assert "much" in Path("bad.jsonl").read_text()
 
 
 @pytest.mark.parametrize(

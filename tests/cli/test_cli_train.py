@@ -200,7 +200,8 @@ def test_skipped_rows_are_counted_and_kept(capsys):
     assert main(["train", "mail.csv", "--bad-rows", "skip"]) == 0
     err = capsys.readouterr().err
     assert "skipped 1 row: " in err
-    assert "1 skipped row in mail.csv.rejected.jsonl" in err
+    assert "1 skipped row not kept; to keep them: `--rejects FILE`" in err
+    assert {path.name for path in Path().iterdir()} == {"mail.csv", "mail.textodds"}
     assert main(["train", "mail.csv", "--bad-rows", "skip", "--rejects", "bad.jsonl", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["rows"], told["rejected"], told["rejects"]) == (6, 1, "bad.jsonl")

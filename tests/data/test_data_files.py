@@ -216,11 +216,10 @@ def test_a_file_that_does_not_show_its_format_is_told_with_its_first_line(tmp_pa
     assert "--format" in caught.value.hint
 
 
-def test_one_json_list_is_told_how_to_be_read(tmp_path):
-    (tmp_path / "mail.json").write_text('[{"text": "a", "label": "x"}]')
-    with pytest.raises(BadFile, match="looks like one JSON list") as caught:
-        read("mail.json")
-    assert "read_json('mail.json')" in caught.value.hint
+def test_one_json_list_is_read_whatever_its_name(tmp_path):
+    for name in ("mail.json", "mail.jsonl", "mail.txt", "mail"):
+        (tmp_path / name).write_text('[{"text": "a", "label": "x"}]')
+        assert read_pairs(name) == [("a", "x")]
     assert read_pairs(None, query="SELECT text, label FROM read_json('mail.json')") == [("a", "x")]
 
 

@@ -41,10 +41,10 @@ def test_one_stray_quote_costs_one_line_of_a_hundred_thousand():
     lines = ["text,label", *(f"text number {i},ham" for i in range(1000)), '"stray,spam']
     lines += [*(f"more {i},spam" for i in range(100_000)), 'a stray" one,ham', "last,ham"]
     Path("mail.csv").write_text("\n".join(lines) + "\n")
-    found, rejects = rows("mail.csv", bad_rows="skip")
+    found, rejects = rows("mail.csv", bad_rows="skip", rejects_path="bad.jsonl")
     assert len(found) == 101_002
     assert (rejects.count, dict(rejects.reasons)) == (1, {"a quote is opened and never closed": 1})
-    note = json.loads(Path("mail.csv.rejected.jsonl").read_text())
+    note = json.loads(Path("bad.jsonl").read_text())
     assert (note["line"], note["row"]) == (1002, '"stray,spam')
     with pytest.raises(BadRow, match="line 1002: a quote is opened and never closed"):
         rows("mail.csv")
@@ -53,8 +53,8 @@ def test_one_stray_quote_costs_one_line_of_a_hundred_thousand():
 def test_rejected_lines_are_kept_to_the_last_byte():
     broken = '"' + "prose without end\n" * 10_000 + '"behind,ham'
     Path("mail.csv").write_text(f"text,label\n{broken}\nlast,ham\n")
-    found, _ = rows("mail.csv", bad_rows="skip")
-    note = json.loads(Path("mail.csv.rejected.jsonl").read_text())
+    found, _ = rows("mail.csv", bad_rows="skip", rejects_path="bad.jsonl")
+    note = json.loads(Path("bad.jsonl").read_text())
     assert found == [("last", "ham")]
     assert note["row"] == broken
     assert note["reason"] == "text behind a closing quote; 10,001 lines are left out".replace(",", "")

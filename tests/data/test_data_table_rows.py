@@ -130,7 +130,7 @@ def test_lines_are_named_exactly_whatever_was_quoted_before_them(tmp_path, monke
     monkeypatch.setattr(lines, "BATCH_ROWS", batch_rows)
     (tmp_path / "t.csv").write_bytes(pack(LINES))
     options = {"columns": {"age": "number", "note": "text"}}
-    source = read_table("t.csv", bad_rows="skip", **options)
+    source = read_table("t.csv", bad_rows="skip", rejects_path="bad.jsonl", **options)
     assert [row["age"] for row in rows(source)] == [1.0, 2.0, 6.0, 8.0]
     assert [row["note"] for row in rows(source)][:2] == ["two\nlines", 'three\r\n\r\nlines "quoted"']
     assert sorted((row["line"], row["reason"]) for row in kept(source)) == LINE_REASONS
@@ -176,7 +176,7 @@ def test_a_row_of_json_that_cannot_be_read_is_named_by_its_line(tmp_path):
         b'{"age": Infinity, "label": "x"}\n'
         b'{"age": null, "c": "v", "label": 3}\n'
     )
-    source = read_table("t.jsonl", schema=SCHEMA, bad_rows="skip")
+    source = read_table("t.jsonl", schema=SCHEMA, bad_rows="skip", rejects_path="bad.jsonl")
     assert rows(source) == [{"age": 1.0, "c": "u", "LABEL": "x"}, {"age": None, "c": "v", "LABEL": "3"}]
     assert [(row["line"], row["reason"]) for row in kept(source)] == [
         (3, "column `c` is [1] (list), not text or a number"),
@@ -248,7 +248,7 @@ def test_a_malformed_row_among_the_first_stops_the_run_and_not_the_finding_of_ki
     (tmp_path / "bad.csv").write_text("a,label\n2.5\n3.5,y\n")
     with pytest.raises(BadRow, match=r"bad\.csv, line 2: 1 fields where the header has 2"):
         _ = read_table("bad.csv").schema
-    source = read_table("t.csv", bad_rows="skip")
+    source = read_table("t.csv", bad_rows="skip", rejects_path="bad.jsonl")
     assert source.schema.names("number") == ["a"]
     assert len(rows(source)) == 2
     assert source.rejects.count == len(kept(source)) == 1

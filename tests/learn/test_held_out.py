@@ -313,7 +313,7 @@ def source_of(texts, labels, cuts):
     def batches(rejects, progress):
         return (Batch(texts[a:b], labels[a:b], None) for a, b in itertools.pairwise(edges) if a < b)
 
-    return Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop", None, "rows"))
+    return Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop"))
 
 
 def test_threads_and_the_cut_of_batches_do_not_matter():

@@ -84,7 +84,7 @@ def test_rows_are_numbered_across_batches(cuts):
     def batches(rejects, progress):
         return (Batch(texts[a:b], made[a:b], None) for a, b in itertools.pairwise(edges))
 
-    source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop", None, "rows"))
+    source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop"))
     found = audit(source, learner=MultinomialLearner(), most=20)
     assert sorted(suspect.row for suspect in found.suspects) == WRONG
     assert all(suspect.text == texts[suspect.row - 1] for suspect in found.suspects)
@@ -156,7 +156,7 @@ def test_models_that_do_not_rest_on_counts_alone_are_refused_before_anything_is_
     def batches(rejects, progress):
         raise AssertionError("it was read")
 
-    source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop", None, "rows"))
+    source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop"))
     with pytest.raises(Unsupported, match="takes counts"):
         audit(source, **recipe)
 

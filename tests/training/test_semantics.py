@@ -797,7 +797,7 @@ def test_transformed_documents_of_a_class_that_lost_a_word_do_not_count_for_anot
 
     fitted, fit = [], core.fit
     monkeypatch.setattr(core, "fit", lambda learner, counts: fitted.append(counts) or fit(learner, counts))
-    source = Source(ColumnRequest.without_names(), "two batches", batches, Rejects("stop", None, "rows"))
+    source = Source(ColumnRequest.without_names(), "two batches", batches, Rejects("stop"))
     with pytest.warns(VocabularyPruned):
         model = train_on(source, Plan(ComplementLearner(transform=True), None, {}, threads=1, memory=1 << 16))
     (v,) = model.vocabulary.find(["v7"])

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import click
 
 import textodds
+from textodds.cli.misuse import meaning_of, must_not_be_swapped
 from textodds.cli.output import echo, harmless, shown_warnings, styled
 from textodds.cli.overwrite import Paths, must_not_overwrite, themselves
 from textodds.errors import InputError, TextoddsError, suggestion
@@ -67,6 +68,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, unless it would write over what it is given to read."""
+        must_not_be_swapped(ctx)
         must_not_overwrite(self.params, ctx.params)
         return super().invoke(ctx)
 
@@ -293,6 +295,8 @@ def _misused(error: click.UsageError) -> int:
         problem = f"there is no option `{error.option_name}`"
         parameters = [] if context is None else context.command.get_params(context)
         known = [name for parameter in parameters for name in parameter.opts]
+        if meant := meaning_of(error.option_name, known):
+            return _undone(problem, meant)
         if "--learner" in known and (learner := _with_setting(error.option_name)):
             return _undone(problem, f"it is a setting: `--learner {learner}=…`")
         return _undone(problem + suggestion(error.option_name, known), hint)

@@ -139,6 +139,8 @@ class Reading(TypedDict, total=False):
     query: str | None
     quoting: bool
     header: bool
+    encoding: str | None
+    sheet: str | None
     bad_rows: str
     rejects_path: str | None
 
@@ -154,7 +156,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
     text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     query = "Read this query to the database DATA, or to DuckDB."
-    rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
+    rejects = "Write skipped rows here, with reasons.  [default: not kept]"
     return together(
         option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
         *([label_option()] if labelled else []),
@@ -163,6 +165,10 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
         switch_off("Data", "quoting", 'In CSV and TSV, " is an ordinary character.'),
         switch_off("Data", "header", "CSV and TSV have no header; columns are 1, 2, …"),
+        option(
+            "Data", "--encoding", metavar="NAME", help="Encoding of DATA, such as cp1252.  [default: utf-8]"
+        ),
+        option("Data", "--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         bad_rows_option(),
         option(
             "Data", "--rejects", "rejects_path", metavar="FILE", writes="file of rejected rows", help=rejects

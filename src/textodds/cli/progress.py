@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from textodds.cli.options import portions
 from textodds.cli.output import counted, one_line, say
 from textodds.data import Observer
@@ -146,6 +148,16 @@ def progress(*, quiet: bool, bar: bool = True) -> Iterator[Progress]:
             say(f"skipped {counted(rows, 'row')}: {one_line(reason)}", quiet=quiet)
         if rejects.count and rejects.path is not None:
             say(f"{counted(rejects.count, 'skipped row')} in {rejects.path}", quiet=quiet)
+        elif rejects.count and rejects.may_be_kept and _takes_rejects():
+            say(
+                f"{counted(rejects.count, 'skipped row')} not kept; to keep them: `--rejects FILE`",
+                quiet=quiet,
+            )
+
+
+def _takes_rejects() -> bool:
+    context = click.get_current_context(silent=True)
+    return context is not None and "rejects_path" in context.params
 
 
 @contextlib.contextmanager

@@ -140,7 +140,7 @@ def train(
 ) -> None:
     """Learn a classifier from labelled texts or tables.
 
-    Reads CSV, TSV, JSON lines, Parquet, fastText lines, folders and databases, gzipped or not; tries
+    Reads CSV, TSV, JSON, Parquet, Excel, mail, fastText lines, folders and databases, gzipped or not; tries
     features and learners on texts that it holds out, unless they are named; and writes one model
     file. It keeps its documents, compactly, so that it can learn, forget and merge.
     """

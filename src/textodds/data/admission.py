@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +15,7 @@ from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.schema import GIVEN, Column
 from textodds.data.values import Problems, Unreadable
+from textodds.errors import NAMED, MissingColumn, nearest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -216,15 +217,17 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
     missing only if none of the rows that are read first has it. ``beside`` says whether labels and weights
     stand beside the rows: ``labelled``, ``weighted``.
     """
+    if paths := request.paths:
+        rows = _with_paths(rows, paths)
     if not request.may_join:
         yield from _text_record_parts(rows, request, origin)
         return
     names: list[str] = []
 
-    def find_names(records: Iterable[Mapping[Any, object]]) -> None:
+    def find_names(records: Sequence[Mapping[Any, object]]) -> None:
         keys = [key for key in dict.fromkeys(chain.from_iterable(records)) if isinstance(key, str)]
         if keys or request.is_sparse:
-            places = request.positions(origin.where, keys, sparse=bool(names))
+            places = _positions(request, origin, keys, records, sparse=bool(names))
             names[:] = [keys[at] for at in places]
 
     def part(pending: list[Row]) -> Part:
@@ -236,6 +239,58 @@ def record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin, **
         return group.part(list(names), columns, sparse=request.is_sparse)
 
     yield from map(part, chunked(rows))
+
+
+def _positions(
+    request: ColumnRequest,
+    origin: Origin,
+    keys: list[str],
+    records: Sequence[Mapping[Any, object]],
+    **how: bool,
+) -> list[int]:
+    """The columns to read among ``keys``; the error for one that is missing names fields within fields."""
+    try:
+        return request.positions(origin.where, keys, **how)
+    except MissingColumn as error:
+        within = (
+            f"{key}.{field}"
+            for record in records
+            for key, value in record.items()
+            if isinstance(value, Mapping)
+            for field in value
+        )
+        if not (inner := list(islice(dict.fromkeys(within), NAMED))):
+            raise
+        meant = [name for name in inner if name.endswith(f".{error.wanted}")] or nearest(error.wanted, inner)
+        hint = error.hint or ""
+        if meant:
+            hint += f"; did you mean `{meant[0]}`?"
+        listed = ", ".join(f"`{name}`" for name in inner)
+        raise MissingColumn.with_words(f"{error.problem}; within them {listed}", hint, error) from error
+
+
+def _with_paths(rows: Iterable[Row], paths: Sequence[str]) -> Iterator[Row]:
+    """The same rows, in which fields within fields can be found by their paths, unless a key is called so."""
+    for item, *others in rows:
+        if isinstance(item, Mapping):
+            for path in paths:
+                if path not in item and (value := _at(item, path)) is not _ABSENT:
+                    item = {**item, path: value}
+        yield item, *others  # type: ignore[misc]
+
+
+_ABSENT = object()
+
+
+def _at(item: object, path: str) -> object:
+    """What a path of keys leads to; null where it leads through one."""
+    for key in path.split("."):
+        if item is None:
+            return None
+        if not isinstance(item, Mapping) or key not in item:
+            return _ABSENT
+        item = item[key]
+    return item
 
 
 def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Origin) -> Parts:
@@ -253,7 +308,7 @@ def _text_record_parts(rows: Iterable[Row], request: ColumnRequest, origin: Orig
                 continue
             if not names:
                 keys = [key for key in item if isinstance(key, str)]
-                names.extend(keys[place] for place in request.positions(origin.where, keys))
+                names.extend(keys[place] for place in _positions(request, origin, keys, [item]))
                 text, *others = names
                 label = others[0] if request.reads_labels else text
                 weight = others[-1] if request.reads_weights else text

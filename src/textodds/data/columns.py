@@ -117,6 +117,19 @@ class ColumnRequest:
         return len(self._texts) > 1 or any(JOIN in name for name in names)
 
     @property
+    def paths(self) -> list[str]:
+        """Names with a dot that are asked for: fields within fields, unless a column is called so.
+
+        >>> ColumnRequest(["ticket.subject+ticket.body"], "kind").paths
+        ['ticket.subject', 'ticket.body']
+        """
+        columns = [*self._like.columns, *(() if self.schema is None else self.schema.columns)]
+        names = [name for _, name in self._named()] + [column.name for column in columns]
+        names += [schema.label for schema in (self._like, self.schema) if schema is not None and schema.label]
+        parts = (part.strip() for name in names for part in (name, *name.split(JOIN)))
+        return [name for name in dict.fromkeys(parts) if "." in name and JOIN not in name]
+
+    @property
     def is_tabular(self) -> bool:
         """Whether there must be columns: for the labels, or because one is named."""
         return self.labelled or bool(self._named())
@@ -278,6 +291,9 @@ class TableRequest(ColumnRequest):
     def needs_rows(self) -> bool:
         """Whether the schema is to be found from the first rows, since it is not given."""
         return self.schema is None
+
+    def _named(self) -> list[tuple[str, str]]:
+        return [*super()._named(), *(("columns", name) for name in self._kinds)]
 
     def refuse_names(self, what: str) -> None:
         """Fail: ``what`` has no columns."""

@@ -118,6 +118,8 @@ def _zip(name: str, stream: BinaryIO) -> Any:
     try:
         archive = zipfile.ZipFile(stream)
         members = [each for each in archive.infolist() if not each.is_dir()]
+        if any(each.filename in ("xl/workbook.xml", "content.xml") for each in members):
+            raise BadFile(f"`{name}` is a spreadsheet", hint="say so: `--format excel` (format='excel')")
         if len(members) != 1:
             raise BadFile(
                 f"`{name}` is a zip archive of {len(members):,} files; of one file it could be read",

@@ -9,6 +9,7 @@ import glob
 import io
 import json
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -19,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from textodds.data import compression
+from textodds.data import compression, encoding
 from textodds.data.compression import MAGIC, MOST, packing_of, without_suffix
+from textodds.data.encoding import Transcoded
 from textodds.data.rejects import SUFFIX
 from textodds.data.values import cut
 from textodds.errors import BadFile, InputError, nearest, suggestion
@@ -30,7 +32,7 @@ BUFFER = 1 << 20
 MOST_COPIED = 8 << 30  # bytes of a pipe, or of an unpacked file, that are copied for want of a file
 NAMELESS = "/proc/self/fd"  # where Linux opens what is open already, with or without a name
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines", "folder", "database")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "fasttext", "lines", "folder", "database", "mail", "excel")
 DELIMITED = ("csv", "tsv")
 
 # Those that can be read from a pipe as they come; the others are read from several places at once.
@@ -41,15 +43,35 @@ BY_SUFFIX = {
     ".tsv": "tsv",
     ".tab": "tsv",
     ".jsonl": "jsonl",
+    ".json": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".eml": "mail",
+    ".mbox": "mail",
+    ".mbx": "mail",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
     ".duckdb": "database",
     ".ddb": "database",
     ".db": "database",
     ".sqlite": "database",
     ".sqlite3": "database",
 }
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+SCHEMES = {
+    "a web address": ("http", "https", "ftp"),
+    "in the store of a cloud": ("s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "r2", "hf"),
+    "in a cluster": ("hdfs", "dbfs"),
+    "a database server": (
+        "postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlite", "duckdb", "snowflake",
+        "bigquery", "redshift", "clickhouse", "mongodb", "mongodb+srv", "jdbc",
+    ),
+}  # fmt: skip
 
 BOM = b"\xef\xbb\xbf"
 SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -64,6 +86,7 @@ class File:
 
     path: str
     name: str
+    encoding: str | None = None  # that its bytes are in, if it is not UTF-8
 
     @property
     def size(self) -> int:
@@ -83,9 +106,10 @@ class File:
         return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
-def named(path: str) -> File:
+def named(path: str, encoding: str | None = None) -> File:
     """The file at ``path``, called as the user calls it."""
-    return File(path, "stdin" if path == STDIN else os.fsencode(path).decode(errors="backslashreplace"))
+    name = "stdin" if path == STDIN else os.fsencode(path).decode(errors="backslashreplace")
+    return File(path, name, encoding)
 
 
 def is_utf8(path: str) -> bool:
@@ -101,6 +125,8 @@ def found(path: str) -> list[str]:
     """Paths of the files, or of the one folder, that ``path`` means: itself, or what it matches as a glob."""
     if path == STDIN or _exists(path):
         return [path]
+    if address := ADDRESS.match(path):
+        raise _elsewhere(path, address[1].lower())
     if not glob.has_magic(path):
         raise missing(path)
     # Rows rejected by an earlier run often lie beside the data, and are no data.
@@ -112,6 +138,29 @@ def found(path: str) -> list[str]:
     if not matched:
         raise BadFile(f"no file matches `{path}`", hint=_near(_fixed_part(path)) or "check the pattern")
     return matched
+
+
+def _elsewhere(path: str, scheme: str) -> BadFile:
+    """The error for an address, which is not read: what to do instead."""
+    shown = cut(re.sub(r"//[^/@]*@", "//…@", path), 200)  # without a password
+    if scheme == "file":
+        return BadFile(
+            f"`{shown}` is an address, not a path", hint=f"give the path: `{path[len('file://') :]}`"
+        )
+    what = next((kind for kind, schemes in SCHEMES.items() if scheme in schemes), "an address")
+    if what == "a database server":
+        hint = (
+            "write the rows to a file, such as CSV, with the client of the database; or copy them to a DuckDB"
+        )
+        hint += " or SQLite file, and read that: `mail.duckdb --query 'SELECT text, label FROM mail'`"
+        return BadFile(f"`{shown}` is a database server, and only files are read", hint=hint)
+    name = Path(path.partition("?")[0].rstrip("/")).name or "data"
+    copied = {"s3": "aws s3 cp", "gs": "gcloud storage cp", "hdfs": "hdfs dfs -get"}
+    command = f"curl -L -o {name}" if scheme in ("http", "https", "ftp") else copied.get(scheme)
+    there = f": `{command} {shown}{' .' if scheme in copied else ''}`, then name `{name}`" if command else ""
+    return BadFile(
+        f"`{shown}` is {what}, and only files on this machine are read", hint=f"download it first{there}"
+    )
 
 
 def missing(path: str) -> BadFile:
@@ -128,18 +177,21 @@ def is_folder(path: str) -> bool:
     return path != STDIN and Path(path).is_dir()
 
 
-def head(path: str, size: int = 1 << 16) -> bytes:
-    """The first bytes of the file, unpacked; fewer where the file is shorter or cut off."""
+def head(path: str, size: int = 1 << 16, encoding: str | None = None) -> bytes:
+    """The first bytes of the file, unpacked and in UTF-8; fewer where the file is shorter or cut off."""
     taken = b""
-    with trouble(named(path)), opened(path) as (stream, _), contextlib.suppress(EOFError):
+    with trouble(named(path)), opened(path, encoding) as (stream, _), contextlib.suppress(EOFError):
         while len(taken) < size and (more := stream.read(min(4096, size - len(taken)))):
             taken += more
     return taken
 
 
 @contextlib.contextmanager
-def opened(path: str) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
-    """A stream of the file's bytes, unpacked if it is packed, and a way to ask how far it has come."""
+def opened(path: str, encoding: str | None = None) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
+    """A stream of the file's bytes, unpacked if it is packed, and a way to ask how far it has come.
+
+    What is in another ``encoding`` comes in UTF-8.
+    """
     # Not `sys.stdin`: a thread waiting in it would keep the interpreter from ending.
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(io.FileIO(0, closefd=False) if path == STDIN else io.FileIO(path))
@@ -149,35 +201,41 @@ def opened(path: str) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
         if (packing := packing_of(packed.peek(MOST))) is not None:
             pieces = stack.enter_context(compression.unpacked(named(path).name, packing, packed))
             stream = stack.enter_context(io.BufferedReader(pieces, BUFFER))
+        if encoding is not None:
+            stream = stack.enter_context(
+                io.BufferedReader(Transcoded(named(path).name, encoding, stream), BUFFER)
+            )
         yield stream, lambda: raw.tell() if raw.seekable() else 0
 
 
 class Copy:
-    """A temporary copy of a file or a pipe, unpacked.
+    """A temporary copy of a file or a pipe, unpacked and, if an ``encoding`` is given, in UTF-8.
 
     Where the system can open a file that has no name any more, it has none from the start: whatever ends
     the process takes it along. A database needs its name, which is then removed at the end.
     """
 
-    def __init__(self, path: str, suffix: str, *, is_named: bool = False) -> None:
+    def __init__(
+        self, path: str, suffix: str, *, is_named: bool = False, encoding: str | None = None
+    ) -> None:
         handle, self.path = tempfile.mkstemp(prefix="textodds-", suffix=suffix)
         self.close = weakref.finalize(self, _removed, handle, self.path)
         if not is_named and Path(NAMELESS).is_dir():
             Path(self.path).unlink()
             self.path = f"{NAMELESS}/{handle}"
         try:
-            self._fill(path, handle)
+            self._fill(path, handle, encoding)
         except BaseException:
             self.close()
             raise
 
-    def _fill(self, path: str, handle: int) -> None:
+    def _fill(self, path: str, handle: int, encoding: str | None) -> None:
         left = most = min(MOST_COPIED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
         name = named(path).name
         with (
             io.FileIO(handle, "w", closefd=False) as target,
             trouble(named(path)),
-            opened(path) as (stream, _),
+            opened(path, encoding) as (stream, _),
         ):
             while piece := stream.read(min(BUFFER, left + 1)):
                 left -= len(piece)
@@ -203,11 +261,15 @@ def _removed(handle: int, path: str) -> None:
 
 
 @contextlib.contextmanager
-def unpacked(path: str, suffix: str, *, but: str | None = None) -> Iterator[str]:
+def unpacked(path: str, suffix: str, *, but: str | None = None, encoding: str | None = None) -> Iterator[str]:
     """Path of ``path`` itself or, if it is packed, of an unpacked copy that is removed afterwards.
 
-    What the reader unpacks by itself (``but``) is left packed.
+    What the reader unpacks by itself (``but``) is left packed; what is in another ``encoding`` is copied too.
     """
+    if encoding is not None:
+        with Copy(path, suffix, encoding=encoding) as copy:
+            yield copy.path
+        return
     with trouble(named(path)), io.FileIO(path) as raw:
         packing = packing_of(raw.read(MOST))
     if packing in (None, but):
@@ -277,7 +339,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
     What shows nothing is plain lines unless it must be ``tabular``. Then it is a table if its first
     line can be a header, and otherwise an error: to guess would be to learn from noise.
     """
-    start = head(file.path)
+    start = head(file.path, encoding=file.encoding)
     if start.startswith(PARQUET_MAGIC):
         return "parquet"
     if start.startswith(SQLITE_MAGIC) or start[8:12] == DUCKDB_MAGIC:
@@ -291,10 +353,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
     if not tabular:
         return "lines"
     if start.startswith(b"["):
-        raise BadFile(
-            f"`{file.name}` looks like one JSON list; of JSON, only lines of objects are read",
-            hint=f"DuckDB reads it: `--query \"SELECT text, label FROM read_json('{file.name}')\"`",
-        )
+        return "jsonl"
     if not start or any(mark in line for mark in b",;\t|"):
         return "csv"
     shown = cut(line.strip().decode(errors="backslashreplace"), 60)
@@ -306,13 +365,21 @@ def format_of_content(file: File, *, tabular: bool) -> str:
 
 def refuse_utf16(file: File) -> None:
     """Fail for a file saved as "Unicode text" on Windows, or in UTF-32, of which every row would be bad."""
-    start = b"" if file.is_pipe else head(file.path, 4)
+    start = b"" if file.is_pipe or file.encoding is not None else head(file.path, 4)
     if start.startswith((b"\xff\xfe", b"\xfe\xff")) or start == b"\0\0\xfe\xff":
         coding = "UTF-32" if start in (b"\xff\xfe\0\0", b"\0\0\xfe\xff") else "UTF-16"
         raise BadFile(
-            f"`{file.name}` is in {coding}, and only UTF-8 is read",
-            hint=f"convert it: `iconv -f {coding} -t UTF-8 {file.name}`",
+            f"`{file.name}` is in {coding}, not in UTF-8",
+            hint=f"say so: `--encoding {coding.lower()}` (encoding='{coding.lower()}')",
         )
+
+
+def encoding_hint(file: File, row: str | bytes) -> str | None:
+    """What to do about a row of ``file`` that is not UTF-8, if it may be in another encoding."""
+    if file.encoding is not None or not isinstance(row, bytes):
+        return None
+    sample = b"" if file.is_pipe else head(file.path, encoding.SAMPLE)
+    return encoding.proposal(sample + b"\n" + row)
 
 
 def _is_object(line: bytes, *, whole: bool) -> bool:
@@ -375,7 +442,7 @@ class Spool:
     @property
     def file(self) -> File:
         """The copy, called as the pipe is."""
-        return File(self._copy.path, self._pipe.name)
+        return File(self._copy.path, self._pipe.name, self._pipe.encoding)
 
     @property
     def named_file(self) -> File:

@@ -55,9 +55,50 @@ def is_column(source: object) -> bool:
     return not pa.types.is_struct(pa.array(source).type)
 
 
+def is_dataset(source: object) -> bool:
+    """Whether ``source`` is a data set of the library `datasets`, in memory or streamed."""
+    return _is(source, "datasets Dataset", "datasets IterableDataset")
+
+
+def split_of(source: Any, split: str = "train") -> tuple[Any, str]:
+    """One split of a `DatasetDict`, and words that say so; anything else as it is."""
+    if not _is(source, "datasets DatasetDict", "datasets IterableDatasetDict"):
+        return source, ""
+    listed = ", ".join(map(str, source)) or "none"
+    name = split if split in source else next(iter(source), "") if len(source) == 1 else ""
+    if not name:
+        raise InputError(
+            f"a {name_of(source)} has no split `{split}`; its splits are {listed}",
+            hint="give one of them: data['NAME']",
+        )
+    return source[name], f"the split `{name}`, "
+
+
+def dataset_parts(source: Any, request: ColumnRequest, origin: Origin) -> Parts:
+    """Parts of a data set of the library `datasets`; numbers of classes become their names."""
+    import pyarrow as pa
+
+    features = source.features or {}
+    names = {name: kind.names for name, kind in features.items() if _is(kind, "datasets ClassLabel")}
+    if features:
+        request.positions(origin.where, list(features))  # what is missing is told of though there are no rows
+
+    def batches() -> Iterator[Any]:
+        for table in source.with_format("arrow").iter(batch_size=SLICE_ROWS):
+            chosen = [table.column_names[at] for at in request.positions(origin.where, table.column_names)]
+            columns = [_joined(table[name]) for name in chosen]
+            for at, name in enumerate(chosen):
+                if name in names:
+                    numbers = [None if k is None or k < 0 else k for k in columns[at].to_pylist()]
+                    columns[at] = pa.array(names[name]).take(pa.array(numbers, pa.int64()))
+            yield pa.RecordBatch.from_arrays(columns, names=chosen)
+
+    return arrow_parts(batches(), origin)
+
+
 def speaks_arrow(source: object) -> bool:
     """Whether ``source`` is a table, a column or a stream, rather than an iterable of Python objects."""
-    return is_frame(source) or is_column(source) or is_stream(source)
+    return is_frame(source) or is_column(source) or is_stream(source) or is_dataset(source)
 
 
 def table_of(source: Any) -> Table:

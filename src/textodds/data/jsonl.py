@@ -1,4 +1,4 @@
-"""JSON lines, plain or gzipped: one object a line.
+"""JSON lines, plain or gzipped: one object a line; or one list of objects.
 
 Measured on 300 MB in 606,208 lines (Python 3.11, DuckDB 2.0, two cores): the standard library takes
 1.2 s of one core, 1.8 s with the checks, and DuckDB 0.5 s. But DuckDB names the wrong line of a broken
@@ -8,7 +8,10 @@ skip: it cannot keep what is promised here.
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
@@ -23,6 +26,7 @@ from textodds.data.values import Unreadable, not_utf8
 from textodds.errors import BadFile
 
 BLANKS = b" \t\r\n"  # what JSON itself calls blank
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 # Two thirds of the time of `json.loads`, which looks for the encoding and its options anew each time.
 _parse = json.JSONDecoder().raw_decode
@@ -31,8 +35,9 @@ _parse = json.JSONDecoder().raw_decode
 def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
     """Parts of the objects in ``file``, their keys being the columns."""
     files.refuse_utf16(file)
-    with files.trouble(file), files.opened(file.path) as (stream, position):
-        for part in record_parts(_rows(file, stream, request), request, Origin(file.name)):
+    with files.trouble(file), files.opened(file.path, file.encoding) as (stream, position):
+        rows = _items if _is_list(stream) else _rows
+        for part in record_parts(rows(file, stream, request), request, Origin(file.name)):
             progress.current = position()
             yield part
 
@@ -51,8 +56,109 @@ def _rows(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]
             if line == 1:
                 raw = raw.removeprefix(files.BOM)
             row = raw.strip(BLANKS)
+            if line == 1 and row == b"{":
+                raise BadFile(
+                    f"`{file.name}` is one JSON object over several lines, not one object a line or a list",
+                    hint=f"take the list out of it: `jq -c '.rows[]' {file.name} > rows.jsonl`",
+                )
             if row:
                 yield _object(row, request), None, None, line, row
+
+
+def _is_list(stream: BinaryIO) -> bool:
+    """Whether a stream begins as a list of objects, rather than with an object."""
+    peeked: bytes = stream.peek(files.BUFFER) if isinstance(stream, io.BufferedReader) else b""
+    start = peeked.removeprefix(files.BOM).lstrip(BLANKS)
+    return start[:1] == b"[" and start[1:].lstrip(BLANKS)[:1] in (b"", b"{", b"]")
+
+
+def _items(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]:
+    """The objects of a list, read piece by piece: no more of it is held than an object and a piece."""
+    text = _Pieces(file, stream)
+    text.skip("\ufeff")
+    text.skip("[")
+    is_first = True
+    while (mark := text.next_mark()) != "]":
+        if not is_first:
+            if mark != ",":
+                raise text.broken("Expecting ',' delimiter")
+            text.skip(",")
+            text.next_mark()
+        is_first = False
+        line = text.line
+        item, raw = text.value()
+        if not isinstance(item, dict):
+            item = Unreadable(f"a JSON {_KINDS[type(item)]}, not an object")
+        yield (item if raw.isascii() else _object(raw, request)), None, None, line, raw
+    text.skip("]")
+    if text.next_mark(may_end=True):
+        raise text.broken("Extra data behind the list")
+
+
+class _Pieces:
+    """The text of a stream, of which a piece is held; ``line`` is where it has come to."""
+
+    def __init__(self, file: File, stream: BinaryIO) -> None:
+        self._file, self._stream = file, stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
+        self._text, self._at, self.line = "", 0, 1
+
+    def _more(self) -> bool:
+        """Read as much again as is held, and at least a piece; whether there was any."""
+        rest = self._text[self._at :]
+        if len(rest) > RECORD_BYTES:
+            raise BadFile(f"an object in line {self.line} of `{self._file.name}` is longer than 1 GiB")
+        piece = self._stream.read(max(files.BUFFER, len(rest)))
+        self._text, self._at = rest + self._decoder.decode(piece, final=not piece), 0
+        return bool(piece)
+
+    def _pass(self, end: int) -> None:
+        self.line += self._text.count("\n", self._at, end)
+        self._at = end
+
+    def next_mark(self, *, may_end: bool = False) -> str:
+        """The next character that is not blank; nothing at the end, if it may end there."""
+        while True:
+            blanks = _BLANKS.match(self._text, self._at)
+            assert blanks is not None
+            self._pass(blanks.end())
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if not self._more():
+                if may_end:
+                    return ""
+                raise self.broken("the list is never closed")
+
+    def skip(self, mark: str) -> None:
+        """Pass over this character, if it comes next."""
+        if self.next_mark() == mark:
+            self._at += 1
+
+    def value(self) -> tuple[object, bytes]:
+        """The next value, and how it is written."""
+        while True:
+            try:
+                item, end = _parse(self._text, self._at)
+            except json.JSONDecodeError as error:
+                at = error.pos - self._at
+                if self._more():
+                    continue
+                raise self.broken(error.msg, self._text.count("\n", 0, at)) from error
+            except (ValueError, RecursionError) as error:
+                raise self.broken(str(error)) from error
+            size = end - self._at
+            if end < len(self._text) or not self._more():  # `12` may go on
+                break
+        raw = self._text[self._at : self._at + size].encode(errors="surrogateescape")
+        self._pass(self._at + size)
+        return item, raw
+
+    def broken(self, reason: str, lines: int = 0) -> BadFile:
+        """The error for text that is not JSON."""
+        return BadFile(
+            f"`{self._file.name}`, line {self.line + lines}: not JSON: {reason}",
+            hint="correct the file; or write one object a line, so that a bad one can be skipped",
+        )
 
 
 def _object(row: bytes, request: ColumnRequest) -> dict[str, object] | Unreadable:

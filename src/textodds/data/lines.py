@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,13 +16,16 @@ from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Position
-from textodds.errors import BadFile
+from textodds.data.values import cut
+from textodds.errors import BadFile, InputError, MissingColumn
 
 if TYPE_CHECKING:
     from textodds._kernels import LineReader
 
 # The next rows, and the bad ones among them: line, reason and bytes of each.
 Piece: TypeAlias = tuple[Part | Batch, list[tuple[int, str, bytes]]]
+
+_NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
 
 KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
 
@@ -51,8 +55,8 @@ def parts(
     files.refuse_utf16(file)
     with contextlib.ExitStack() as stack, files.trouble(file, lambda: rows):
         path = file.path  # the kernel unpacks gzip by itself; other packings are unpacked first
-        if not file.is_pipe:
-            path = stack.enter_context(files.unpacked(path, "", but="gzip"))
+        if not file.is_pipe or file.encoding is not None:
+            path = stack.enter_context(files.unpacked(path, "", but="gzip", encoding=file.encoding))
         with _unreadable(file, dialect.kind):
             reader = LineReader(path, dialect.kind, delimiter, dialect.quoting, dialect.header, BATCH_BYTES)
         if dialect.kind == "delimited" and not reader.columns:
@@ -78,7 +82,10 @@ def _selected(
     """What reads the next rows of the columns that are wanted."""
     name, is_labelled = TEXT, request.reads_labels
     if dialect.kind == "delimited":
-        chosen = request.positions(file.name, reader.columns)
+        try:
+            chosen = request.positions(file.name, reader.columns)
+        except MissingColumn as error:
+            raise _without_header(error, reader.columns, file, dialect, request) from error
         if not request.is_one_text(chosen):
             reader.select_columns(chosen)
             return partial(_next_table, reader, [reader.columns[at] for at in chosen], file, rejects)
@@ -94,6 +101,31 @@ def _selected(
         return Batch({name: texts}, labels if is_labelled else None, weights), bad
 
     return following
+
+
+def _without_header(
+    error: MissingColumn, cells: Sequence[str], file: File, dialect: Dialect, request: ColumnRequest
+) -> InputError:
+    """What to say of a missing column if the first line is not the names of columns, or not in UTF-8."""
+    if any("\ufffd" in cell for cell in cells) and (likely := files.encoding_hint(file, b"")) is not None:
+        return BadFile(f"{file.name}, line 1: the names of the columns are not UTF-8", hint=likely)
+    text = max(range(len(cells)), key=lambda at: len(cells[at].split()))
+    is_text = len(cells[text].split()) > 3
+    is_data = is_text or any(_NUMBER.fullmatch(cell.strip()) for cell in cells)
+    if not dialect.header or not (is_data or error.wanted.isdecimal()):
+        return error
+    named = "--no-header"
+    if request.is_of_texts or is_text:
+        named += f" --text {text + 1}"
+    if request.labelled and len(cells) > 1:
+        others = [at for at in range(len(cells)) if at != text or "--text" not in named]
+        label = min(others, key=lambda at: (_NUMBER.fullmatch(cells[at].strip()) is not None, len(cells[at])))
+        named += f" --label {label + 1}"
+    shown = ", ".join(f"`{cut(cell, 40)}`" for cell in cells[:5]) + (", …" if len(cells) > 5 else "")
+    looks = f"its first line looks like data: {shown}" if is_data else f"its columns are {shown}"
+    problem = f"{file.name} has no {error.wanted} column; {looks}"
+    hint = f"if there is no header, name columns by number: `{named}`; otherwise {error.hint}"
+    return MissingColumn.with_words(problem, hint, error)
 
 
 def _next_table(reader: LineReader, names: list[str], file: File, rejects: Rejects) -> Piece | None:
@@ -114,6 +146,8 @@ def _unreadable(file: File, kind: str) -> Iterator[None]:
         yield
     except ValueError as error:
         hint = "check that it is a text file in UTF-8, with line ends"
+        if "UTF-8" in str(error) and (likely := files.encoding_hint(file, b"")) is not None:
+            hint = likely
         if kind == "delimited":
             hint += "; if a quotation mark is part of the text, use `--no-quoting` (quoting=False)"
         raise BadFile(f"`{file.name}` cannot be read: {error}", hint=hint) from error

@@ -34,8 +34,11 @@ def object_source(
 ) -> Source:
     """The source of what is in an object; if it is an iterable of Python's, ``first`` is one of its items."""
     kind = _TextObject if request.is_of_texts else _TableObject
+    source, split = frames.split_of(source)
     given = kind(source, frames.column_of(labels), frames.column_of(weights), request, rejects)
-    return given.opened(first)
+    opened = given.dataset() if frames.is_dataset(source) else given.opened(first)
+    opened.description = split + opened.description
+    return opened
 
 
 @dataclass
@@ -75,6 +78,11 @@ class _Object:
     def _stream(self) -> Source:
         read = partial(frames.stream_parts, self.source, self.request)
         return self._made("row", read, replayable=hasattr(self.source, "__len__"))
+
+    def dataset(self) -> Source:
+        """The source of a data set of the library `datasets`."""
+        self._refuse_beside("a data set, which has columns")
+        return self._made("row", partial(frames.dataset_parts, self.source, self.request))
 
     def _columns(self, table: Table) -> Source:
         labels, weights = (

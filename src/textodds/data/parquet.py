@@ -68,7 +68,7 @@ def _record_batches(file: File, table: Any, request: ColumnRequest, progress: Po
     How long rows are is told by the first of each group. The metadata of a column must not be asked for: of
     one that is encrypted, used or not, Arrow ends the process.
     """
-    size, read, names = file.size, 0, table.schema_arrow.names
+    size, read, names = file.size, 0, _names(table.schema_arrow, request.paths)
     n_rows: int = table.metadata.num_rows
     request.positions(file.name, names)  # a column that is missing is told of though there are no rows
     for group in range(table.metadata.num_row_groups):
@@ -79,11 +79,45 @@ def _record_batches(file: File, table: Any, request: ColumnRequest, progress: Po
         first = next(table.iter_batches(batch_size=LOOKED_AT, **of_group), None)
         if first is None:
             continue
+        first = _flat(first, chosen)
         rows = _batch_rows(len(first), sum(first.column(names[at]).nbytes for at in request.bulk(positions)))
         for part in table.iter_batches(batch_size=rows, **of_group):
+            part = _flat(part, chosen)
             read += len(part)
             progress.current = size * read // max(n_rows, 1)
             yield part
+
+
+def _names(schema: Any, paths: list[str]) -> list[str]:
+    """The names of the columns, and those ``paths`` that lead to a field within a struct."""
+    import pyarrow as pa
+
+    names = list(schema.names)
+    for path in paths:
+        top, *inner = path.split(".")
+        kind: Any = schema.field(top).type if path not in names and names.count(top) == 1 else None
+        for name in inner:
+            is_there = kind is not None and pa.types.is_struct(kind) and kind.get_field_index(name) >= 0
+            kind = kind.field(name).type if is_there else None
+        if kind is not None:
+            names.append(path)
+    return names
+
+
+def _flat(part: Any, names: list[str]) -> Any:
+    """The columns of these ``names``, those within structs taken out of them."""
+    if part.schema.names == names:
+        return part
+    import pyarrow as pa
+    from pyarrow import compute
+
+    def column(name: str) -> Any:
+        if name in part.schema.names:
+            return part.column(name)
+        top, *inner = name.split(".")
+        return compute.struct_field(part.column(top), inner)
+
+    return pa.RecordBatch.from_arrays([column(name) for name in names], names=names)
 
 
 def _batch_rows(rows: int, size: int) -> int:

@@ -9,7 +9,19 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet
+from textodds.data import (
+    database,
+    encoding,
+    excel,
+    files,
+    folder,
+    frames,
+    jsonl,
+    lines,
+    mail,
+    objects,
+    parquet,
+)
 from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.files import File, Spool
@@ -30,11 +42,15 @@ class ReadOptions:
     query: str | None = None
     quoting: bool = True
     header: bool = True
+    encoding: str | None = None
+    sheet: str | int | None = None
     bad_rows: str = "stop"
     rejects_path: str | os.PathLike[str] | None = None
 
     def __post_init__(self) -> None:
         files.must_be_format(self.format)
+        if self.encoding is not None:
+            encoding.checked(self.encoding)
         names = self.text_names
         if self.text is not None and not (names and all(isinstance(name, str) for name in names)):
             raise InputError(
@@ -78,15 +94,19 @@ class ReadOptions:
         """The fields of texts of several columns, as settings of texts; nothing for one column."""
         return {"fields": self.text_names} if len(self.text_names) > 1 else {}
 
-    def rejects(self, name: str) -> Rejects:
-        """The place for bad rows of a source of that name."""
-        path = None if self.rejects_path is None else Path(self.rejects_path)
-        return Rejects(self.bad_rows, path, name)
+    def rejects(self) -> Rejects:
+        """The place for the bad rows of a source."""
+        return Rejects(self.bad_rows, None if self.rejects_path is None else Path(self.rejects_path))
+
+    def file(self, path: str) -> File:
+        """The file at a path, in the encoding that is given."""
+        return files.named(path, None if self.encoding is None else encoding.checked(self.encoding))
 
     @property
     def of_files(self) -> dict[str, object]:
         """The options that only files have, and that are not as usual."""
-        return {"format": self.format, "quoting": not self.quoting, "header": not self.header}
+        given = {"quoting": not self.quoting, "header": not self.header}
+        return {"format": self.format, **given, "encoding": self.encoding, "sheet": self.sheet}
 
 
 READ_OPTIONS = tuple(field.name for field in fields(ReadOptions))
@@ -111,9 +131,10 @@ def read(
     source : path, table, column, iterable, Source or None
         A path (``str`` or ``os.PathLike``), or a list of ``os.PathLike``: a file, plain or gzipped; a
         glob such as ``logs/*.csv``; a folder with a sub-folder per class, in which every file is a
-        document; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
+        document; files and folders of mail; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
         A pyarrow, polars or pandas table or column, or anything with ``__arrow_c_stream__`` or
-        ``__arrow_c_array__``; a dict of columns. An iterable of texts (a list of ``str`` is one of texts,
+        ``__arrow_c_array__``; a dict of columns; a ``Dataset`` of `datasets`, or a ``DatasetDict``, of which
+        the split ``train`` is read. An iterable of texts (a list of ``str`` is one of texts,
         not of paths), of (text, label) or (text, label, weight), or of dicts. None where ``query`` names
         its own files. A table is also a 2-D NumPy array or an iterable of equally long rows, whose columns
         are called `1`, `2`, …; it is never a folder, fastText or plain lines.
@@ -131,7 +152,8 @@ def read(
         named. A model has them in `TextModel.schema`.
     text : str or list of str, optional
         The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
-        newline, unless there is a column of just that name. Several names are texts of several fields,
+        newline, unless there is a column of just that name. ``"ticket.body"`` is a field within a field of
+        JSON and Parquet, unless there is a column of just that name. Several names are texts of several fields,
         each with words of its own. If none is given, it is the first there is of those in
         `columns.TEXT_NAMES`, in upper or lower case. Files without a header have columns `1`, `2`, ….
     label, weight : str, optional
@@ -143,18 +165,22 @@ def read(
         SQL for the database file ``source``, or for DuckDB in memory.
     quoting, header : bool
         Whether CSV and TSV files quote fields with `"`, and begin with the names of their columns.
+    encoding : str, optional
+        The encoding of files of text that are not in UTF-8: ``cp1252``, ``latin-1``, ``utf-16``, ….
+    sheet : str or int, optional
+        The sheet of an Excel file, by its name or its number from 1; the first otherwise.
     labelled : bool
         Whether every row must have a label. If not, batches have labels only where ``label`` or
         ``labels`` says so.
     bad_rows : "stop" or "skip"
-        Whether the first bad row raises `BadRow`, or bad rows are left out, counted and written to a
-        file. Bad is a row that cannot be taken apart, or whose text is null or not UTF-8, whose label
-        is null or empty, or whose weight is not a number from 0 to 2^32. An empty text is a document like
-        any other; of columns that are joined, a null is empty unless all of a row are null. In a table
-        bad is also a value in a column of numbers that is no number or beyond 1e100 in size.
+        Whether the first bad row raises `BadRow`, or bad rows are left out and counted. Bad is a row that
+        cannot be taken apart, or whose text is null or not UTF-8, whose label is null or empty, or whose
+        weight is not a number from 0 to 2^32. An empty text is a document like any other; of columns that
+        are joined, a null is empty unless all of a row are null. In a table bad is also a value in a column
+        of numbers that is no number or beyond 1e100 in size.
     rejects_path : path, optional
-        The file for skipped rows; otherwise the name of the source and ``.rejected.jsonl``, in the
-        current folder. It is made when there is a first one to write, and made anew in every pass.
+        The file for skipped rows, with their reasons; otherwise they are not kept. It is made when there
+        is a first one to write, and made anew in every pass.
 
     Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``; so do categories of a table, the
     text ``"3.0"`` included. In a table a value is missing where it is null or NaN, or one of the strings
@@ -218,7 +244,7 @@ def read(
         refuse("a file", labels=labels, weights=weights)
         return _file_source(paths, how, request)
     refuse("not a file", **how.of_files)
-    return objects.object_source(source, first, labels, weights, request, how.rejects("rows"))
+    return objects.object_source(source, first, labels, weights, request, how.rejects())
 
 
 def _begun(source: Any) -> tuple[Any, object]:
@@ -257,8 +283,11 @@ def _paths_of(source: Any, first: object) -> list[str] | None:
 
 def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
-    found = [files.named(path) for given in paths for path in files.found(given)]
-    if len(found) == 1 and files.is_folder(found[0].path) and how.format in (None, "folder"):
+    found = [how.file(path) for given in paths for path in files.found(given)]
+    folders = [file for file in found if files.is_folder(file.path)]
+    if folders and (how.format == "mail" or (how.format is None and all(map(_is_mail_folder, found)))):
+        return _mail_source(found, how, request)
+    if len(found) == 1 and folders and how.format in (None, "folder"):
         return _folder_source(found[0].path, how, request)
     for file in found:
         if files.is_folder(file.path):
@@ -271,9 +300,13 @@ def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> 
         return _pipe_source(found[0], how, request)
 
     formats = [_format_of(file, how, request) for file in found]
+    if set(formats) == {"mail"}:
+        return _mail_source(found, how, request)
     _refuse_dialect(how, formats)
-    rejects = how.rejects(_name(found))
+    rejects = how.rejects()
     rejects.refuse_to_overwrite(file.path for file in found)
+    by_name = {file.name: file for file in found}
+    rejects.advise = lambda where, row: files.encoding_hint(by_name[where], row)
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
         for file, format_ in zip(found, formats, strict=True):
@@ -310,6 +343,10 @@ def _file_parts(
     """What one file holds."""
     if format_ == "jsonl":
         return jsonl.parts(file, request, progress)
+    if format_ == "mail":
+        return mail.parts([file], request, progress)
+    if format_ == "excel":
+        return excel.parts(file, how.sheet, request, header=how.header)
     if format_ == "parquet":
         return parquet.parts(file, request, progress)
     if format_ == "database":
@@ -328,7 +365,7 @@ def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequ
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
     description = "a query" if file is None else f"a query to {file.name}"
-    rejects = how.rejects("query" if file is None else _name([file]))
+    rejects = how.rejects()
     return Source(request, description, lambda *_: database.parts(file, str(how.query), request), rejects)
 
 
@@ -338,10 +375,32 @@ def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Sourc
     _refuse_dialect(how, ["folder"])
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
-        return folder.parts(path, progress, labelled=labelled)
+        return folder.parts(path, progress, labelled=labelled, encoding=how.file(path).encoding)
 
-    rejects = how.rejects(Path(path).resolve().name)
+    rejects = how.rejects()
+    rejects.advise = lambda where, row: files.encoding_hint(how.file(where), row)
     return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path))
+
+
+def _is_mail_folder(file: File) -> bool:
+    return files.is_folder(file.path) and mail.is_mail_folder(file.path)
+
+
+def _mail_source(found: list[File], how: ReadOptions, request: ColumnRequest) -> Source:
+    """The source of the messages in files and folders."""
+    _refuse_dialect(how, ["mail"])
+    groups = [
+        (mail.in_folder(file.path), file.path) if files.is_folder(file.path) else ([file], None)
+        for file in found
+    ]
+
+    def parts(rejects: Rejects, progress: Position) -> Parts:
+        for below, each in itertools.groupby(groups, key=lambda group: group[1]):
+            yield from mail.parts([file for group, _ in each for file in group], request, progress, below)
+
+    description = found[0].name if len(found) == 1 else f"{len(found):,} files"
+    size = sum(file.size for group, _ in groups for file in group)
+    return Source(request, description, parts, how.rejects(), size=size)
 
 
 def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source:
@@ -352,7 +411,8 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
     known = how.format or files.format_of_name(pipe.name)
     if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
         known = "lines"  # where there need be no labels
-    rejects = how.rejects(_name([pipe]))
+    rejects = how.rejects()
+    rejects.advise = lambda where, row: files.encoding_hint(pipe, row)
     if known in files.STREAMED:
         how = replace(how, format=known)
         format_ = _format_of(pipe, how, request)
@@ -374,17 +434,17 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
     return Source(request, pipe.name, parts, rejects)
 
 
-def _name(found: list[File]) -> str:
-    """What to call the file of rejected rows after: the file, or the folder that holds them all."""
-    if len(found) == 1:
-        return Path(found[0].name).name
-    return Path(os.path.commonpath([Path(file.path).absolute().parent for file in found])).name or "files"
-
-
 def _refuse_dialect(how: ReadOptions, formats: list[str]) -> None:
-    if not (how.quoting and how.header) and not set(formats) & set(files.DELIMITED):
-        option = "header" if how.quoting else "quoting"
-        raise InputError(
-            f"`{option}` is for CSV and TSV, and the source is in the format {formats[0]}",
-            hint=f"leave out `--no-{option}` ({option}=)",
-        )
+    """Fail for an option that none of the formats has."""
+    for option, is_given, having, what in (
+        ("quoting", not how.quoting, files.DELIMITED, "CSV and TSV"),
+        ("header", not how.header, (*files.DELIMITED, "excel"), "CSV, TSV and Excel"),
+        ("encoding", how.encoding is not None, (*files.STREAMED, "folder"), "files of text"),
+        ("sheet", how.sheet is not None, ("excel",), "Excel"),
+    ):
+        if is_given and not set(formats) & set(having):
+            written = f"--no-{option}" if option in ("quoting", "header") else f"--{option}"
+            raise InputError(
+                f"`{option}` is for {what}, and the source is in the format {formats[0]}",
+                hint=f"leave out `{written}` ({option}=)",
+            )

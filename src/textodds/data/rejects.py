@@ -1,21 +1,20 @@
-"""Rows that cannot be read: the first stops the run, or all are counted and kept in a file."""
+"""Rows that cannot be read: the first stops the run, or all are counted and, on request, kept in a file."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from textodds.data.written_file import file_name
 from textodds.errors import BadFile, BadRow, InputError, suggestion
 
 POLICIES = ("stop", "skip")
 
-SUFFIX = ".rejected.jsonl"
+SUFFIX = ".rejected.jsonl"  # of files of such rows, which patterns pass over
 
 # Reasons quote values, so a bad file of a billion rows could hold a billion different ones.
 REASONS_KEPT = 100
@@ -44,17 +43,23 @@ class Rejects:
         How often each reason was met, the rarer beyond the first hundred together.
     path : Path or None
         The file they were written to, one JSON object a line with `file`, `line`, `reason` and
-        `row`; None while there were none. A new pass starts the file anew.
+        `row`; None while there were none, and where no file was asked for: they hold what people wrote. A
+        new pass starts the file anew.
     """
 
-    def __init__(self, policy: str, path: Path | None, name: str) -> None:
+    advise: Callable[[str, str | bytes], str | None] = staticmethod(lambda where, row: None)
+    """What to do about a row that is not UTF-8, if the source can tell."""
+
+    may_be_kept = True  # whether there could be such a file
+
+    def __init__(self, policy: str, path: Path | None = None) -> None:
         if policy not in POLICIES:
             raise InputError(
                 f"unknown way with bad rows `{policy}`{suggestion(policy, POLICIES)}",
-                hint="`stop` ends the run at the first, `skip` goes on and writes them to a file",
+                hint="`stop` ends the run at the first, `skip` goes on without them",
             )
         self.skips = policy == "skip"
-        self._path = Path(file_name(name, SUFFIX)) if path is None else path
+        self._path = path
         self._file: IO[str] | None = None
         self.begin()
 
@@ -67,7 +72,7 @@ class Rejects:
 
     def refuse_to_overwrite(self, paths: Iterable[str]) -> None:
         """Fail if the file for bad rows is one of ``paths``."""
-        if self.skips and self._path.exists():
+        if self.skips and self._path is not None and self._path.exists():
             for path in paths:
                 if self._path.samefile(path):
                     raise InputError(
@@ -79,10 +84,14 @@ class Rejects:
         """Take note of a bad row; raises `BadRow` where bad rows stop the run."""
         where, line = (at, None) if isinstance(at, str) else (origin.where, at)
         if not self.skips:
+            if "invalid UTF-8" in reason:
+                hint = self.advise(where, row) or hint
             raise BadRow(where, line, reason, origin.unit, hint=hint)
         self.count += 1
         known = reason in self.reasons or len(self.reasons) < REASONS_KEPT
         self.reasons[reason if known else OTHER_REASONS] += 1
+        if self._path is None:
+            return
         if isinstance(row, bytes):
             row = row.decode(errors="backslashreplace")
         note = json.dumps({"file": where, "line": line, "reason": reason, "row": row}, ensure_ascii=False)
@@ -102,6 +111,7 @@ class Rejects:
                 try:
                     file.flush()
                 except OSError as error:
+                    assert self._path is not None
                     raise _unwritable(self._path, error) from error
 
 

@@ -32,6 +32,8 @@ _INSTEAD = {
     "format": "leave out `format`, which is for files",
     "quoting": "leave out `quoting`, which is for CSV and TSV files",
     "header": "leave out `header`, which is for CSV and TSV files",
+    "encoding": "leave out `encoding`, which is for files",
+    "sheet": "leave out `sheet`, which is for Excel files",
 }
 
 

@@ -19,7 +19,7 @@ from textodds.errors import BadFile, InputError, NoData, Unsupported, suggestion
 from textodds.learn import naive_bayes, registry
 from textodds.learn.conditionals import Multinomial
 from textodds.learn.forms.linear import LinearModel
-from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, settings_of
+from textodds.learn.registry import AUTO, LEARNERS, Learner, canonical, learner_named, names_of, settings_of
 from textodds.stats.tally import Counts, Tally
 from textodds.text import UNKNOWN, Selection, TextSettings, Vocabulary, Weighting
 from textodds.text.plain import checked
@@ -270,8 +270,8 @@ def spelled(text: str) -> tuple[SpelledLearner, ...]:
 
 def _one(text: str) -> SpelledLearner:
     name, *written = (part.strip() for part in _parts(text, ":"))
-    if name != AUTO and name not in LEARNERS:
-        learner_named(name)  # refuses it
+    if name != AUTO and (known := canonical(name)) != name:
+        name, text = known, ":".join([known, *written])
     # The settings of the learner, and their types.
     own = {} if name == AUTO else {each.name: str(each.type) for each in fields(LEARNERS[name].load())}  # type: ignore[arg-type]
     found = SpelledLearner(text, name)

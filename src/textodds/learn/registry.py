@@ -164,6 +164,38 @@ _ENTRIES = (
 LEARNERS: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 """All learners, in the order in which they are listed; to add one, add its entry."""
 
+ALIASES = {
+    "logistic": "softmax",
+    "logisticregression": "softmax",
+    "logit": "softmax",
+    "logreg": "softmax",
+    "lr": "softmax",
+    "maxent": "softmax",
+    "maximumentropy": "softmax",
+    "softmaxregression": "softmax",
+    "nb": "multinomial",
+    "naivebayes": "multinomial",
+    "bayes": "multinomial",
+    "mnb": "multinomial",
+    "multinomialnb": "multinomial",
+    "bernoullinb": "bernoulli",
+    "bnb": "bernoulli",
+    "complementnb": "complement",
+    "cnb": "complement",
+    "gaussiannb": "gaussian",
+    "gnb": "gaussian",
+    "categoricalnb": "categorical",
+    "mixednb": "mixed",
+    "jointtable": "table",
+    "lineardiscriminantanalysis": "lda",
+    "quadraticdiscriminantanalysis": "qda",
+    **{name.replace("-", ""): name for name in LEARNERS},
+}
+"""Names by which learners are known elsewhere, in lower case without hyphens; `canonical` resolves them."""
+
+ELSEWHERE = ("svm", "svc", "linearsvc", "nbsvm")
+"""Names of support vector machines, for which softmax regression stands in."""
+
 AUTO = "auto"  # in the place of a learner or of features: the best is chosen
 
 
@@ -220,12 +252,30 @@ def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False)
     )
 
 
-def learner_named(name: str, **choices: Any) -> Learner:
-    """The learner of that name with these choices."""
-    if name not in LEARNERS:
+def canonical(name: str) -> str:
+    """The name by which a learner is stored, of one that users know it by; refuses what is none.
+
+    >>> canonical("logistic-regression"), canonical("MultinomialNB"), canonical("softmax")
+    ('softmax', 'multinomial', 'softmax')
+    """
+    if name in LEARNERS:
+        return name
+    plain = name.casefold().replace("-", "").replace("_", "").replace(" ", "")
+    if plain in ALIASES:
+        return ALIASES[plain]
+    if plain in ELSEWHERE:
         raise InputError(
-            f"unknown learner `{name}`{suggestion(name, LEARNERS)}", hint=f"one of {', '.join(LEARNERS)}"
+            f"`{name}` is a support vector machine, which has no probabilities of its own",
+            hint="softmax regression is a linear model too, and about as accurate: `--learner softmax`",
         )
+    raise InputError(
+        f"unknown learner `{name}`{suggestion(name, LEARNERS)}", hint=f"one of {', '.join(LEARNERS)}"
+    )
+
+
+def learner_named(name: str, **choices: Any) -> Learner:
+    """The learner of that name, or of one that it is known by elsewhere, with these choices."""
+    name = canonical(name)
     kind = LEARNERS[name].load()
     known = settings_of(kind)
     for choice in choices:
@@ -285,8 +335,8 @@ def of_dict(choices: dict[str, Any]) -> Learner:
     name = choices.pop("learner")
     unlimited = {"C": math.inf} if choices.get("C") == "inf" else {}
     descent = choices.pop("descent", None)
-    if name not in LEARNERS:
-        learner_named(name)  # refuses it
+    if name not in LEARNERS:  # a file has the one name of a learner
+        raise InputError(f"unknown learner `{name}`")
     known = checked(LEARNERS[name].load(), {key: choices[key] for key in choices if key not in unlimited})
     if isinstance(descent, dict):
         from textodds.learn.solvers.descent import Descent

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch
 from textodds.data.batch import taken
+from textodds.data.frames import split_of
 from textodds.errors import InputError, LengthMismatch, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.learn.forms.linear import log_softmax
@@ -297,7 +298,8 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         return np.exp(self.predict_log_proba(data, calibrate=calibrate))
 
     def evaluate(self, source: object, labels: object = None, **reading: Any) -> Evaluation:
-        """Measured quality on labelled data; takes what `train` takes as data."""
+        """Measured quality on labelled data; takes what `train` takes as data, of splits the one `test`."""
+        source, _ = split_of(source, "test")
         return self.evaluate_batches(self.read(source, labels, labelled=True, **reading))
 
     @of_one_state

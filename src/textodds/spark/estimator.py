@@ -116,13 +116,14 @@ class TextClassifier(
 
 def _arguments(choices: dict[str, Any]) -> dict[str, Any]:
     """Plain values as `train` takes them: those of a learner go to the learner."""
-    from textodds.learn.registry import LEARNERS, learner_named, settings_of
+    from textodds.learn.registry import AUTO, LEARNERS, canonical, learner_named, settings_of
 
     for name, value in choices.items():
         if isinstance(value, list) and name != "learner":
             choices[name] = tuple(value)
     learner = choices.get("learner")
-    if isinstance(learner, str) and learner in LEARNERS:
+    if isinstance(learner, str) and learner != AUTO and not set(learner) & set(":,"):
+        learner = canonical(learner)
         known = settings_of(LEARNERS[learner].load())
         own = {name: choices.pop(name) for name in list(choices) if name in known}
         choices["learner"] = learner_named(learner, **own)

@@ -52,8 +52,7 @@ def parts_of(batches: Batches) -> Iterator[tuple[int, bytes]]:
 class RowErrors(Rejects):
     """Bad rows that are counted, since an executor has no place for a file of them."""
 
-    def __init__(self, policy: str) -> None:
-        super().__init__(policy, None, "rows")
+    may_be_kept = False
 
     def add(
         self, origin: Origin, at: int | str, reason: str, row: str | bytes, *, hint: str | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from textodds.data import READ_OPTIONS, Observer, ReadOptions, Source, read
 from textodds.data.columns import TEXT_NAMES
+from textodds.data.frames import split_of
 from textodds.errors import InputError, MissingColumn, NoData, Unsupported
 from textodds.learn.recipe import Recipe, spelled, why_no_density
 from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, names_of, resolved
@@ -395,6 +396,7 @@ def texts_or_table(
 
 def is_table(source: object, labels: object) -> bool:
     """Whether what is in memory is columns, none of which is called as texts usually are."""
+    source, _ = split_of(source)
     if isinstance(source, Mapping):
         names = [str(name) for name in source]
     elif getattr(source, "ndim", 0) == 2 and not hasattr(source, "columns"):

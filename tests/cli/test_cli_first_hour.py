@@ -1,0 +1,252 @@
+"""What a new user types in the first hour, with the answers: sessions, as they are on the terminal."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import textodds
+from pairs import together
+from textodds.cli import main
+
+from .transcripts import MAIL
+
+MESSY = Path(__file__).parents[1] / "messy"
+
+
+@pytest.fixture
+def session(capsys, monkeypatch):
+    """Runs a line, and returns the exit status, what is on stdout and what is on stderr."""
+
+    def run(*words):
+        status = main([str(word) for word in words])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def refused(session, *words):
+    """The error of a line that cannot be done."""
+    status, out, err = session(*words)
+    assert (status, out) == (2, "")
+    return err
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (["predict", "mail.csv", "mail.textodds"], "textodds predict mail.textodds mail.csv"),
+        (["evaluate", "mail.csv", "mail.textodds"], "textodds evaluate mail.textodds mail.csv"),
+        (["explain", "a free phone", "mail.textodds"], "textodds explain mail.textodds 'a free phone'"),
+        (["learn", "mail.csv", "mail.textodds"], "textodds learn mail.textodds mail.csv"),
+        (["forget", "mail.csv", "mail.textodds"], "textodds forget mail.textodds mail.csv"),
+        (["mix", "mail.csv", "mail.textodds"], "textodds mix mail.textodds mail.csv"),
+        (["predict", "mail.csv", "new.textodds"], "textodds predict new.textodds mail.csv"),
+        (["evaluate", "a.csv", "mail.model", "b.csv"], "textodds evaluate mail.model a.csv b.csv"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_swapped_arguments_are_recognised(session, model, line, meant):
+    shutil.copy("mail.textodds", "mail.model")  # known by its content
+    before = Path("mail.textodds").read_bytes(), Path("mail.csv").read_bytes()
+    assert refused(session, *line) == (
+        f"error: the first argument is the model, and `{line[1]}` is not one\n\n"
+        f"hint: did you mean `{meant}`?\n"
+    )
+    assert (Path("mail.textodds").read_bytes(), Path("mail.csv").read_bytes()) == before
+
+
+@together
+@pytest.mark.parametrize(
+    ("option", "answer"),
+    [
+        ("--sep", "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"),
+        ("--delimiter", "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"),
+        ("--target", "it is called `--label`"),
+        ("--y", "it is called `--label`"),
+        ("--x", "it is called `--text`"),
+        ("--out", "it is called `--output`"),
+        ("--n_jobs", "it is called `--threads`"),
+        ("--classifier", "it is called `--learner`"),
+        ("--header", "CSV and TSV have a header, unless you say `--no-header`"),
+    ],
+)
+def test_options_that_people_know_from_elsewhere_are_answered(capsys, option, answer):
+    assert main(["train", "mail.csv", option, "x"]) == 2
+    assert capsys.readouterr().err == f"error: there is no option `{option}`\n\nhint: {answer}\n"
+
+
+@together
+@pytest.mark.parametrize(
+    ("option", "near"),
+    [("--lable", "--label"), ("--txt", "--text"), ("--treads", "--threads"), ("--bad-row", "--bad-rows"),
+     ("--hep", "--help"), ("--zip", None), ("--set", None), ("--par", None)],
+)  # fmt: skip
+def test_only_what_is_near_is_proposed(capsys, option, near):
+    assert main(["train", "mail.csv", option, "x"]) == 2
+    meant = "" if near is None else f"; did you mean `{near}`?"
+    assert capsys.readouterr().err.splitlines()[0] == f"error: there is no option `{option}`{meant}"
+
+
+@together
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [("logistic", "softmax"), ("logistic-regression", "softmax"), ("lr", "softmax"), ("maxent", "softmax"),
+     ("nb", "multinomial"), ("naive-bayes", "multinomial"), ("bayes", "multinomial"),
+     ("BernoulliNB", "bernoulli"), ("nb:alpha=0.5", "multinomial"), ("nb_softmax", "nb-softmax")],
+)  # fmt: skip
+def test_learners_go_by_the_names_people_know(mail, capsys, name, stored):
+    Path("mail.csv").write_text(MAIL)
+    assert main(["train", "mail.csv", "--learner", name, "--quiet"]) == 0, capsys.readouterr().err
+    assert textodds.load("mail.textodds").recipe.as_dict()["learner"]["learner"] == stored
+
+
+def test_two_names_of_one_learner_are_one_learner(session, mail):
+    assert refused(session, "train", "mail.csv", "--learner", "nb,multinomial") == (
+        "error: `multinomial` is named twice\n\nhint: leave out one of the two\n"
+    )
+
+
+def test_a_support_vector_machine_is_answered_with_a_learner_that_there_is(session, mail):
+    assert refused(session, "train", "mail.csv", "--learner", "svm") == (
+        "error: `svm` is a support vector machine, which has no probabilities of its own\n\n"
+        "hint: softmax regression is a linear model too, and about as accurate: `--learner softmax`\n"
+    )
+
+
+@together
+@pytest.mark.parametrize(
+    ("address", "what", "hint"),
+    [
+        (
+            "https://example.com/mail.csv",
+            "a web address",
+            "`curl -L -o mail.csv https://example.com/mail.csv`",
+        ),
+        ("s3://bucket/mail.parquet", "in the store of a cloud", "`aws s3 cp s3://bucket/mail.parquet .`"),
+        ("gs://bucket/mail.csv", "in the store of a cloud", "`gcloud storage cp gs://bucket/mail.csv .`"),
+        ("postgresql://me:secret@host/db", "a database server", "write the rows to a file"),
+        ("mysql://host/db", "a database server", "--query 'SELECT text, label FROM mail'"),
+        ("file:///tmp/mail.csv", "an address, not a path", "`/tmp/mail.csv`"),
+    ],
+)
+def test_an_address_is_answered_by_what_to_do(capsys, address, what, hint):
+    assert main(["train", address]) == 2
+    err = capsys.readouterr().err
+    assert f"is {what}" in err.splitlines()[0]
+    assert hint in err
+    assert "no file" not in err
+    assert "secret" not in err
+
+
+def test_an_address_is_answered_wherever_data_are_read(session, model):
+    assert "a web address" in refused(session, "predict", "mail.textodds", "https://example.com/new.csv")
+    assert "in the store of a cloud" in refused(
+        session, "train", "mail.csv", "--test", "s3://bucket/test.csv"
+    )
+    with pytest.raises(textodds.errors.BadFile, match="a database server"):
+        textodds.train("postgresql://host/db")
+
+
+def test_a_file_from_windows(session):
+    shutil.copy(MESSY / "cp1252.csv", "mail.csv")
+    assert refused(session, "train", "mail.csv") == (
+        "error: mail.csv, line 2: invalid UTF-8 at byte 3 of the text\n\n"
+        "hint: it may be in cp1252, in which it reads `schöne`: `--encoding cp1252` (encoding='cp1252'), or "
+        "go on without such rows with `--bad-rows skip` (bad_rows='skip')\n"
+    )
+    assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
+    assert session("predict", "mail.textodds", "--say", "Prämie gratis")[1].startswith("spam\t")
+    assert session("evaluate", "mail.textodds", "mail.csv", "--encoding", "cp1252", "--json")[0] == 0
+
+
+def test_a_file_saved_as_unicode_text(session):
+    shutil.copy(MESSY / "utf16.csv", "mail.csv")
+    assert refused(session, "train", "mail.csv") == (
+        "error: `mail.csv` is in UTF-16, not in UTF-8\n\n"
+        "hint: say so: `--encoding utf-16` (encoding='utf-16')\n"
+    )
+    assert session("train", "mail.csv", "--encoding", "utf-16", "--quiet") == (0, "", "")
+
+
+def test_a_header_from_windows(session):
+    Path("mail.csv").write_text("größe,text\nklein,hallo\ngroß,auf Wiedersehen\n", encoding="cp1252")
+    assert refused(session, "train", "mail.csv", "--label", "größe") == (
+        "error: mail.csv, line 1: the names of the columns are not UTF-8\n\n"
+        "hint: it may be in cp1252, in which it reads `größe`: `--encoding cp1252` (encoding='cp1252')\n"
+    )
+    assert session("train", "mail.csv", "--label", "größe", "--encoding", "cp1252", "--quiet")[0] == 0
+
+
+def test_a_file_without_a_header(session):
+    shutil.copy(MESSY / "bare.csv", "mail.csv")
+    named = ["--no-header", "--text", "2", "--label", "1"]
+    shown = "`ham`, `see you at six then`, `1`"
+    for line in ([], ["--text", "2", "--label", "1"]):
+        err = refused(session, "train", "mail.csv", *line)
+        assert f"its first line looks like data: {shown}\n" in err
+        assert f"if there is no header, name columns by number: `{' '.join(named)}`" in err
+    assert session("train", "mail.csv", *named, "--quiet") == (0, "", "")
+    err = refused(session, "evaluate", "mail.textodds", "mail.csv")
+    assert "`--no-header --text 2 --label 1`" in err
+    assert session("evaluate", "mail.textodds", "mail.csv", "--no-header", "--json")[0] == 0
+
+
+def test_a_header_is_not_taken_for_data(session):
+    Path("mail.csv").write_text("id,words,kind\n1,free prize,spam\n")
+    assert "--no-header" not in refused(session, "train", "mail.csv", "--text", "word", "--label", "kind")
+
+
+def test_fields_within_fields(session):
+    shutil.copy(MESSY / "nested.jsonl", "tickets.jsonl")
+    assert refused(session, "train", "tickets.jsonl", "--text", "body", "--label", "meta.kind") == (
+        "error: tickets.jsonl has no body column; its columns are `id`, `ticket`, `meta`, `meta.kind`; "
+        "within them `ticket.subject`, `ticket.body`, `meta.kind`\n\n"
+        "hint: name one with `--text COLUMN` (text='COLUMN'); did you mean `ticket.body`?\n"
+    )
+    named = ["--text", "ticket.body", "--label", "meta.kind"]
+    assert session("train", "tickets.jsonl", *named, "--quiet") == (0, "", "")
+    assert len(session("predict", "tickets.textodds", "tickets.jsonl")[1].splitlines()) == 3
+
+
+def test_one_json_list_and_one_json_object(session):
+    shutil.copy(MESSY / "list.json", "mail.json")
+    assert session("train", "mail.json", "--quiet") == (0, "", "")
+    assert Path("mail.textodds").exists()
+    assert refused(session, "train", MESSY / "object.json").endswith(
+        f"hint: take the list out of it: `jq -c '.rows[]' {MESSY / 'object.json'} > rows.jsonl`\n"
+    )
+
+
+def test_mail_as_it_comes(session):
+    for name in ("ham.mbox", "spam.mbox"):
+        shutil.copy(MESSY / name, name)
+    assert session("train", "ham.mbox", "spam.mbox", "-o", "mail.textodds", "--quiet") == (0, "", "")
+    out = session("predict", "mail.textodds", MESSY / "folder" / "spam" / "1.eml")[1]
+    assert out.startswith("spam\t")
+    assert session("train", MESSY / "folder", "-o", "folder.textodds", "--quiet") == (0, "", "")
+    assert textodds.load("folder.textodds").class_documents == {"ham": 2, "spam": 2}
+    two = ["--text", "subject", "--text", "body"]
+    assert session("train", "ham.mbox", "spam.mbox", *two, "-o", "two.textodds", "--quiet") == (0, "", "")
+
+
+def test_a_spreadsheet(session):
+    pytest.importorskip("python_calamine")
+    shutil.copy(MESSY / "mail.xlsx", "mail.xlsx")
+    assert session("train", "mail.xlsx", "--text", "text", "--quiet") == (0, "", "")
+    assert textodds.load("mail.textodds").class_documents == {"ham": 2, "spam": 1}
+    assert "its sheets are `Mails`, `Notes`" in refused(session, "train", "mail.xlsx", "--sheet", "Mial")
+
+
+def test_skipped_rows_stay_where_they_are(session, model):
+    Path("new.csv").write_text(MAIL + MAIL.partition("\n")[2] * 9 + "no label,\n")
+    before = {path.name for path in Path().iterdir()}
+    skip = ["--bad-rows", "skip"]
+    for line in (["evaluate", "mail.textodds"], ["learn", "mail.textodds"], ["audit"], ["compare"]):
+        told = session(*line, "new.csv", *skip, *(["--models", "nb"] if line[0] == "compare" else []))
+        assert told[0] in (0, 1), told
+        assert {path.name for path in Path().iterdir()} == before, line
+    assert session("predict", "mail.textodds", "new.csv", *skip, "--rejects", "bad.jsonl")[0] == 0
+    assert not Path("bad.jsonl").exists()  # without a label nothing is bad
+    assert session("evaluate", "mail.textodds", "new.csv", *skip, "--rejects", "bad.jsonl")[0] == 0
+    assert '"no label,"' in Path("bad.jsonl").read_text()
