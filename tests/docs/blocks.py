@@ -9,7 +9,7 @@ COMMENT = re.compile(r"<!--\s*(first|data|not run):\s*(.*?)\s*-->", re.DOTALL)
 RUN = {"python", "console", "sh"}
 """Kinds of blocks that run."""
 
-SHOWN = {"text", "json", "jsonl", "csv", "rust", "toml", "math"}
+SHOWN = {"text", "json", "jsonl", "csv", "rust", "toml", "math", "nginx"}
 """Kinds that cannot: output, data, files, formulas."""
 
 
