@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from textodds.data import compression, encoding
+from textodds.data import compression
 from textodds.data.compression import MAGIC, MOST, packing_of, without_suffix
-from textodds.data.encoding import Transcoded
 from textodds.data.rejects import SUFFIX
 from textodds.data.values import cut
 from textodds.errors import BadFile, InputError, nearest, suggestion
@@ -202,6 +201,8 @@ def opened(path: str, encoding: str | None = None) -> Iterator[tuple[BinaryIO, C
             pieces = stack.enter_context(compression.unpacked(named(path).name, packing, packed))
             stream = stack.enter_context(io.BufferedReader(pieces, BUFFER))
         if encoding is not None:
+            from textodds.data.encoding import Transcoded
+
             stream = stack.enter_context(
                 io.BufferedReader(Transcoded(named(path).name, encoding, stream), BUFFER)
             )
@@ -378,6 +379,8 @@ def encoding_hint(file: File, row: str | bytes) -> str | None:
     """What to do about a row of ``file`` that is not UTF-8, if it may be in another encoding."""
     if file.encoding is not None or not isinstance(row, bytes):
         return None
+    from textodds.data import encoding
+
     sample = b"" if file.is_pipe else head(file.path, encoding.SAMPLE)
     return encoding.proposal(sample + b"\n" + row)
 
