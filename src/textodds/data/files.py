@@ -76,6 +76,7 @@ BOM = b"\xef\xbb\xbf"
 SQLITE_MAGIC = b"SQLite format 3\x00"
 DUCKDB_MAGIC = b"DUCK"  # at byte 8
 PARQUET_MAGIC = b"PAR1"
+MODEL_MAGIC = b'\0\0\0\0{"'  # at byte 4: safetensors begin with a length, and JSON
 FASTTEXT_PREFIX = b"__label__"
 
 
@@ -345,6 +346,11 @@ def format_of_content(file: File, *, tabular: bool) -> str:
         return "parquet"
     if start.startswith(SQLITE_MAGIC) or start[8:12] == DUCKDB_MAGIC:
         return "database"
+    if start[4:10] == MODEL_MAGIC:
+        raise BadFile(
+            f"`{file.name}` is a model, not data",
+            hint="data to learn more from come behind the model: `textodds learn MODEL DATA`",
+        )
     start = start.removeprefix(BOM).lstrip()
     if start.startswith(FASTTEXT_PREFIX):
         return "fasttext"
