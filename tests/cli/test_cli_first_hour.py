@@ -56,6 +56,13 @@ def test_swapped_arguments_are_recognised(session, model, line, meant):
     assert (Path("mail.textodds").read_bytes(), Path("mail.csv").read_bytes()) == before
 
 
+def test_a_model_is_not_taken_for_data(session, model):
+    assert refused(session, "train", "mail.textodds", "mail.csv", "-o", "new.textodds") == (
+        "error: `mail.textodds` is a model, not data\n\n"
+        "hint: data to learn more from come behind the model: `textodds learn MODEL DATA`\n"
+    )
+
+
 @together
 @pytest.mark.parametrize(
     ("option", "answer"),

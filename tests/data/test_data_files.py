@@ -233,7 +233,7 @@ def test_options_that_a_format_could_only_ignore_are_errors(tmp_path):
     (tmp_path / "mail.jsonl").write_text(JSONL)
     (tmp_path / "mail.txt").write_text("__label__x a\n")
     with pytest.raises(
-        InputError, match="`header` is for CSV and TSV, and the source is in the format jsonl"
+        InputError, match="`header` is for CSV, TSV and Excel, and the source is in the format jsonl"
     ):
         read("mail.jsonl", header=False)
     with pytest.raises(InputError, match="`quoting` is for CSV and TSV"):

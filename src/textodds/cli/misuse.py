@@ -79,9 +79,11 @@ def must_not_be_swapped(context: click.Context) -> None:
 
 def _is_model(path: str) -> bool:
     """Whether a path is that of a model file, by how it begins or, where there is none, by its name."""
+    from textodds.data.files import MODEL_MAGIC  # which NumPy comes with: the help must not wait for it
+
     try:
         with Path(path).open("rb") as file:
-            start = file.read(10)
+            start = file.read(4 + len(MODEL_MAGIC))
     except (OSError, ValueError):
         return os.path.splitext(path)[1].lower() == ".textodds"  # noqa: PTH122 (a text may be no path)
-    return start[4:8] == bytes(4) and start[8:10] == b'{"'  # how safetensors begin: a length, and JSON
+    return start[4:] == MODEL_MAGIC

@@ -156,7 +156,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
     text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     query = "Read this query to the database DATA, or to DuckDB."
-    rejects = "Write skipped rows here, with reasons.  [default: not kept]"
+    rejects = "Write skipped rows here.  [default: nowhere]"
     return together(
         option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
         *([label_option()] if labelled else []),

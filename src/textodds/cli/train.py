@@ -114,7 +114,7 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
 @option("Output", "-o", "--output", metavar="MODEL", writes="model", callback=_default_path, help=OUTPUT)
 @option("Output", "--no-counts", is_flag=True, help="Save a smaller model, which cannot learn or forget.")
 @option("Output", "--typical", is_flag=True, help="Keep typical surprise, for `predict --familiarity`.")
-@switch_off("Output", "documents", "Do not keep the documents; then only counts learn and forget.")
+@switch_off("Output", "documents", "Keep no documents; only counts then learn and forget.")
 @switch_off("Output", "calibrate", "Do not calibrate probabilities.")
 @option("Output", "--test", metavar="DATA", reads=themselves, help="Measure the model on this data too.")
 @reading_options(labelled=True, weighted=True)

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from textodds.data import compression, encoding
+from textodds.data import compression
 from textodds.data.compression import MAGIC, MOST, packing_of, without_suffix
-from textodds.data.encoding import Transcoded
 from textodds.data.rejects import SUFFIX
 from textodds.data.values import cut
 from textodds.errors import BadFile, InputError, nearest, suggestion
@@ -77,6 +76,7 @@ BOM = b"\xef\xbb\xbf"
 SQLITE_MAGIC = b"SQLite format 3\x00"
 DUCKDB_MAGIC = b"DUCK"  # at byte 8
 PARQUET_MAGIC = b"PAR1"
+MODEL_MAGIC = b'\0\0\0\0{"'  # at byte 4: safetensors begin with a length, and JSON
 FASTTEXT_PREFIX = b"__label__"
 
 
@@ -202,6 +202,8 @@ def opened(path: str, encoding: str | None = None) -> Iterator[tuple[BinaryIO, C
             pieces = stack.enter_context(compression.unpacked(named(path).name, packing, packed))
             stream = stack.enter_context(io.BufferedReader(pieces, BUFFER))
         if encoding is not None:
+            from textodds.data.encoding import Transcoded
+
             stream = stack.enter_context(
                 io.BufferedReader(Transcoded(named(path).name, encoding, stream), BUFFER)
             )
@@ -344,6 +346,11 @@ def format_of_content(file: File, *, tabular: bool) -> str:
         return "parquet"
     if start.startswith(SQLITE_MAGIC) or start[8:12] == DUCKDB_MAGIC:
         return "database"
+    if start[4:10] == MODEL_MAGIC:
+        raise BadFile(
+            f"`{file.name}` is a model, not data",
+            hint="data to learn more from come behind the model: `textodds learn MODEL DATA`",
+        )
     start = start.removeprefix(BOM).lstrip()
     if start.startswith(FASTTEXT_PREFIX):
         return "fasttext"
@@ -378,6 +385,8 @@ def encoding_hint(file: File, row: str | bytes) -> str | None:
     """What to do about a row of ``file`` that is not UTF-8, if it may be in another encoding."""
     if file.encoding is not None or not isinstance(row, bytes):
         return None
+    from textodds.data import encoding
+
     sample = b"" if file.is_pipe else head(file.path, encoding.SAMPLE)
     return encoding.proposal(sample + b"\n" + row)
 

@@ -9,19 +9,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from textodds.data import (
-    database,
-    encoding,
-    excel,
-    files,
-    folder,
-    frames,
-    jsonl,
-    lines,
-    mail,
-    objects,
-    parquet,
-)
+from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet
 from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.files import File, Spool
@@ -49,8 +37,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         files.must_be_format(self.format)
-        if self.encoding is not None:
-            encoding.checked(self.encoding)
+        self.file(files.STDIN)  # refuses an encoding that there is not
         names = self.text_names
         if self.text is not None and not (names and all(isinstance(name, str) for name in names)):
             raise InputError(
@@ -100,7 +87,11 @@ class ReadOptions:
 
     def file(self, path: str) -> File:
         """The file at a path, in the encoding that is given."""
-        return files.named(path, None if self.encoding is None else encoding.checked(self.encoding))
+        if self.encoding is None:
+            return files.named(path)
+        from textodds.data import encoding
+
+        return files.named(path, encoding.checked(self.encoding))
 
     @property
     def of_files(self) -> dict[str, object]:
@@ -131,7 +122,8 @@ def read(
     source : path, table, column, iterable, Source or None
         A path (``str`` or ``os.PathLike``), or a list of ``os.PathLike``: a file, plain or gzipped; a
         glob such as ``logs/*.csv``; a folder with a sub-folder per class, in which every file is a
-        document; files and folders of mail; a DuckDB or SQLite file; or ``-`` for stdin, one text a line unless ``labelled``.
+        document; files and folders of mail; a DuckDB or SQLite file; or ``-`` for stdin, one text a line
+        unless ``labelled``.
         A pyarrow, polars or pandas table or column, or anything with ``__arrow_c_stream__`` or
         ``__arrow_c_array__``; a dict of columns; a ``Dataset`` of `datasets`, or a ``DatasetDict``, of which
         the split ``train`` is read. An iterable of texts (a list of ``str`` is one of texts,
@@ -153,8 +145,8 @@ def read(
     text : str or list of str, optional
         The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
         newline, unless there is a column of just that name. ``"ticket.body"`` is a field within a field of
-        JSON and Parquet, unless there is a column of just that name. Several names are texts of several fields,
-        each with words of its own. If none is given, it is the first there is of those in
+        JSON and Parquet, unless there is a column of just that name. Several names are texts of several
+        fields, each with words of its own. If none is given, it is the first there is of those in
         `columns.TEXT_NAMES`, in upper or lower case. Files without a header have columns `1`, `2`, ….
     label, weight : str, optional
         Names of these columns. A label that is not named is that of the schema, or else the first of
@@ -344,8 +336,12 @@ def _file_parts(
     if format_ == "jsonl":
         return jsonl.parts(file, request, progress)
     if format_ == "mail":
+        from textodds.data import mail
+
         return mail.parts([file], request, progress)
     if format_ == "excel":
+        from textodds.data import excel
+
         return excel.parts(file, how.sheet, request, header=how.header)
     if format_ == "parquet":
         return parquet.parts(file, request, progress)
@@ -383,11 +379,17 @@ def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Sourc
 
 
 def _is_mail_folder(file: File) -> bool:
-    return files.is_folder(file.path) and mail.is_mail_folder(file.path)
+    if not files.is_folder(file.path):
+        return False
+    from textodds.data import mail
+
+    return mail.is_mail_folder(file.path)
 
 
 def _mail_source(found: list[File], how: ReadOptions, request: ColumnRequest) -> Source:
     """The source of the messages in files and folders."""
+    from textodds.data import mail
+
     _refuse_dialect(how, ["mail"])
     groups = [
         (mail.in_folder(file.path), file.path) if files.is_folder(file.path) else ([file], None)
