@@ -90,7 +90,7 @@ def _heading(number: int, text: str) -> str:
 
 def _trained(model: TextModel, seconds: float) -> Iterator[str]:
     tally = model.tally
-    documents = zip(model.classes_, tally.counts().class_documents, strict=True)
+    documents = zip(model.class_names, tally.counts().class_documents, strict=True)
     classes = " and ".join(f"{n:.0f} {_label(label)}" for label, n in documents)
     words = counted(len(model.vocabulary), "word")
     yield _heading(1, "Learn from messages that somebody has labelled")

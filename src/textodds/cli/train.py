@@ -52,6 +52,7 @@ CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
 UNLABELLED = "Learn from these texts too, by EM; for naive Bayes."
+CLEAN = "Join labels that differ only in case, spaces or encoding of accents."
 BUDGET = "Work that choosing and learning may take, as time of an ordinary core.  [default: 60s]"
 MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
@@ -83,6 +84,7 @@ class TrainOptions(Reading):
     typical: bool
     calibrate: bool
     documents: bool
+    clean_labels: bool
     textbook: bool
     unlabelled: str | None
     stream: bool
@@ -118,6 +120,7 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
 @switch_off("Output", "calibrate", "Do not calibrate probabilities.")
 @option("Output", "--test", metavar="DATA", reads=themselves, help="Measure the model on this data too.")
 @reading_options(labelled=True, weighted=True)
+@option("Data", "--clean-labels", is_flag=True, help=CLEAN)
 @option("Data", "--unlabelled", metavar="DATA", reads=themselves, help=UNLABELLED)
 @column_options()
 @learner_option("auto, or mixed for tables")
@@ -156,7 +159,7 @@ def train(
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
     if len(model.classes_) == 1:
-        warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
+        warn(f"there is only one class: every answer will be '{one_line(model.class_names[0])}'")
     evaluation = None
     if test is not None:
         reading = reading_of(options) | {"weight": None, "query": None, "rejects_path": None}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,7 +21,7 @@ from textodds.interop.labels import Label, LabelArray, Labels, declared, joined,
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import LEARNERS, resolved
-from textodds.model.file import load_texts
+from textodds.model.file import dumps, loads
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
 from textodds.text import TextSettings, Weighting
@@ -211,24 +209,18 @@ class TextClassifier(Classifier):
     def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "model_" in state:  # the file, which is checked when it is read and outlives versions
-            with tempfile.TemporaryDirectory() as folder:
-                self.model_.save(path := Path(folder) / "model.textodds")
-                state["model_"] = path.read_bytes()
+            state["model_"] = dumps(self.model_)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(file := state.get("model_"), bytes):
-            # What is mapped of a file stays there when its name is gone.
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                path = Path(folder) / "model.textodds"
-                path.write_bytes(file)
-                state = {**state, "model_": load_texts(path, threads=state["threads"])}
+            state = {**state, "model_": loads(file, state["threads"])}
         super().__setstate__(state)
 
     @rows_from_zero()
     def _scores(self, X: Samples) -> Floats:
         check_is_fitted(self)
-        known = self.model_.classes_
+        known = self.model_.class_names
         parts = [self.model_.score_batch(batch)[0] for batch in read(text_column(X), labelled=False)]
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
         return self._by_class(scores, known)

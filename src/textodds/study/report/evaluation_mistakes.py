@@ -38,7 +38,7 @@ def _evidence(model: TextModel | TableModel, mistake: Mistake) -> dict[str, obje
     """Why the answer rather than the true label, or than the runner-up: words of a text, or columns."""
     try:
         why = model.explain(
-            mistake.given, mistake.answer, mistake.label if mistake.label in model.classes_ else None
+            mistake.given, mistake.answer, mistake.label if mistake.label in model.class_names else None
         )
     except TextoddsError:  # a single class, or a row that cannot be read again: the report goes on without
         if isinstance(mistake.given, str):
