@@ -180,10 +180,6 @@ class SimilarLabels(TextoddsWarning):
     """Labels differ only in case, in spaces or in how accents are encoded, and were learned as several."""
 
 
-class SharedTexts(TextoddsWarning):
-    """Texts that a model is measured on are among those it learned from."""
-
-
 class VocabularyPruned(TextoddsWarning):
     """The vocabulary outgrew its memory budget and rare words were dropped."""
 

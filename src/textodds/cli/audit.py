@@ -59,8 +59,10 @@ def audit(
         paths = paths_of(data, options["query"])
         found = audited(paths, most=top, threads=threads, observer=observer, **options)
     if as_json_:
-        for each in [*found.suspects, *found.repeats.groups[:top]]:
-            echo(as_json(asdict(each)))
+        for suspect in found.suspects:
+            echo(as_json(asdict(suspect)))
+        for repeat in found.repeats.groups[:top]:
+            echo(as_json(asdict(repeat)))
         return
     N = len(found.left_out.truth)
     say(

@@ -35,6 +35,7 @@ from textodds.cli.output import counted, duration, faint, one_line, size, strong
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
+from textodds.data import Source
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO
@@ -166,10 +167,25 @@ def train(
         tested = source_for(model, [test], reading, labelled=True)
         with watched(tested, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
             evaluation = model.evaluate_batches(batches)
+        if observer.sources:
+            _warn_of_shared(observer.sources[0], tested)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation, is_of_kept)
     tell(_plain(summary), _lines(summary), json=as_json_, quiet=quiet)
+
+
+def _warn_of_shared(learned: object, tested: Source) -> None:
+    """Say how many rows of the test data were learned from, where both can be read again."""
+    from textodds.study.duplicates import rows_in_common
+
+    if not isinstance(learned, Source) or not (learned.replayable and tested.replayable):
+        return
+    if shared := rows_in_common(learned, tested):
+        warn(
+            f"{counted(shared, 'row')} of {tested.description} are among those learned from: "
+            "the measures are better than they will be on new data"
+        )
 
 
 def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> Model:
@@ -186,7 +202,9 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
         return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
-    return of_library(None if is_kept else paths_of(data, options["query"]), **how)
+    source: object = None if is_kept else paths_of(data, options["query"])
+    model: Model = of_library(source, **how)
+    return model
 
 
 def _plain(summary: Summary) -> dict[str, object]:

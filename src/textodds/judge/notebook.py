@@ -22,7 +22,7 @@ CHARACTERS = 160  # of a text that a cell shows
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 _LINE = "border-bottom:1px solid;border-color:color-mix(in srgb,currentColor 25%,transparent)"
-_CELL = "padding:.15em .8em .15em 0;vertical-align:top;background:none;color:inherit"
+_CELL = "padding:.1em .8em .1em 0"
 
 
 def shown(text: str) -> str:

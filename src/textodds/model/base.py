@@ -8,7 +8,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableRecipe
     from textodds.stats.document_ids import DocumentIds
 
+L = TypeVar("L", bound=Label)
 Floats = NDArray[np.float64]
 OTHERS = "others"  # the rival that is all other classes together
 
@@ -89,6 +90,11 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         known, labels = frozenset(self.class_names), self.labels
         source.label_name = lambda name: labels.resolved(name, known)
         return source
+
+    @property
+    @abstractmethod
+    def class_documents(self) -> dict[str, float]:
+        """Texts or rows, or their total weight, of each class in training."""
 
     def basis_of(self, batches: Iterable[Batch]) -> Basis[T, D]:
         """What the model would rest on had it learned just these batches."""
@@ -290,19 +296,19 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Generic[L]):
     """What a model says of one text or row.
 
     ``evidence`` is the number of terms the model knows, or of columns with a value: 0 means that it answers
     without having read one (with the prior, unless unknown or absent words count in this model).
     """
 
-    label: Label
+    label: L
     probability: float
     evidence: int
-    probabilities: dict[Label, float]
+    probabilities: dict[L, float]
 
-    def of_type(self, labels: LabelType) -> Prediction:
+    def of_type(self, labels: LabelType) -> Prediction[Label]:
         """The same answer, with labels of the type they had in training."""
         by_label = {labels.value(str(name)): share for name, share in self.probabilities.items()}
         return Prediction(labels.value(str(self.label)), self.probability, self.evidence, by_label)
@@ -330,7 +336,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         plain = model.recipe.as_dict()
         learner = plain["learner"]
         facts = [
-            ["learner", learner if isinstance(learner, str) else str(learner.get("kind", learner))],
+            ["learner", learner if isinstance(learner, str) else learner["learner"]],
             [f"{feature}s", f"{number:,}"],
             ["calibrated", "no" if model.calibration is None else "yes"],
             [f"keeps its {self.rests_on}", "yes" if model.has_documents else "no"],

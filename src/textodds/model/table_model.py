@@ -270,7 +270,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         """The statistics of a stream of batches, by the choices of the model."""
         return TableTally.count(batches, self.recipe.blocks)
 
-    def row_of(self, row: Mapping[str, object]) -> dict[str, object]:
+    def row_of(self, row: Mapping[str, object] | str) -> dict[str, object]:
         """A row with all columns of the model, None for those that are not given."""
         if not isinstance(row, Mapping):
             raise InputError(
@@ -286,8 +286,8 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         return {name: row.get(name) for name in names}
 
     @of_one_state
-    def __call__(self, row: Mapping[str, object]) -> Prediction:
-        """The prediction for one row, a dict of its columns; those left out are missing."""
+    def __call__(self, row: Mapping[str, object] | str) -> Prediction[Label]:
+        """The prediction for one row, a dict of its columns; those left out are missing. Texts are refused."""
         scores, evidence = self.score([self.row_of(row)])
         shares = np.exp(log_softmax(scores)[0])
         best = int(shares.argmax())
@@ -312,7 +312,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     @of_one_state
     def explain(
         self,
-        row: Mapping[str, object],
+        row: Mapping[str, object] | str,
         label: Label | None = None,
         rival: Label | None = None,
         *,
@@ -321,9 +321,10 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         """What each column of a row adds to the log-odds of ``label`` against ``rival``.
 
         By default the predicted label against the runner-up. Without ``calibrate`` log-odds are as Bayes'
-        rule has them, rather than those of the model's answer.
+        rule has them, rather than those of the model's answer. A text in the place of a row is refused.
         """
-        batch = next(iter(self.read([self.row_of(row)])))
+        given = self.row_of(row)
+        batch = next(iter(self.read([given])))
         scores = self.score_batch(batch, calibrate=calibrate)[0][0]
         a, other = self._sides(scores, label, rival)
         b = self.class_number(OTHERS) if other is None else other
@@ -341,7 +342,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
             self.class_names[b],
             float(scores[a] - scores[b]),
             float(start[a] - start[b]),
-            tuple((name, row.get(name), value) for name, value in ranked),
+            tuple((name, given.get(name), value) for name, value in ranked),
         )
 
     def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableModel, Batch]]:

@@ -172,13 +172,14 @@ class TextModel(TextUpdates):
         return self.linear if self.calibration is None else self.calibration.of_form(self.linear)
 
     @of_one_state
-    def __call__(self, text: str | Mapping[str, str]) -> Prediction:
+    def __call__(self, text: str | Mapping[str, str]) -> Prediction[Label]:
         """The prediction for one text, or for a dict of its columns where the model has several."""
         answer = self.answer(text)
-        return answer if self.labels.kind == "text" else answer.of_type(self.labels)
+        is_text = self.labels.kind == "text"
+        return cast("Prediction[Label]", answer) if is_text else answer.of_type(self.labels)
 
     @of_one_state
-    def answer(self, text: str | Mapping[str, str]) -> Prediction:
+    def answer(self, text: str | Mapping[str, str]) -> Prediction[str]:
         """The prediction for one text, with labels as text, whatever they were in training."""
         row, known = self._answering.one(self.row_of(text))  # of few numbers Python is quicker than NumPy
         if self.calibration is not None:

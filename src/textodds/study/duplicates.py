@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -71,8 +72,8 @@ class Repeats:
         if not self.groups:
             return ""
         return (
-            f"{self.exact_rows:,} rows repeat the text of another, {self.near_rows:,} nearly; "
-            f"{self.contradictions:,} texts have more than one label"
+            f"texts that come again: {self.exact_rows:,} word for word, {self.near_rows:,} nearly; "
+            f"under more than one label: {self.contradictions:,}"
         )
 
 
@@ -111,6 +112,30 @@ def repeats(batches: Iterable[Batch]) -> Repeats:
     return Repeats(tuple(found))
 
 
+def rows_in_common(learned: Iterable[Batch], tested: Iterable[Batch]) -> int:
+    """How many of the rows ``tested`` are also among those ``learned``, labels apart."""
+    wanted = Counter(key for batch in tested for key in _keys(batch))
+    found: set[int] = set()
+    for batch in learned:
+        found |= wanted.keys() & set(_keys(batch))
+    return sum(wanted[key] for key in found)
+
+
+def _keys(batch: Batch) -> list[int]:
+    """A number for each row, the same for the same values."""
+    columns = [
+        values.tolist() if isinstance(values, np.ndarray) else taken_values(values)
+        for values in batch.columns.values()
+    ]
+    return [hash(row) for row in zip(*columns, strict=True)]
+
+
+def taken_values(values: object) -> list[str | None]:
+    """The strings of a column, None where one is missing."""
+    listed = getattr(values, "to_pylist", getattr(values, "to_list", None))
+    return list(values) if listed is None else list(listed())  # type: ignore[call-overload]
+
+
 def _labelled_texts(batches: Iterable[Batch]) -> Iterator[tuple[str, str]]:
     for batch in batches:
         texts = taken(batch.texts, list(range(len(batch)))) or []
@@ -126,8 +151,8 @@ def _signature(words: list[str], known: dict[str, int]) -> NDArray[np.uint32]:
         runs = (runs ^ numbers[1:-1]) * np.uint64(0xC2B2AE3D27D4EB4F) ^ numbers[2:]
     mixed = (runs + np.uint64(1)) * np.uint64(0xFF51AFD7ED558CCD)
     mixed ^= mixed >> np.uint64(33)
-    values = mixed[:, None] * _FACTORS  # (runs, H)
-    return np.asarray((values >> np.uint64(32)).min(axis=0), np.uint32)
+    least = (_FACTORS[:, None] * mixed).min(axis=1)  # (H,) of (H, runs)
+    return np.asarray(least >> np.uint64(32), np.uint32)
 
 
 def _nearly_same(signatures: NDArray[np.uint32]) -> list[int]:

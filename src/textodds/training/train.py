@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from textodds.data import Batch, Observer, ReadOptions, Source, read
 from textodds.errors import InputError, Unsupported
@@ -36,6 +36,38 @@ if TYPE_CHECKING:
     from textodds.training.choose import Choice
 
 
+@overload
+def train(
+    source: list[str] | tuple[str, ...],
+    labels: object,
+    weights: object = None,
+    *,
+    columns: None = None,
+    like: TextModel | None = None,
+    **options: Any,
+) -> TextModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    text: str | Sequence[str],
+    **options: Any,
+) -> TextModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    columns: Mapping[str, str],
+    **options: Any,
+) -> TableModel: ...
+@overload
+def train(
+    source: object = None, labels: object = None, weights: object = None, **options: Any
+) -> TextModel | TableModel: ...
 def train(
     source: object = None,
     labels: object = None,

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from textodds.errors import Unsupported
 from textodds.model.base import OTHERS
 from textodds.model.explain.flip import Flip, fewest_words
-from textodds.model.explain.markup import fragment, shown
+from textodds.judge.notebook import shown
+from textodds.model.explain.markup import fragment
 from textodds.model.explain.read_text import ReadText, Stretch, stretches_of
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from textodds.errors import TextoddsError
 from textodds.model.explain import Explanation, Stretch
-from textodds.model.explain.markup import mark, shown
+from textodds.judge.notebook import shown
+from textodds.model.explain.markup import mark
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
