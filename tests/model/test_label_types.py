@@ -95,7 +95,11 @@ def test_typed_labels_are_taken_wherever_a_label_is():
 def test_true_of_a_csv_file_is_true_of_a_frame_whichever_came_first(tmp_path):
     frame = pd.DataFrame({"text": TEXTS, "label": [True, False] * 3})
     numbers = pd.DataFrame({"text": TEXTS, "label": [1.0, 0.0] * 3})
-    for each, name in ((frame, "bools.csv"), (numbers, "numbers.csv"), (numbers.astype({"label": int}), "i.csv")):
+    for each, name in (
+        (frame, "bools.csv"),
+        (numbers, "numbers.csv"),
+        (numbers.astype({"label": int}), "i.csv"),
+    ):
         each.to_csv(tmp_path / name, index=False)
         of_frame = textodds.train(each, learner="multinomial")
         of_file = textodds.train(tmp_path / name, learner="multinomial")

@@ -71,4 +71,7 @@ def test_rows_with_labels_that_the_model_does_not_have_are_counted_and_said():
     found = model.evaluate(["free", "see", "egg", "egg"], ["spam", "ham", "eggs", "eggs"])
     assert (found.n, found.accuracy, found.unknown_labels) == (4, 0.5, {"eggs": 2})
     assert found.log_loss == known.log_loss
-    assert "2 of the rows have labels that the model does not have (eggs): wrong in accuracy" in repr(found)
+    said = (
+        "rows with labels that the model does not have (eggs): 2, wrong in accuracy, left out of the log-loss"
+    )
+    assert said in repr(found)

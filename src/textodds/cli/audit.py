@@ -39,7 +39,9 @@ class AuditOptions(Reading):
 @reading_options(labelled=True, weighted=True)
 @learner_option("multinomial:alpha=auto")
 @textbook_option()
-@running_options(json="A JSON object a line: suspects (row, label, suggested, …), then repeats (rows, labels, …).")
+@running_options(
+    json="A JSON object a line: suspects (row, label, suggested, …), then repeats (rows, labels, …)."
+)
 def audit(
     data: tuple[str, ...],
     top: int,

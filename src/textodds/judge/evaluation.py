@@ -88,11 +88,11 @@ class Evaluation:
         if unknown := sum(self.unknown_labels.values()):
             names = ", ".join(sorted(self.unknown_labels)[:5])
             notes.append(
-                f"{unknown:,} of the rows have labels that the model does not have ({names}): "
+                f"rows with labels that the model does not have ({names}): {unknown:,}, "
                 "wrong in accuracy, left out of the log-loss"
             )
         if self.no_evidence:
-            notes.append(f"{self.no_evidence:,} of the rows have no known word")
+            notes.append(f"rows without a known word: {self.no_evidence:,}")
         return notes
 
     def __repr__(self) -> str:
@@ -127,7 +127,9 @@ class Evaluation:
     def to_frame(self) -> pandas.DataFrame:
         """A frame of pandas with a row for each label: precision, recall, F1 and rows."""
         measures = self.by_class().items()
-        return frame_of(({"label": label, **each, "rows": int(each["rows"])} for label, each in measures), "label")
+        return frame_of(
+            ({"label": label, **each, "rows": int(each["rows"])} for label, each in measures), "label"
+        )
 
     def as_dict(self) -> dict[str, object]:
         """Plain data with plain keys, for JSON: the same from the command line, by HTTP and in a model file.

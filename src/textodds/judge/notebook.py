@@ -43,7 +43,7 @@ def paragraph(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1, most: int = ROWS) -> str:
-    """A table; the first ``left`` columns hold words, the others numbers. What is beyond ``most`` is counted."""
+    """A table of ``most`` rows; the first ``left`` columns hold words, the others numbers."""
     rows = list(rows)
 
     def cells(tag: str, values: Sequence[object], extra: str = "") -> str:

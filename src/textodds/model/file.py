@@ -69,7 +69,7 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None, check: boo
 
 
 def loads(file: bytes, threads: int | None = None) -> Model:
-    """The model in the bytes of a file, such as `dumps` makes; pickles of models call this and nothing else."""
+    """The model in the bytes of a file; pickles of models call this and nothing else."""
     return guarded("a pickled model", lambda path: _model(path, *parsed(path, file), threads))
 
 

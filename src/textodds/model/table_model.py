@@ -112,11 +112,15 @@ class TableExplanation:
     def __str__(self) -> str:
         lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
         lines.append(f"  {self.prior:+8.2f}  before reading")
-        return "\n".join([*lines, *(f"  {odds:+8.2f}  {name} = {value}" for name, value, odds in self.columns)])
+        return "\n".join(
+            [*lines, *(f"  {odds:+8.2f}  {name} = {value}" for name, value, odds in self.columns)]
+        )
 
     def _repr_html_(self) -> str:
         rows = [["before reading", "", f"{self.prior:+.2f}"]]
-        rows += [[name, "" if value is None else str(value), f"{odds:+.2f}"] for name, value, odds in self.columns]
+        rows += [
+            [name, "" if value is None else str(value), f"{odds:+.2f}"] for name, value, odds in self.columns
+        ]
         title = f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"
         return section(title, table(("column", "value", "log-odds"), rows, left=2, most=30))
 
@@ -130,7 +134,8 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     Attributes
     ----------
     classes_ : tuple
-        The labels, of the type they had in training, sorted as text. Column k of probabilities belongs to ``classes_[k]``.
+        The labels, of the type they had in training, sorted as text. Column k of probabilities
+        belongs to ``classes_[k]``.
     recipe : TableRecipe
         Every choice that was made.
     tally : TableTally
@@ -287,7 +292,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
 
     @of_one_state
     def __call__(self, row: Mapping[str, object] | str) -> Prediction[Label]:
-        """The prediction for one row, a dict of its columns; those left out are missing. Texts are refused."""
+        """The prediction for one row, a dict of its columns; those left out are missing. No text."""
         scores, evidence = self.score([self.row_of(row)])
         shares = np.exp(log_softmax(scores)[0])
         best = int(shares.argmax())

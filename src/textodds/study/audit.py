@@ -134,7 +134,8 @@ def audit(
         )
     if not data.replayable:
         raise InputError(
-            f"{data.description} can be read but once, and is read several times here", hint="put it in a file first"
+            f"{data.description} can be read but once, and is read several times here",
+            hint="put it in a file first",
         )
     model = train_on(data, plan, observer)
     found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))

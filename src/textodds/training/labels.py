@@ -16,7 +16,7 @@ from textodds.model.text_model import TextModel
 M = TypeVar("M", TextModel, TableModel)
 
 
-def checked_labels(data: Source, *, clean: bool) -> Source:
+def checked_labels(data: Source, clean: bool) -> Source:
     """The source, whose labels must be of one type; to ``clean`` them joins those that look alike."""
     data.refuse_mixed_labels()
     return _cleaned(data) if clean else data
@@ -35,7 +35,7 @@ def _cleaned(data: Source) -> Source:
     return data
 
 
-def with_labels(model: M, data: Source, *, clean: bool) -> M:
+def with_labels(model: M, data: Source, clean: bool) -> M:
     """The model, which knows the type its labels had; says which of them look alike."""
     model.labels = replace(data.label_type, clean=clean)
     if not clean and model.labels.kind == "text" and (alike := spellings(model.class_documents)):

@@ -181,26 +181,24 @@ def train(
             stream=stream, textbook=textbook, clean_labels=clean_labels,
         )  # fmt: skip
         return _like(like, (source, labels, weights), reading, how, observer)
-    has_unlabelled = unlabelled is not None
+    others_too = unlabelled is not None
     plan = plan_of(
-        learner, features, words, unlabelled=has_unlabelled, stream=stream, columns=columns, like=like, **how
+        learner, features, words, unlabelled=others_too, stream=stream, columns=columns, like=like, **how
     )
     question = Question(learner, features, words, calibrate, typical, textbook, stream)
 
     def of_rows() -> TextModel | TableModel:
         from textodds.training.tables import open_table, train_table_on
 
-        data = open_table(source, labels, weights, plan=plan, reading=reading)
-        model = train_table_on(checked_labels(data, clean=clean_labels), plan, observer)
-        return with_labels(model, data, clean=clean_labels)
+        data = checked_labels(open_table(source, labels, weights, plan=plan, reading=reading), clean_labels)
+        return with_labels(train_table_on(data, plan, observer), data, clean_labels)
 
     def of_texts(data: Source) -> TextModel | TableModel:
         others = None
         if unlabelled is not None:
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
-        data = checked_labels(data, clean=clean_labels)
-        model = _of_texts(data, others, plan, observer, stream=stream)
-        model = with_labels(model, data, clean=clean_labels)
+        data = checked_labels(data, clean_labels)
+        model = with_labels(_of_texts(data, others, plan, observer, stream=stream), data, clean_labels)
         return _remembering(model, data, question if unlabelled is None else None)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)

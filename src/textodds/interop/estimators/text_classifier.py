@@ -68,9 +68,9 @@ class TextClassifier(Classifier):
     Parameters
     ----------
     learner : str, learner or estimator, default "multinomial"
-        The name of one of texts (`textodds.learn.registry.LEARNERS`), such a learner, or an estimator of ours.
-        The settings of each are reached from here (``learner__alpha``). ``"auto"`` chooses learner and
-        features on held-out texts, as `textodds.train` does.
+        The name of one of texts (`textodds.learn.registry.LEARNERS`), such a learner, or one of our
+        estimators. The settings of each are reached from here (``learner__alpha``). ``"auto"`` chooses
+        learner and features on held-out texts, as `textodds.train` does.
     calibrate : bool, default True
         Whether to make probabilities right on texts that were left out; see `textodds.train`.
     threads : int, default None
@@ -160,8 +160,8 @@ class TextClassifier(Classifier):
     def of(cls, model: TextModel) -> Self:
         """The estimator around a model that exists, such as one of `textodds.load`: fitted already.
 
-        Its parameters are the choices that the model was made by, and its labels those of training. The model is not
-        copied: what the estimator learns or forgets, it does.
+        Its parameters are the choices that the model was made by, and its labels those of training. The model
+        is not copied: what the estimator learns or forgets, it does.
         """
         if not isinstance(model, TextModel):
             raise InputError(

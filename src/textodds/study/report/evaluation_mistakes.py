@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textodds.errors import TextoddsError
-from textodds.model.explain import Explanation, Stretch
 from textodds.judge.notebook import shown
+from textodds.model.explain import Explanation, Stretch
 from textodds.model.explain.markup import mark
 from textodds.model.text_model import TextModel
 
