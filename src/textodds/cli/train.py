@@ -53,7 +53,7 @@ CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
 UNLABELLED = "Learn from these texts too, by EM; for naive Bayes."
-CLEAN = "Join labels that differ only in case, spaces or encoding of accents."
+CLEAN = "Join labels that differ only in case or spaces."
 BUDGET = "Work that choosing and learning may take, as time of an ordinary core.  [default: 60s]"
 MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
@@ -167,8 +167,8 @@ def train(
         tested = source_for(model, [test], reading, labelled=True)
         with watched(tested, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
             evaluation = model.evaluate_batches(batches)
-        if observer.sources:
-            _warn_of_shared(observer.sources[0], tested)
+        if not is_of_kept:  # of a table the last source, after one of texts was tried
+            _warn_of_shared(observer.sources[0 if options["unlabelled"] else -1], tested)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation, is_of_kept)
