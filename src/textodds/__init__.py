@@ -158,15 +158,17 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first wanted: `import textodds` itself costs nothing."""
-    if name == "errors":
-        return import_module("textodds.errors")
-    if name not in _HOME:
-        raise AttributeError(f"module 'textodds' has no attribute {name!r}")
-    value = getattr(import_module(f"textodds.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # which takes the names from above, and knows a misspelt one
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first wanted: `import textodds` itself costs nothing."""
+        if name == "errors":
+            return import_module("textodds.errors")
+        if name not in _HOME:
+            raise AttributeError(f"module 'textodds' has no attribute {name!r}")
+        value = getattr(import_module(f"textodds.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -26,11 +26,21 @@ def suspects(most, learner=None, **options):
     return textodds.audit("letters.csv", learner=learner, most=most, **options).suspects
 
 
+def told_suspects(out):
+    """The suspects of JSON lines, after which nothing comes but repeated texts."""
+    lines = [json.loads(line) for line in out.splitlines()]
+    found = [line for line in lines if "row" in line]
+    assert lines[: len(found)] == found
+    assert all(list(line) == ["rows", "labels", "exact", "text"] for line in lines[len(found) :])
+    return found
+
+
 def test_audit_shows_the_least_believed_first(capsys):
     assert main(["audit", "letters.csv", "--top", "2"]) == 0
     out, err = capsys.readouterr()
     assert err == (
         "40 rows of letters.csv, each left out: 95.0% have the label that the others expect, 2 have not\n"
+        "texts that come again: 33 word for word, 0 nearly; under more than one label: 1\n"
     )
     first, second = suspects(2)
     assert {first.row, second.row} == {7, 20}
@@ -39,9 +49,14 @@ def test_audit_shows_the_least_believed_first(capsys):
         7: f"  7     ham     spam       {{p:<8}}   {SPAM} w0",
         20: f"  20    spam    ham        {{p:<8}}   {long}",
     }
+    again = "1, 7, 13, 19, 25, 31, …", "3, 9, 15, 21, 27, 33, …"
     assert out.splitlines() == [
         "  row   label   expected   p(label)   text",
         *(shown[each.row].format(p=f"{each.p_label:.2g}") for each in (first, second)),
+        "",
+        "  rows                      labels      alike           text",
+        f"  {again[0]:<23}   spam, ham   word for word   {SPAM} w0",
+        f"  {again[1]:<23}   spam        word for word   {SPAM} w2",
     ]
 
 
@@ -49,7 +64,7 @@ def test_json_has_one_object_a_line_and_the_whole_text(capsys):
     assert main(["audit", "letters.csv", "--top", "3", "--json"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    told = [json.loads(line) for line in out.splitlines()]
+    told = told_suspects(out)
     expected = suspects(3)
     assert [list(each) for each in told] == [
         ["row", "label", "suggested", "p_label", "p_suggested", "text"]
@@ -66,7 +81,7 @@ def test_twenty_rows_are_shown_unless_told_otherwise(capsys):
     assert main(["audit", "letters.csv", "--quiet"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert len(out.splitlines()) == 21
+    assert len(out.split("\n\n")[0].splitlines()) == 21
 
 
 def test_learners_can_be_chosen(capsys):
@@ -75,7 +90,7 @@ def test_learners_can_be_chosen(capsys):
         ("complement", naive_bayes.ComplementLearner()),
     ):
         assert main(["audit", "letters.csv", "--learner", name, "--top", "5", "--json"]) == 0
-        told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        told = told_suspects(capsys.readouterr().out)
         assert [each["p_label"] for each in told] == [each.p_label for each in suspects(5, learner)]
         assert {told[0]["row"], told[1]["row"]} == {7, 20}
 
@@ -87,7 +102,7 @@ def test_the_recipe_is_that_of_the_options(capsys):
         )
         == 0
     )
-    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    told = told_suspects(capsys.readouterr().out)
     expected = suspects(4, naive_bayes.MultinomialLearner(alpha=0.5), ngrams=(1, 2))
     assert [each["p_label"] for each in told] == [each.p_label for each in expected]
 

@@ -14,7 +14,7 @@ MORE = "text,label\nfree eggs,breakfast\nsee you at noon,ham\n"
 def test_learn_equals_training_on_both_and_forget_brings_the_first_back(model, capsys):
     before = textodds.load("mail.textodds")
     Path("more.csv").write_text(MORE)
-    assert main(["learn", "mail.textodds", "more.csv"]) == 0
+    assert main(["learn", "mail.textodds", "more.csv", "--new-class"]) == 0
     assert capsys.readouterr() == (
         "",
         "learned 2 rows: mail.textodds now rests on 8 documents in 3 classes, 17 words\n",
@@ -32,7 +32,7 @@ def test_learn_equals_training_on_both_and_forget_brings_the_first_back(model, c
 
 def test_one_text_can_be_said(model, capsys):
     said = ["--say", "free eggs", "--say", "free milk", "--label-is", "breakfast"]
-    assert main(["learn", "mail.textodds", *said, "--json"]) == 0
+    assert main(["learn", "mail.textodds", *said, "--new-class", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["rows"] == 2
     assert told["documents"] == 8

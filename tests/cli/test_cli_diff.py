@@ -12,7 +12,7 @@ MORE = "text,label\nfree lunch free lunch,ham\nfree eggs,breakfast\n"
 def models(model, capsys):
     """`mail.textodds`, and `later.textodds` that has learned a little more."""
     Path("more.csv").write_text(MORE)
-    assert main(["learn", "mail.textodds", "more.csv", "-o", "later.textodds", "--quiet"]) == 0
+    assert main(["learn", "mail.textodds", "more.csv", "--new-class", "-o", "later.textodds", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
 
 

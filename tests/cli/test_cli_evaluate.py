@@ -73,7 +73,9 @@ def test_fail_under_is_a_share(model, capsys, limit):
 def test_labels_that_the_model_lacks_are_named_and_the_loss_is_that_of_the_others(model, capsys):
     Path("test.csv").write_text("text,label\nfree,eggs\nhome,eggs\nsee you,ham\n")
     assert main(["evaluate", "mail.textodds", "test.csv"]) == 0
-    assert "labels the model does not have, always wrong: eggs (2)" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "  2 rows with labels the model does not have: eggs (2)\n" in out
+    assert "  they count as wrong in accuracy and macro-F1, and are left out of the log-loss\n" in out
     assert main(["evaluate", "mail.textodds", "test.csv", "--json"]) == 0
     told = json.loads(capsys.readouterr().out, parse_constant=lambda name: pytest.fail(name))
     known = textodds.load("mail.textodds").predict_proba(["see you"])[0, 0]

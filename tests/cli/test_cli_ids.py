@@ -17,7 +17,7 @@ MORE = "id,text,label\nm7,free eggs,breakfast\nm8,see you at noon,ham\n"
 def more(model, capsys):
     """`more.csv`, two rows with ids, learned by `mail.textodds`."""
     Path("more.csv").write_text(MORE)
-    assert main(["learn", "mail.textodds", "more.csv", "--id", "id", "--quiet"]) == 0
+    assert main(["learn", "mail.textodds", "more.csv", "--id", "id", "--new-class", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
@@ -67,7 +67,7 @@ def test_another_label_is_an_error_that_says_to_forget_first_and_changes_nothing
 def test_a_text_that_is_said_may_have_an_id(model, capsys):
     said = ["--say", "free milk", "--label-is", "breakfast", "--document-id", "m1", "--quiet"]
     for documents in (7, 7):
-        assert main(["learn", "mail.textodds", *said]) == 0
+        assert main(["learn", "mail.textodds", *said, "--new-class"]) == 0
         assert textodds.load("mail.textodds").tally.n_documents == documents
     for documents in (6, 6):
         assert main(["forget", "mail.textodds", *said]) == 0

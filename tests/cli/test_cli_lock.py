@@ -18,7 +18,7 @@ from .transcripts import COMMAND, MAIL
 
 
 def learning(text, label="spam", **settings):
-    args = ["learn", "mail.textodds", "--say", text, "--label-is", label]
+    args = ["learn", "mail.textodds", "--say", text, "--label-is", label, "--new-class"]
     return subprocess.Popen([*COMMAND, *args], stderr=subprocess.PIPE, text=True, **settings)
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_alone(model):
     """The correction waits in a pipe while the model is trained anew by one that knows no lock."""
     os.mkfifo("more.csv")
     process = subprocess.Popen(
-        [*COMMAND, "learn", "mail.textodds", "more.csv"], stderr=subprocess.PIPE, text=True
+        [*COMMAND, "learn", "mail.textodds", "more.csv", "--new-class"], stderr=subprocess.PIPE, text=True
     )
     with Path("more.csv").open("w") as pipe:
         pipe.write("text,label\nfree eggs,breakfast\n")

@@ -255,7 +255,7 @@ def test_what_a_table_consists_of_are_rows(model, capsys):
 
 def test_a_row_that_is_said_is_learned_with_its_label_even_a_new_one(model, capsys):
     row = ["--say", '{"income": 9000, "town": "Ulm"}', "--label-is", "duke"]
-    assert main(["learn", "people.textodds", *row, "-o", "other.textodds", "--quiet"]) == 0
+    assert main(["learn", "people.textodds", *row, "--new-class", "-o", "other.textodds", "--quiet"]) == 0
     assert textodds.load("other.textodds").class_documents == {"duke": 1, "poor": 40, "rich": 40}
     assert main(["forget", "other.textodds", *row, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["classes"] == {"poor": 40, "rich": 40}

@@ -610,11 +610,12 @@ def test_a_label_comes_back_as_it_went_in(label):
     assert model.predict(["a"]).tolist() == [label]
 
 
-def test_labels_become_text():
+def test_labels_become_text_within_a_model_and_come_back_as_they_came():
     model = textodds.train(["a", "b", "c", "d"], [3, 1, 3, 2])
-    assert model.classes_ == ("1", "2", "3")
-    assert model.predict(["b"]).tolist() == ["1"]
-    assert textodds.train(["a", "b"], [True, False]).classes_ == ("false", "true")
+    assert model.class_names == ("1", "2", "3")
+    assert model.classes_ == (1, 2, 3)
+    assert model.predict(["b"]).tolist() == [1]
+    assert textodds.train(["a", "b"], [True, False]).class_names == ("false", "true")
     assert model.evaluate(["a", "b"], [3, 1]).accuracy == 1.0
 
 

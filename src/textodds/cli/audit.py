@@ -19,6 +19,7 @@ from textodds.cli.options import (
 from textodds.cli.output import as_json, counted, echo, one_line, say, shortened, table
 from textodds.cli.progress import progress
 from textodds.study.audit import audit as audited
+from textodds.study.audit import repeat_cells
 
 
 class AuditOptions(Reading):
@@ -38,7 +39,9 @@ class AuditOptions(Reading):
 @reading_options(labelled=True, weighted=True)
 @learner_option("multinomial:alpha=auto")
 @textbook_option()
-@running_options(json="One JSON object a line for each suspect: row, label, suggested, p_label, text.")
+@running_options(
+    json="A JSON object a line: suspects (row, label, suggested, …), then repeats (rows, labels, …)."
+)
 def audit(
     data: tuple[str, ...],
     top: int,
@@ -50,7 +53,9 @@ def audit(
     """Find labels that look wrong.
 
     Learns from the data and leaves out each text in turn, exactly: a label that the others do not
-    believe is suspicious. Rows are counted from 1, without the header and without skipped ones.
+    believe is suspicious. Then lists texts that come more than once, word for word or nearly, those
+    under different labels first. Rows are counted from 1, without the header and without skipped
+    ones.
     """
     with progress(quiet=quiet) as observer:
         paths = paths_of(data, options["query"])
@@ -58,6 +63,8 @@ def audit(
     if as_json_:
         for suspect in found.suspects:
             echo(as_json(asdict(suspect)))
+        for repeat in found.repeats.groups[:top]:
+            echo(as_json(asdict(repeat)))
         return
     N = len(found.left_out.truth)
     say(
@@ -71,4 +78,12 @@ def audit(
         labels = [one_line(suspect.label), one_line(suspect.suggested)]
         rows.append([str(suspect.row), *labels, f"{suspect.p_label:.2g}", shortened(suspect.text)])
     for line in table(("row", "label", "expected", "p(label)", "text"), rows, left=5):
+        echo(line)
+    if not found.repeats.groups:
+        return
+    echo("")
+    say(found.repeats.sentence(), quiet=quiet)
+    cells = [repeat_cells(each) for each in found.repeats.groups[:top]]
+    again = [[numbers, one_line(labels), alike, shortened(text)] for numbers, labels, alike, text in cells]
+    for line in table(("rows", "labels", "alike", "text"), again, left=4):
         echo(line)

@@ -94,7 +94,7 @@ def rule_of(model: Model, loss: Sequence[str], abstain: float | None, *, quiet: 
     from textodds.judge.decisions import Rule, must_be_posterior
 
     must_be_posterior(model, "a loss could be expected under")
-    rule = Rule(losses_of(loss, model.classes_), abstain)
+    rule = Rule(losses_of(loss, model.class_names), abstain)
     if len(model.classes_) == 2:
         say(one_line(rule.told()), quiet=quiet)
     return rule
@@ -116,7 +116,7 @@ def answers_of(
     if by_class and sets is None:
         raise InputError("`--by-class` is about sets", hint="give their coverage too: `--sets 0.9`")
     if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
-        return _least_loss(rule, model.classes_)
+        return _least_loss(rule, model.class_names)
     if ways and prior is not None:
         raise InputError(
             f"`--{ways[0]}` promises what was seen under the prior of training, and `--prior` changes it",
@@ -153,7 +153,7 @@ def _few_errors(model: Model, max_error: float, *, quiet: bool) -> Answers:
 
     def answers(log_posterior: Floats) -> Iterator[Answer]:
         action = np.where(guarantee.answers(log_posterior), log_posterior.argmax(axis=1), -1)
-        return _actions(model.classes_, log_posterior, action, [{}] * len(action))
+        return _actions(model.class_names, log_posterior, action, [{}] * len(action))
 
     return answers
 
@@ -162,7 +162,7 @@ def _label_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -
     """Answers of every class that is probable enough, the most probable first."""
     from textodds.judge.guarantees import Sets
 
-    sets, classes = Sets.of(_held_out(model), coverage, by_class), model.classes_
+    sets, classes = Sets.of(_held_out(model), coverage, by_class), model.class_names
     always = sets.always(len(classes)).tolist()
     if always and by_class:
         named = ", ".join(one_line(classes[k]) for k in always[:10])

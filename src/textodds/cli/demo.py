@@ -90,7 +90,7 @@ def _heading(number: int, text: str) -> str:
 
 def _trained(model: TextModel, seconds: float) -> Iterator[str]:
     tally = model.tally
-    documents = zip(model.classes_, tally.counts().class_documents, strict=True)
+    documents = zip(model.class_names, tally.counts().class_documents, strict=True)
     classes = " and ".join(f"{n:.0f} {_label(label)}" for label, n in documents)
     words = counted(len(model.vocabulary), "word")
     yield _heading(1, "Learn from messages that somebody has labelled")
@@ -108,7 +108,7 @@ def _measured(model: TextModel, data: Path) -> Iterator[str]:
 def _answered(model: TextModel) -> Iterator[str]:
     yield _heading(3, "Answer, and say why")
     for truth, text in MESSAGES:
-        answer = model(text)
+        answer = model.answer(text)
         wrong = "" if answer.label == truth else f"   but it is {_label(truth)}"
         yield f"   “{text}”"
         yield f"     {_answer(answer)}{wrong}"
@@ -118,11 +118,11 @@ def _answered(model: TextModel) -> Iterator[str]:
 
 def _corrected(model: TextModel) -> Iterator[str]:
     truth, text = MESSAGES[-1]
-    before, counts = model(text), model.tally
+    before, counts = model.answer(text), model.tally
     model.learn(text, truth)
-    after = model(text)
+    after = model.answer(text)
     model.forget(text, truth)
-    again = model(text)
+    again = model.answer(text)
     verdict = (
         "the same model, bit for bit" if again == before and model.tally == counts else "not the same model"
     )
@@ -136,7 +136,7 @@ def _label(label: str) -> str:
     return styled(label, fg=COLOURS.get(label))
 
 
-def _answer(answer: Prediction) -> str:
+def _answer(answer: Prediction[str]) -> str:
     return f"{styled(f'{answer.label:<4}', fg=COLOURS.get(answer.label), bold=True)} {answer.probability:.4f}"
 
 

@@ -105,7 +105,7 @@ def _measured(
         return measured(model, batches, costs)
     from textodds.judge.evaluation import evaluate, scored_batches
 
-    return evaluate(scored_batches(model, batches, costs), model.classes_), None
+    return evaluate(scored_batches(model, batches, costs), model.class_names), None
 
 
 def _must_know_a_label(evaluation: Evaluation, model: Model) -> None:
@@ -113,7 +113,7 @@ def _must_know_a_label(evaluation: Evaluation, model: Model) -> None:
     unknown = evaluation.unknown_labels
     if not unknown or sum(unknown.values()) < evaluation.n:
         return
-    both = (sorted(unknown)[:5], model.classes_[:5])
+    both = (sorted(unknown)[:5], model.class_names[:5])
     theirs, ours = (", ".join(f"`{name}`" for name in names) for names in both)
     raise InputError(
         f"none of the {evaluation.n:,} rows has a label that the model knows: they have {theirs}, "

@@ -37,7 +37,7 @@ def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     to_onnx(opened, path)
     written, words = path.stat().st_size, len(opened.vocabulary)
     file = {"model": model, "output": str(path), "format": "onnx", "bytes": written}
-    about = {**file, "classes": opened.classes_, "words": words}
+    about = {**file, "classes": opened.class_names, "words": words}
     classes = counted(len(opened.classes_), "class")
     span = f"from counts of {counted(words, 'word')} to probabilities of {classes}"
     tell(about, [f"wrote {path}: {span}, {size(written)}"], json=as_json_, quiet=quiet)

@@ -121,7 +121,7 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
 
 def _words(model: TextModel, top: int, labels: tuple[str, ...], words: tuple[str, ...]) -> dict[str, Any]:
     """The classes with their documents, the words that speak for them, and the words asked for."""
-    documents: dict[str, float | None] = dict.fromkeys(model.classes_)
+    documents: dict[str, float | None] = dict.fromkeys(model.class_names)
     if model.has_counts or model.has_documents or "class_documents" in model.info:
         documents.update(model.class_documents)
     top_words = {

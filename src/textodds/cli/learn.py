@@ -24,6 +24,7 @@ from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.base import IdFilter
 from textodds.model.file import load
 
+NEW_CLASS = "Labels that the model does not have are new classes."
 SAID = '--say "win a free phone" --label-is spam'
 
 
@@ -36,6 +37,7 @@ class ChangeOptions(Reading):
     label_is: str | None
     document_ids: tuple[str, ...]
     id_column: str | None
+    new_class: bool
     output: str | None
     threads: int | None
     as_json_: bool
@@ -66,12 +68,14 @@ def _options(verb: str) -> Callable[[F], F]:
 
 
 @command("learn", examples=["textodds learn mail.textodds more.csv", f"textodds learn mail.textodds {SAID}"])
+@option("Data", "--new-class", is_flag=True, help=NEW_CLASS)
 @_options("Learn")
 def learn(**options: Unpack[ChangeOptions]) -> None:
     """Learn more labelled texts, exactly.
 
-    Afterwards the model is the one that training on these texts too would have given: new words and
-    new classes included, to the last bit.
+    Afterwards the model is the one that training on these texts too would have given, new words
+    included, to the last bit. A label that the model does not have is taken for a mistake, and
+    nothing is changed, unless `--new-class` says that it is one more class.
     """
     _change(1, options)
 
@@ -98,6 +102,8 @@ def _change(sign: int, options: ChangeOptions) -> None:
         _ = changed.basis  # a model that has none is told of before the data is read
         id_filter = _id_filter(changed, sign, options)
         basis = _basis(changed, path, sign, id_filter, options)
+        if sign > 0:
+            changed.check_classes(basis.classes, new=options["new_class"])
         is_changed = bool(id_filter.rows) or not id_filter.has_ids
         had_quality = changed.info.get("quality") is not None
         if is_changed:

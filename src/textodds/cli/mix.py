@@ -46,11 +46,11 @@ def mix(
     estimate = model_mix(opened, log_posterior)
     if opened.held_out is None:
         say("the intervals take the probabilities of the model at their word", quiet=quiet)
-    show(estimate.as_dict(opened.classes_), _lines(opened, estimate), json=as_json_)
+    show(estimate.as_dict(opened.class_names), _lines(opened, estimate), json=as_json_)
 
 
 def _lines(model: Model, estimate: Mix) -> Iterator[str]:
-    shares = zip(model.classes_, estimate.share, estimate.interval, estimate.before, strict=True)
+    shares = zip(model.class_names, estimate.share, estimate.interval, estimate.before, strict=True)
     rows = [
         [one_line(name), strong(f"{now:.4f}"), f"{low:.4f} to {high:.4f}", f"{before:.4f}"]
         for name, now, (low, high), before in shares

@@ -326,7 +326,7 @@ def literal_batches(
     if data:
         raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
     refuse_reading()
-    labels = None if label is None else [label] * len(texts)
+    labels = None if label is None else [model.class_name(label)] * len(texts)
     given = [said(model, text) for text in texts]
     if isinstance(model, TextModel):
         return [Batch(given, labels, None)]

@@ -123,7 +123,7 @@ def _lines(model: Model, batch: Any, decide: Answers | None, options: PredictOpt
     familiar = model.familiarity_of(batch) if options["familiarity"] else []
     # Not `model.score`, which loads pyarrow for texts that are not a list.
     scores, evidence = model.score_batch(batch)
-    names = [one_line(name) for name in model.classes_]
+    names = [one_line(name) for name in model.class_names]
     answers: Iterable[Answer]
     if decide is None:
         p = np.exp(scores - scores.max(axis=1, keepdims=True))  # (N, K)
@@ -138,9 +138,9 @@ def _lines(model: Model, batch: Any, decide: Answers | None, options: PredictOpt
     if options["as_json_"]:
         known = evidence[:, 0].tolist()
         for i, (row, k, n, (_, _, fields)) in enumerate(zip(p, best.tolist(), known, answers, strict=True)):
-            about = {"label": model.classes_[k], "probability": float(row[k]), "evidence": n, **fields}
+            about = {"label": model.class_names[k], "probability": float(row[k]), "evidence": n, **fields}
             if options["proba"]:
-                about["probabilities"] = dict(zip(model.classes_, row.tolist(), strict=True))
+                about["probabilities"] = dict(zip(model.class_names, row.tolist(), strict=True))
             if familiar:
                 about |= {name: getattr(familiar[i], name) for name in ("log_density", "surprise", "p_value")}
             yield as_json(about) + "\n"

@@ -344,7 +344,8 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     if unknown := evaluation.unknown_labels:
         yield ""
         named = ", ".join(f"{one_line(label)} ({rows:,})" for label, rows in unknown.items())
-        yield f"  labels the model does not have, always wrong: {named}"
+        yield f"  {counted(sum(unknown.values()), 'row')} with labels the model does not have: {named}"
+        yield "  they count as wrong in accuracy and macro-F1, and are left out of the log-loss"
 
 
 def _by_class(evaluation: Evaluation) -> Iterator[str]:

@@ -35,6 +35,7 @@ from textodds.cli.output import counted, duration, faint, one_line, size, strong
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
+from textodds.data import Source
 from textodds.errors import InputError
 from textodds.judge.evaluation import Evaluation
 from textodds.learn.registry import AUTO
@@ -52,6 +53,7 @@ CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
 UNLABELLED = "Learn from these texts too, by EM; for naive Bayes."
+CLEAN = "Join labels that differ only in case or spaces."
 BUDGET = "Work that choosing and learning may take, as time of an ordinary core.  [default: 60s]"
 MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
@@ -83,6 +85,7 @@ class TrainOptions(Reading):
     typical: bool
     calibrate: bool
     documents: bool
+    clean_labels: bool
     textbook: bool
     unlabelled: str | None
     stream: bool
@@ -118,6 +121,7 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
 @switch_off("Output", "calibrate", "Do not calibrate probabilities.")
 @option("Output", "--test", metavar="DATA", reads=themselves, help="Measure the model on this data too.")
 @reading_options(labelled=True, weighted=True)
+@option("Data", "--clean-labels", is_flag=True, help=CLEAN)
 @option("Data", "--unlabelled", metavar="DATA", reads=themselves, help=UNLABELLED)
 @column_options()
 @learner_option("auto, or mixed for tables")
@@ -156,17 +160,32 @@ def train(
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
     if len(model.classes_) == 1:
-        warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
+        warn(f"there is only one class: every answer will be '{one_line(model.class_names[0])}'")
     evaluation = None
     if test is not None:
         reading = reading_of(options) | {"weight": None, "query": None, "rejects_path": None}
         tested = source_for(model, [test], reading, labelled=True)
         with watched(tested, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
             evaluation = model.evaluate_batches(batches)
+        if not is_of_kept:  # of a table the last source, after one of texts was tried
+            _warn_of_shared(observer.sources[0 if options["unlabelled"] else -1], tested)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
     summary = Summary(model, path, written, observer, seconds, evaluation, is_of_kept)
     tell(_plain(summary), _lines(summary), json=as_json_, quiet=quiet)
+
+
+def _warn_of_shared(learned: object, tested: Source) -> None:
+    """Say how many rows of the test data were learned from, where both can be read again."""
+    from textodds.study.duplicates import rows_in_common
+
+    if not isinstance(learned, Source) or not (learned.replayable and tested.replayable):
+        return
+    if shared := rows_in_common(learned, tested):
+        warn(
+            f"{counted(shared, 'row')} of {tested.description} are among those learned from: "
+            "the measures are better than they will be on new data"
+        )
 
 
 def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> Model:
@@ -183,7 +202,9 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
         return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
-    return of_library(None if is_kept else paths_of(data, options["query"]), **how)
+    source: object = None if is_kept else paths_of(data, options["query"])
+    model: Model = of_library(source, **how)
+    return model
 
 
 def _plain(summary: Summary) -> dict[str, object]:

@@ -36,6 +36,7 @@ class Values:
 
     array: Raw  # (N,)
     problems: Problems = field(default_factory=dict)
+    given: Raw | None = None  # as they came, where that is known to differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ def admit(part: Part, request: ColumnRequest, rejects: Rejects) -> Batch | None:
                 bad |= each.problems
             note(bad, _may_be_categories(column) if request.is_found else None)
         if beside := _beside(part, places.label, part.labels, wanted=request.reads_labels):
+            request.label_types.see(beside.array if beside.given is None else beside.given)
             labels, bad = _checks(beside.array).labels_of(beside.array)
             note(bad | beside.problems)
         if beside := _beside(part, places.weight, part.weights, wanted=request.reads_weights):
@@ -377,7 +379,7 @@ class _Rows:
         """The part that the rows are, taken apart to columns."""
         shown = dict(zip(names, columns, strict=True)) | self._beside
         read = self._request.as_read
-        beside = {name: Values(*read(column, name)) for name, column in self._beside.items()}
+        beside = {name: Values(*read(column, name), column) for name, column in self._beside.items()}
 
         def raw(at: int) -> bytes:
             looked: bytes | None = self._raws[at]
@@ -389,7 +391,7 @@ class _Rows:
         return Part(
             self._origin,
             names,
-            [Values(*read(column, name)) for name, column in zip(names, columns, strict=True)],
+            [Values(*read(column, name), column) for name, column in zip(names, columns, strict=True)],
             len(self.items),
             self._places.__getitem__,
             raw,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -103,6 +103,16 @@ class Batch:
         import pyarrow
 
         return [str(label) for label in pyarrow.array(labels).to_pylist()]
+
+    def relabelled(self, name_of: Callable[[str], str]) -> Batch:
+        """The same rows, each label by the name that ``name_of`` has for it."""
+        if self.labels is None:
+            return self
+        labels = self.label_list()
+        names = {label: name_of(label) for label in set(labels)}
+        if all(label == name for label, name in names.items()):
+            return self
+        return Batch(self.columns, [names[label] for label in labels], self.weights)
 
     def take(self, rows: Sequence[int] | NDArray[np.integer]) -> Batch:
         """Some of the rows."""

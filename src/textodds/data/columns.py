@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textodds.data.batch import BETWEEN_FIELDS, TEXT
+from textodds.data.labels import LabelTypes
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
@@ -63,6 +64,8 @@ class ColumnRequest:
         The columns and the label, once they are known.
     separator : str
         What stands between the texts of several columns.
+    label_types : LabelTypes
+        Of what type the labels are that have passed.
     fields : dict
         Of texts, what each column of the last part is, for messages: text or label.
     """
@@ -82,6 +85,7 @@ class ColumnRequest:
     ) -> None:
         self._like = like or Schema(())
         self.schema: Schema | None = None
+        self.label_types = LabelTypes()
         self.fields: dict[str, str] = {}
         self._texts = tuple(text)
         self.separator = BETWEEN_FIELDS if len(text) > 1 else "\n"

@@ -202,7 +202,12 @@ def _pieces(
 ) -> tuple[list[int], Callable[[int, int], Values]]:
     """The lengths of the pieces a column consists of, and how to cut it; numbers without a copy."""
     lengths, cut = _cuts(column)
-    return lengths, lambda start, stop: Values(*request.as_read(cut(start, stop), name))
+
+    def values(start: int, stop: int) -> Values:
+        given = cut(start, stop)
+        return Values(*request.as_read(given, name), given)
+
+    return lengths, values
 
 
 def _cuts(column: Column) -> tuple[list[int], Callable[[int, int], Raw]]:

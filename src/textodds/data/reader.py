@@ -174,7 +174,8 @@ def read(
         The file for skipped rows, with their reasons; otherwise they are not kept. It is made when there
         is a first one to write, and made anew in every pass.
 
-    Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``; so do categories of a table, the
+    Labels become text: 3 and 3.0 become ``"3"``, True becomes ``"true"``; ``source.label_type`` has the type
+    that they had, with which a model answers. So do categories of a table, the
     text ``"3.0"`` included. In a table a value is missing where it is null or NaN, or one of the strings
     in `arrow.MISSING`; that is never bad, and a text that is missing is empty. Files and options that cannot
     be used raise here; what lies in the files raises when the source is iterated.

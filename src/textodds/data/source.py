@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from textodds.data.admission import Part, Parts, admit
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnRequest
+from textodds.data.labels import LabelType
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
 from textodds.errors import InputError, TextoddsError
@@ -91,11 +92,21 @@ class Source:
         self._progress = Position()
         self._is_spent = False
         self._begun: Parts | None = None  # the pass in which the schema was found
+        self.label_name: Callable[[str], str] | None = None  # the label of a model that one is, where it is
 
     @property
     def is_of_texts(self) -> bool:
         """Whether its batches have one column of texts, rather than the columns of a table."""
         return self._request.is_of_texts
+
+    @property
+    def label_type(self) -> LabelType:
+        """Of what type the labels are that were read: text, unless they come as something else."""
+        return self._request.label_types.found
+
+    def refuse_mixed_labels(self) -> None:
+        """Fail where labels of several types come, such as 1 and "1", which would be one within a model."""
+        self._request.label_types.must_be_one = True
 
     @property
     def schema(self) -> Schema:
@@ -162,7 +173,7 @@ class Source:
                 batch = part if isinstance(part, Batch) else admit(part, self._request, self.rejects)
                 del part  # while a batch is counted, its rows need not be held
                 if batch is not None:
-                    yield batch
+                    yield batch if self.label_name is None else batch.relabelled(self.label_name)
             self._request.have_no_names()
         finally:
             parts.close()

@@ -33,7 +33,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
         weighted where the model has a weighting.
     Outputs
         ``label``, string (N,), and ``probabilities``, double (N, K), the classes in the order of
-        ``model.classes_``.
+        ``model.class_names``.
     Metadata
         ``textodds`` (the version), and as JSON ``classes``, ``words`` (in the order of the columns),
         ``recipe`` (how texts become words), and ``scale`` (the factor of each word) where there is one.
@@ -67,7 +67,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
             f"an ONNX file holds up to 2 GB; {V:,} words and {K:,} classes need {needed / 1e9:.1f}",
             hint="train with fewer words: max_features, or a larger min_df",
         )
-    constants = {"weights": weights, "bias": bias, "classes": np.array(model.classes_, dtype=object)}
+    constants = {"weights": weights, "bias": bias, "classes": np.array(model.class_names, dtype=object)}
     if model.linear.presence:
         constants["zero"] = np.zeros(1)
     graph = helper.make_graph(
@@ -114,7 +114,7 @@ def _nodes(onnx: ModuleType, presence: bool) -> list[NodeProto]:
 def _about(model: TextModel) -> dict[str, str]:
     """What a reader of the file wants to know, as text."""
     parts: dict[str, object] = {
-        "classes": model.classes_,
+        "classes": model.class_names,
         "words": model.vocabulary.words(),
         "recipe": model.recipe.as_dict(),
     }

@@ -21,7 +21,6 @@ from textodds.learn.arrays import Floats, Integers
 from textodds.text import UNKNOWN, TextSettings
 
 if TYPE_CHECKING:
-    from textodds.learn.forms.linear import LinearModel
     from textodds.model.text_model import TextModel
 
 MARK = "~"  # begins the name of a character n-gram that is counted beside words
@@ -75,7 +74,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     """
     if len(model.classes_) < 2:
         raise Unsupported(
-            f"a model of one class, `{model.classes_[0]}`, is no classifier for scikit-learn",
+            f"a model of one class, `{model.class_names[0]}`, is no classifier for scikit-learn",
             hint="train on texts of two classes or more",
         )
     weights, bias = weights_and_bias(model)
@@ -85,7 +84,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     else:
         steps = [("terms", _union(model, blocks, length))]
     order = np.concatenate([block.numbers for block in blocks])
-    return Pipeline([*steps, ("classifier", _classifier(model.linear, weights[order], bias))])
+    return Pipeline([*steps, ("classifier", _classifier(model, weights[order], bias))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,12 +189,12 @@ def _stop_words(settings: TextSettings) -> list[str] | None:
     return [word for word in settings.stop_words if tokens.terms(word) == [word]] or None
 
 
-def _classifier(linear: LinearModel, weights: Floats, bias: Floats) -> LogisticRegression:
-    """The fitted classifier of weights (V, K) and a bias (K,)."""
-    if len(linear.classes) == 2:
+def _classifier(model: TextModel, weights: Floats, bias: Floats) -> LogisticRegression:
+    """The fitted classifier of weights (V, K) and a bias (K,); the labels have the type of training."""
+    if len(model.class_names) == 2:
         weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]
     classifier = LogisticRegression()
-    classifier.classes_ = np.array(linear.classes, dtype=object)  # NumPy's own text would lose a final NUL
+    classifier.classes_ = model.labels.array(model.class_names)
     classifier.coef_ = weights.T  # (K, V), in the order in which SciPy multiplies without a copy
     classifier.intercept_ = bias
     classifier.n_features_in_ = len(weights)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from textodds.errors import InputError, NoData, NotConverged, Unsupported
 from textodds.judge.decisions import must_be_posterior
 from textodds.judge.evaluation import Z
+from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.learn.arrays import Floats, Mask
 from textodds.learn.forms.linear import log, log_softmax
 from textodds.learn.held_out import HeldOut
+
+if TYPE_CHECKING:
+    import pandas
 
 EM_STEPS = 20
 NEWTON_STEPS = 100
@@ -103,12 +107,13 @@ def _logistic(design: Floats, offset: Floats, right: Mask, centre: Floats) -> tu
     return at, curvature
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mix:
     """The shares of K classes in N documents, with 95 % intervals.
 
     ``before`` is the mix that ``p_value`` asks about: how often so large a difference would come about if
-    it still held. ``gap`` is by how much the log-likelihood may fall short of its maximum.
+    it still held. ``gap`` is by how much the log-likelihood may fall short of its maximum. ``classes`` are
+    their names, where they are known.
     """
 
     share: Floats  # (K,)
@@ -121,6 +126,53 @@ class Mix:
     p_value: float
     n: int
     gap: float
+    classes: tuple[str, ...] = ()
+
+    @property
+    def _names(self) -> Sequence[str]:
+        return self.classes or [str(k) for k in range(len(self.share))]
+
+    def _change(self) -> str:
+        """Whether the mix has changed, in a sentence."""
+        chance = "below 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"
+        return f"p-value of the mix before: {chance}"
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                name,
+                f"{self.share[k]:.4f}",
+                f"{self.interval[k][0]:.4f} to {self.interval[k][1]:.4f}",
+                f"{self.before[k]:.4f}",
+            ]
+            for k, name in enumerate(self._names)
+        ]
+
+    def __repr__(self) -> str:
+        wide = max(map(len, self._names))
+        rows = [
+            f"  {name:{wide}}  {share} ({interval}), before {old}"
+            for name, share, interval, old in self._rows()
+        ]
+        return "\n".join([f"<Mix of {self.n:,} documents>", *rows, f"  {self._change()}"])
+
+    def _repr_html_(self) -> str:
+        shares = table(("label", "share", "95 % interval", "before"), self._rows(), most=30)
+        return section(f"Class mix of {self.n:,} documents", shares, paragraph(self._change()))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A frame of pandas with a row for each class: share, interval and the share before."""
+        rows = (
+            {
+                "label": name,
+                "share": float(self.share[k]),
+                "low": float(self.interval[k][0]),
+                "high": float(self.interval[k][1]),
+                "before": float(self.before[k]),
+            }
+            for k, name in enumerate(self._names)
+        )
+        return frame_of(rows, "label")
 
     def corrected(self, log_posterior: Floats) -> Floats:
         r"""``log p'(k | x)``, where :math:`p'_k \propto p_k \pi'_k / \pi_k`: (N, K)."""
@@ -153,11 +205,12 @@ def model_mix(model: Any, log_posterior: Floats) -> Mix:
     It is compared with the shares of the classes in training, or where these are not known with the prior.
     """
     try:
-        documents = np.array([model.class_documents[name] for name in model.classes_])
+        documents = np.array([model.class_documents[name] for name in model.class_names])
         before = documents / documents.sum() if documents.sum() > 0 else None
     except Unsupported:
         before = None
-    return class_mix(log_posterior, getattr(model, "form", model).log_prior, model.held_out, before)
+    found = class_mix(log_posterior, getattr(model, "form", model).log_prior, model.held_out, before)
+    return replace(found, classes=tuple(model.class_names))
 
 
 def class_mix(

@@ -12,15 +12,18 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.labels import Label, by_name
 from textodds.errors import BadFile, InputError, LengthMismatch, NoData, Unsupported, suggestion
 from textodds.judge.evaluation import Interval, numbers_of, wilson
 from textodds.learn.arrays import Floats, Integers, Mask
 
 Band = tuple[float, float]
+L = TypeVar("L", bound=Label)
 
 ABSTAIN = -1  # the action of not answering
 ROUNDING = 1e-12  # losses that differ by less, relative to the largest cost, are equal
@@ -48,16 +51,18 @@ class Losses:
     costs: Floats  # (A, B)
 
     @classmethod
-    def of(cls, costs: Mapping[tuple[str, str], float], classes: Sequence[str]) -> Losses:
-        """Losses by (truth, answer): ``{("ham", "spam"): 20}``."""
-        index = {name: k for k, name in enumerate(classes)}
+    def of(cls, costs: Mapping[tuple[L, L], float], classes: Sequence[Label]) -> Losses:
+        """Losses by (truth, answer): ``{("ham", "spam"): 20}``; labels are of any type."""
+        names = tuple(by_name(dict.fromkeys(classes, 0.0)))
+        index = {name: k for k, name in enumerate(names)}
         cells: dict[tuple[int, int], float] = {}
-        for pair, cost in costs.items():
+        for labels, cost in costs.items():
+            pair = [next(iter(by_name({label: 0.0}))) for label in labels]
             for name in pair:
                 if name not in index:
                     raise InputError(
-                        f"the losses name `{name}`, which is not a class{suggestion(name, classes)}",
-                        hint=f"the classes are {', '.join(classes[:20])}",
+                        f"the losses name `{name}`, which is not a class{suggestion(name, names)}",
+                        hint=f"the classes are {', '.join(names[:20])}",
                     )
             if not (math.isfinite(cost) and cost >= 0):
                 raise InputError(
@@ -68,7 +73,7 @@ class Losses:
         answers = sorted({j for _, j in cells})
         block = np.array([[cells.get((i, j), float(i != j)) for j in answers] for i in truths])
         given = np.array(truths, np.int64), np.array(answers, np.int64)
-        return cls(tuple(classes), *given, block.reshape(len(truths), len(answers)))
+        return cls(names, *given, block.reshape(len(truths), len(answers)))
 
     @classmethod
     def zero_one(cls, classes: Sequence[str]) -> Losses:

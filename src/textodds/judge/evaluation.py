@@ -6,14 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import NoData
+from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import log_softmax
+
+if TYPE_CHECKING:
+    import pandas
 
 Interval = tuple[float, float]
 Reliability = tuple[tuple[int, float, float], ...]  # rows, mean probability and accuracy, bin by bin
@@ -22,12 +26,13 @@ RESAMPLES = 1000
 BINS = 15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Measured quality; every interval is at 95 %.
+    """Measured quality; every interval is at 95 %. Labels are text, whatever they were in training.
 
     ``confusion`` counts rows by (true label, predicted label). ``unknown_labels`` are true labels
-    the model does not have: such rows are always wrong, and have no log-loss.
+    the model does not have, with their rows: these count as wrong in accuracy and macro-F1, and are left
+    out of the log-loss.
     """
 
     n: int
@@ -68,6 +73,63 @@ class Evaluation:
             }
             for label in truth
         }
+
+    @property
+    def _measures(self) -> list[tuple[str, float, Interval]]:
+        return [
+            ("accuracy", self.accuracy, self.accuracy_interval),
+            ("macro-F1", self.macro_f1, self.macro_f1_interval),
+            ("log-loss", self.log_loss, self.log_loss_interval),
+        ]
+
+    def _notes(self) -> list[str]:
+        """What is to be known of the rows, in sentences."""
+        notes = []
+        if unknown := sum(self.unknown_labels.values()):
+            names = ", ".join(sorted(self.unknown_labels)[:5])
+            notes.append(
+                f"rows with labels that the model does not have ({names}): {unknown:,}, "
+                "wrong in accuracy, left out of the log-loss"
+            )
+        if self.no_evidence:
+            notes.append(f"rows without a known word: {self.no_evidence:,}")
+        return notes
+
+    def __repr__(self) -> str:
+        lines = [f"<Evaluation: {self.n:,} rows, {len(self.labels):,} labels>"]
+        for name, value, (low, high) in self._measures:
+            lines.append(f"  {name}  {value:.4f} ({low:.4f} to {high:.4f})")
+        return "\n".join([*lines, *(f"  {note}" for note in self._notes())])
+
+    def _repr_html_(self) -> str:
+        measures = [
+            [name, f"{value:.4f}", f"{low:.4f} to {high:.4f}"] for name, value, (low, high) in self._measures
+        ]
+        measures.append(["calibration error", f"{self.calibration_error:.4f}", ""])
+        by_class = sorted(self.by_class().items(), key=lambda item: (-item[1]["rows"], item[0]))
+        scores = [
+            [label, *(f"{each[name]:.4f}" for name in ("precision", "recall", "f1")), f"{each['rows']:,.0f}"]
+            for label, each in by_class
+        ]
+        wrong = sorted(
+            ((pair, rows) for pair, rows in self.confusion.items() if pair[0] != pair[1]),
+            key=lambda item: (-item[1], item[0]),
+        )
+        parts = [
+            table(("measure", "value", "95 % interval"), measures),
+            table(("label", "precision", "recall", "F1", "rows"), scores),
+        ]
+        if wrong:
+            mistakes = [[*pair, f"{rows:,}"] for pair, rows in wrong]
+            parts.append(table(("true label", "answered", "rows"), mistakes, left=2, most=8))
+        return section(f"Evaluation: {self.n:,} rows", *parts, *map(paragraph, self._notes()))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A frame of pandas with a row for each label: precision, recall, F1 and rows."""
+        measures = self.by_class().items()
+        return frame_of(
+            ({"label": label, **each, "rows": int(each["rows"])} for label, each in measures), "label"
+        )
 
     def as_dict(self) -> dict[str, object]:
         """Plain data with plain keys, for JSON: the same from the command line, by HTTP and in a model file.

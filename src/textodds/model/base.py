@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data import Batch
+from textodds.data import Batch, Source
 from textodds.data.batch import taken
 from textodds.data.frames import split_of
-from textodds.errors import InputError, LengthMismatch, Unsupported, suggestion
+from textodds.data.labels import Label, LabelType, spellings, told
+from textodds.data.values import Unusable, label_of
+from textodds.errors import InputError, LengthMismatch, SimilarLabels, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
+from textodds.judge.notebook import section, table
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import Prior
 from textodds.model.basis import Basis, D, Following, ModelBasis, T
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableRecipe
     from textodds.stats.document_ids import DocumentIds
 
+L = TypeVar("L", bound=Label)
 Floats = NDArray[np.float64]
 OTHERS = "others"  # the rival that is all other classes together
 
@@ -48,7 +53,8 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     _item_type: ClassVar[type | tuple[type, ...]]  # of one such thing
     keeps_ids: ClassVar[bool]
 
-    classes_: tuple[str, ...]
+    class_names: tuple[str, ...]  # the labels as text, sorted
+    labels = LabelType()  # what they were in training
     recipe: Recipe | TableRecipe
     info: dict[str, Any]
     file_format: int | None = None  # of the file that it was read from
@@ -58,14 +64,38 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     held_out: Following[HeldOut] = Following()
     document_ids: DocumentIds | None = None
 
-    def class_number(self, label: str) -> int:
+    @property
+    def classes_(self) -> tuple[Label, ...]:
+        """The labels, of the type they had in training, in the order of the columns of probabilities."""
+        return self.labels.values(self.class_names)
+
+    def class_number(self, label: object) -> int:
         """The number of a class."""
-        if label not in self.classes_:
+        name = self.class_name(label)
+        if name not in self.class_names:
             raise InputError(
-                f"there is no class `{label}`{suggestion(label, self.classes_)}",
-                hint=f"the classes are {', '.join(self.classes_[:20])}",
+                f"there is no class `{name}`{suggestion(name, self.class_names)}",
+                hint=f"the classes are {', '.join(self.class_names[:20])}",
             )
-        return self.classes_.index(label)
+        return self.class_names.index(name)
+
+    def class_name(self, label: object) -> str:
+        """What the model calls a label of any type, be there such a class or not."""
+        try:
+            return self.labels.resolved(label_of(label), self.class_names)
+        except Unusable as error:
+            raise InputError(str(error), hint="a label is text, a number, or true or false") from error
+
+    def resolving(self, source: Source) -> Source:
+        """The source, whose labels have the names that the model knows them by."""
+        known, labels = frozenset(self.class_names), self.labels
+        source.label_name = lambda name: labels.resolved(name, known)
+        return source
+
+    @property
+    @abstractmethod
+    def class_documents(self) -> dict[str, float]:
+        """Texts or rows, or their total weight, of each class in training."""
 
     def basis_of(self, batches: Iterable[Batch]) -> Basis[T, D]:
         """What the model would rest on had it learned just these batches."""
@@ -100,14 +130,37 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         return model
 
     def learn(
-        self, data: object, labels: object = None, weights: object = None, *, ids: Ids = None, **reading: Any
+        self,
+        data: object,
+        labels: object = None,
+        weights: object = None,
+        *,
+        ids: Ids = None,
+        new_class: bool = True,
+        **reading: Any,
     ) -> int:
         """Learn more: afterwards the model is as if trained on that too. How many were new.
 
         With ``ids``, documents whose id was learned before are left out; `InputError`, and nothing is
-        changed, if one was learned under another label. Rows of tables have no ids.
+        changed, if one was learned under another label. Rows of tables have no ids. Labels that the model
+        does not have are new classes; without ``new_class`` they are an `InputError`, and nothing is changed.
         """
-        return self._update(1, ids, data, labels, weights, **reading)
+        return self._update(1, ids, data, labels, weights, new_class=new_class, **reading)
+
+    def check_classes(self, names: Iterable[str], *, new: bool) -> None:
+        """Refuse labels that the model does not have, unless they may be ``new``; say which look alike."""
+        fresh = sorted(set(names) - set(self.class_names))
+        if fresh and not new:
+            raise InputError(
+                f"the model has no class `{fresh[0]}`{suggestion(fresh[0], self.class_names)}",
+                hint="correct the label; or, if it is a new class, say so: `--new-class` (new_class=True)",
+            )
+        every = spellings({**dict.fromkeys(fresh, 0.0), **self.class_documents}) if fresh else {}
+        alike = {name: group for name, group in every.items() if not group.keys().isdisjoint(fresh)}
+        if alike and self.labels.kind == "text":
+            warnings.warn(
+                f"a new class looks like one that the model has: {told(alike)}", SimilarLabels, stacklevel=4
+            )
 
     def forget(
         self, data: object, labels: object = None, weights: object = None, *, ids: Ids = None, **reading: Any
@@ -121,7 +174,15 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         return self._update(-1, ids, data, labels, weights, **reading)
 
     def _update(
-        self, sign: int, ids: Ids, data: object, labels: object, weights: object, **reading: Any
+        self,
+        sign: int,
+        ids: Ids,
+        data: object,
+        labels: object,
+        weights: object,
+        *,
+        new_class: bool = True,
+        **reading: Any,
     ) -> int:
         is_one_label = isinstance(labels, str) or not isinstance(labels, Iterable | None)
         if isinstance(data, self._item_type) and is_one_label:
@@ -131,13 +192,18 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         batches = self.read(data, labels, weights, labelled=True, **reading)
         if ids is None:  # counting keeps nobody waiting
             passing = IdFilter(None, (), sign)
-            self.change(self.basis_of(passing.passing(batches)), sign)
+            basis = self.basis_of(passing.passing(batches))
+            if sign > 0:
+                self.check_classes(basis.classes, new=new_class)
+            self.change(basis, sign)
             return passing.rows
         with self.replaced() as model:
             passing = IdFilter(model.ledger_for(sign), ids, sign)
             basis = model.basis_of(passing.passing(batches))
             document_ids = passing.finish()
             if passing.rows:
+                if sign > 0:
+                    model.check_classes(basis.classes, new=new_class)
                 model.change(basis, sign)
             model.document_ids = document_ids
         return passing.rows
@@ -162,6 +228,8 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def change(self, basis: Basis[T, D], sign: int) -> None:
         """Add to what it rests on (``sign`` 1) or take away (-1); on an error nothing is changed."""
         with self._writing:
+            if sign > 0:
+                self.labels.must_fit(name for name in basis.classes if name not in self.class_names)
             self.stand_on(self.basis + basis if sign > 0 else self.basis - basis)
 
     def stand_on(self, basis: Basis[T, D]) -> None:
@@ -173,7 +241,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         if not basis.classes:
             one = self.rests_on.removesuffix("s")
             raise InputError(f"that would forget every {one}", hint="delete the model instead")
-        before = self.classes_
+        before = self.class_names
         known = self.info.items()  # but what was said of another model
         kept = {name: part for name, part in known if name not in ("quality", "fingerprint", "left_out")}
         self.info = kept | self._install_basis(basis) | {"documents": basis.n_documents}
@@ -183,7 +251,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def _stay_as_before(self, classes: tuple[str, ...]) -> None:
         """Without documents the calibration stays that of the model before; nothing is promised by it."""
         if self.calibration is not None:
-            self.calibration = self.calibration.of_classes(classes, self.classes_)
+            self.calibration = self.calibration.of_classes(classes, self.class_names)
             self.info["earlier"] = True
         self.held_out = None
 
@@ -205,11 +273,13 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         if not basis.classes:
             raise InputError("nothing would be left of the model")
         model = copy.copy(self)
+        if other.labels != self.labels and not all(map(self.labels.fits, basis.classes)):
+            model.labels = LabelType()
         model.file_format = model.document_ids = None
         model.info = model._install_basis(basis) | {"documents": basis.n_documents}
         if not model.has_documents:
             model.typical = model.held_out = None
-            model.calibration = self._calibration_between(other, model.classes_, sign)
+            model.calibration = self._calibration_between(other, model.class_names, sign)
             model.info |= {"earlier": True} if model.calibration is not None else {}
         if self.document_ids is not None or other.document_ids is not None:
             first, second = self.ledger_for(1), other.ledger_for(1)
@@ -221,23 +291,28 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         if self.calibration is None or other.calibration is None:
             return None
         shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
-        pairs = ((self.calibration, self.classes_), (other.calibration, other.classes_))
+        pairs = ((self.calibration, self.class_names), (other.calibration, other.class_names))
         parts = [calibration.of_classes(own, classes) for calibration, own in pairs]
         return type(self.calibration).between(parts, shares)
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(Generic[L]):
     """What a model says of one text or row.
 
     ``evidence`` is the number of terms the model knows, or of columns with a value: 0 means that it answers
     without having read one (with the prior, unless unknown or absent words count in this model).
     """
 
-    label: str
+    label: L
     probability: float
     evidence: int
-    probabilities: dict[str, float]
+    probabilities: dict[L, float]
+
+    def of_type(self, labels: LabelType) -> Prediction[Label]:
+        """The same answer, with labels of the type they had in training."""
+        by_label = {labels.value(str(name)): share for name, share in self.probabilities.items()}
+        return Prediction(labels.value(str(self.label)), self.probability, self.evidence, by_label)
 
 
 class BaseModel(UpdatableModel[T, D], Generic[T, D]):
@@ -245,9 +320,41 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
 
     extent: tuple[int, str]  # how many features the model has, and what one is called
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the bytes of its file, which are checked when they are read; joblib does the same."""
+        from textodds.model.file import dumps, loads
+
+        model = cast("Model", self.now())
+        return loads, (dumps(model), getattr(model, "threads", None))
+
     def __repr__(self) -> str:
         number, feature = self.extent
         return f"<{type(self).__name__}: {len(self.classes_)} classes, {number:,} {feature}s>"
+
+    def _repr_html_(self) -> str:
+        number, feature = self.extent
+        model = self.now()
+        plain = model.recipe.as_dict()
+        learner = plain["learner"]
+        facts = [
+            ["learner", learner if isinstance(learner, str) else learner["learner"]],
+            [f"{feature}s", f"{number:,}"],
+            ["calibrated", "no" if model.calibration is None else "yes"],
+            [f"keeps its {self.rests_on}", "yes" if model.has_documents else "no"],
+        ]
+        if isinstance(found := model.info.get("left_out"), dict) and "accuracy" in found:
+            facts.append(["held-out accuracy", f"{found['accuracy']:.4f}"])
+        if isinstance(found := model.info.get("quality"), dict):
+            facts.append(["measured accuracy", f"{found['accuracy']:.4f}"])
+        if "source" in model.info:
+            facts.append(["learned from", str(model.info["source"])])
+        try:
+            rows = sorted(model.class_documents.items(), key=lambda item: (-item[1], item[0]))
+        except Unsupported:  # saved without counts
+            rows = []
+        shown = [[name, f"{n:,.10g}"] for name, n in rows] or [[name, ""] for name in model.class_names]
+        title = f"{type(self).__name__}: {len(model.class_names):,} classes, {number:,} {feature}s"
+        return section(title, table(("", ""), facts, left=2), table(("class", self.rests_on), shown))
 
     @property
     @of_one_state
@@ -258,8 +365,8 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
             assert corpus is not None
             return dict(zip(corpus.classes, corpus.class_rows.tolist(), strict=True))
         if not self.has_counts and isinstance(known := self.info.get("class_documents"), dict):
-            return {label: float(known.get(label, 0.0)) for label in self.classes_}
-        return dict(zip(self.classes_, self.tally.class_rows.tolist(), strict=True))
+            return {label: float(known.get(label, 0.0)) for label in self.class_names}
+        return dict(zip(self.class_names, self.tally.class_rows.tolist(), strict=True))
 
     @abstractmethod
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
@@ -283,10 +390,10 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     @of_one_state
-    def predict(self, data: object) -> NDArray[np.object_]:
-        """The most probable label of each text or row, (N,)."""
-        names = np.array(self.classes_, dtype=object)  # NumPy's own text would lose a final NUL
-        return np.asarray(names[self._scores(data, calibrate=True)[0].argmax(axis=1)])
+    def predict(self, data: object) -> NDArray[np.generic]:
+        """The most probable label of each text or row, (N,), of the type that labels had in training."""
+        labels = self.labels.array(self.class_names)
+        return np.asarray(labels[self._scores(data, calibrate=True)[0].argmax(axis=1)])
 
     @of_one_state
     def predict_log_proba(self, data: object, *, calibrate: bool = True) -> Floats:
@@ -305,9 +412,9 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     @of_one_state
     def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
-        return evaluate(scored_batches(self, batches), self.classes_)
+        return evaluate(scored_batches(self, batches), self.class_names)
 
-    def _sides(self, scores: Floats, label: str | None, rival: str | None) -> tuple[int, int | None]:
+    def _sides(self, scores: Floats, label: Label | None, rival: Label | None) -> tuple[int, int | None]:
         """The class to explain and its rival, of scores (K,): by default the answer and the runner-up.
 
         None stands for all other classes together.
@@ -318,7 +425,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         chosen: int = order[0] if label is None else self.class_number(label)
         if rival is None:
             return chosen, next(k for k in order if k != chosen)
-        if rival == OTHERS and OTHERS not in self.classes_:
+        if rival == OTHERS and OTHERS not in self.class_names:
             return chosen, None
         if chosen == self.class_number(rival):
             asked = f"`{rival}` is the answer" if label is None else f"`{label}` cannot be its own rival"
@@ -331,6 +438,8 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         self.follow()
         model = copy.copy(self)
         model.held_out = None  # of other answers
+        if isinstance(prior, Mapping):
+            prior = {self.class_name(label): share for label, share in prior.items()}
         model._install_prior(prior)
         return model
 

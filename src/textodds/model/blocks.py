@@ -335,7 +335,7 @@ class _Words:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self.model.classes_
+        return self.model.class_names
 
     def log_likelihood(self, batch: Batch) -> Floats:
         texts = Batch(batch.columns[self.column], None, None)

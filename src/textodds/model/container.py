@@ -52,9 +52,7 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) 
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    listed = {name: listing(array) for name, array in arrays.items()}
-    text = sealed({**header, "tensors": listed})
+    arrays, text = _sealed(header, arrays)
     with replacing(path) as temporary:
         try:
             save_file(arrays, temporary, {"textodds": text})
@@ -62,6 +60,20 @@ def write(path: str | os.PathLike[str], header: dict[str, Any], arrays: Arrays) 
             raise ModelFileError(
                 f"cannot write `{path}`: {error}", hint="is the disk full? The file there before is untouched"
             ) from error
+
+
+def file_of(header: dict[str, Any], arrays: Arrays) -> bytes:
+    """The bytes that `write` would write."""
+    from safetensors.numpy import save
+
+    arrays, text = _sealed(header, arrays)
+    return bytes(save(arrays, {"textodds": text}))
+
+
+def _sealed(header: dict[str, Any], arrays: Arrays) -> tuple[Arrays, str]:
+    """The arrays as they are written, and the header with their checksums and its own."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    return arrays, sealed({**header, "tensors": {name: listing(array) for name, array in arrays.items()}})
 
 
 def listing(array: NDArray[Any]) -> list[object]:
@@ -162,7 +174,14 @@ def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
         reason = error.strerror if isinstance(error, OSError) else "it is empty"
         raise ModelFileError(f"cannot open `{path}` as a model: {reason}") from error
-    data = np.frombuffer(mapped, dtype=np.uint8)
+    return parsed(path, mapped)
+
+
+def parsed(path: Path, file: bytes | mmap.mmap) -> tuple[dict[str, Any], Tensors]:
+    """The header and the tensors in the bytes of a model file, neither of them believed yet."""
+    data = np.frombuffer(file, dtype=np.uint8)
+    if data.ctypes.data % 8:  # bytes of Python's that came from elsewhere
+        data = data.copy()
     metadata, places = _kernels.layout(data)
     header = _header(metadata)
     arrays = {name: _array(data, *place) for name, *place in places}  # type: ignore[arg-type]

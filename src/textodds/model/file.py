@@ -16,10 +16,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.labels import LabelType
 from textodds.errors import InputError, ModelFileError, Shrunk
 from textodds.learn.forms.linear import LinearModel, Weights, check_prior
 from textodds.learn.recipe import Recipe, is_of_documents
-from textodds.model.container import FORMAT, Arrays, Tensors, contents, guarded, names_of, part_of, write
+from textodds.model.container import (
+    FORMAT,
+    Arrays,
+    Tensors,
+    contents,
+    file_of,
+    guarded,
+    names_of,
+    parsed,
+    part_of,
+    write,
+)
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import Tally, narrow
 from textodds.text import Vocabulary
@@ -47,17 +59,26 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None, check: boo
 
     def model(path: Path) -> Model:
         header, arrays = contents(path)
-        is_table = header.get("form", "linear") == "table"
-        opened = (
-            _table_model(path, header, arrays) if is_table else _text_model(path, header, arrays, threads)
-        )
-        opened.file_format, opened.has_checksums = header["format"], arrays.has_checksums
+        opened = _model(path, header, arrays, threads)
         if check:
             arrays.check()
             _ = (opened.tally if opened.has_counts else None, opened.corpus)
         return opened
 
     return guarded(path, model)
+
+
+def loads(file: bytes, threads: int | None = None) -> Model:
+    """The model in the bytes of a file; pickles of models call this and nothing else."""
+    return guarded("a pickled model", lambda path: _model(path, *parsed(path, file), threads))
+
+
+def _model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> Model:
+    """The model that the header and the arrays of a file hold, checked."""
+    is_table = header.get("form", "linear") == "table"
+    opened = _table_model(path, header, arrays) if is_table else _text_model(path, header, arrays, threads)
+    opened.file_format, opened.has_checksums = header["format"], arrays.has_checksums
+    return opened
 
 
 def load_texts(path: str | os.PathLike[str], *, threads: int | None = None) -> TextModel:
@@ -70,6 +91,16 @@ def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True, doc
 
     A crash leaves the old file or the new one.
     """
+    write(path, *_contents(model, counts=counts, documents=documents))
+
+
+def dumps(model: Model) -> bytes:
+    """The bytes of a model's file."""
+    return file_of(*_contents(model, counts=True, documents=True))
+
+
+def _contents(model: Model, *, counts: bool, documents: bool) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays of a model's file."""
     model.follow()
     if isinstance(model, TextModel):
         has_counts = counts and model.has_counts
@@ -85,10 +116,12 @@ def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True, doc
         header["ledger"] = None if ids is None else ids.classes
     if corpus is not None:
         header["documents"] = corpus.classes
+    if model.labels != LabelType():  # of text, as in files of before, nothing is said
+        header["labels"] = model.labels.as_dict()
     for prefix, part in _beside(model, ids, corpus):
         if part is not None:
             arrays |= {f"{prefix}.{name}": array for name, array in part.arrays().items()}
-    write(path, {"format": FORMAT} | header, arrays)
+    return {"format": FORMAT} | header, arrays
 
 
 def _beside(model: Model, ids: DocumentIds | None, corpus: Corpus | Rows | None) -> Iterable[tuple[str, Any]]:
@@ -136,7 +169,7 @@ def _text_contents(model: TextModel, tally: Tally | None) -> tuple[dict[str, Any
 def _table_contents(model: TableModel) -> tuple[dict[str, Any], Arrays]:
     header = {
         "form": "table",
-        "classes": list(model.classes_),
+        "classes": list(model.class_names),
         "recipe": model.recipe_as_dict(),
         "info": model.info,
     }
@@ -190,6 +223,7 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
     read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
     scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
     model = TextModel(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)
+    model.labels = LabelType.of_dict(header.get("labels"))
     _add_parts(model, arrays)
     if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
@@ -235,6 +269,7 @@ def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableMo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Shrunk)  # said when it was trained
         model = TableModel(recipe, TableTally(parts), dict(checked_info(header["info"])))
+    model.labels = LabelType.of_dict(header.get("labels"))
     _add_parts(model, arrays)
     model.calibration = _table_calibration(header["recipe"], len(recipe.blocks), classes)
     if (labels := header.get("documents")) is not None:

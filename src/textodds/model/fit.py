@@ -158,7 +158,7 @@ def fit_corpus(
 
 def _begun(start: TextModel | None, design: DesignMatrix, classes: tuple[str, ...]) -> LinearModel | None:
     """The weights of a model of the same classes, as a beginning for other documents; new words have none."""
-    if start is None or start.classes_ != classes or not isinstance(start.form, LinearModel):
+    if start is None or start.class_names != classes or not isinstance(start.form, LinearModel):
         return None
     old, new = start.vocabulary, design.documents.vocabulary
     if np.array_equal(old.keys, new.keys) and np.array_equal(old.arena, new.arena):

@@ -253,7 +253,7 @@ def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | 
     if not pieces:
         raise NoData("there are no documents to leave out")
     rows, truth, joint, posterior = (np.concatenate(each) for each in zip(*pieces, strict=True))
-    return LeftOut(model.classes_, truth, joint, posterior, rows)
+    return LeftOut(model.class_names, truth, joint, posterior, rows)
 
 
 def left_out_answers(model: TextModel, batches: Iterable[Batch]) -> LeftOutAnswers:
@@ -265,7 +265,7 @@ def left_out_answers(model: TextModel, batches: Iterable[Batch]) -> LeftOutAnswe
     if not found:
         raise NoData("there are no documents to leave out")
     parts: Any = (np.concatenate(each) for each in zip(*found, strict=True))
-    return LeftOutAnswers(model.classes_, *parts)
+    return LeftOutAnswers(model.class_names, *parts)
 
 
 def _left_out_pieces(
@@ -281,7 +281,7 @@ def _left_out_pieces(
             first += len(part)
             if len(here) < len(part):
                 part = part.take(here.tolist())
-            codes = class_numbers(part.label_list(), model.classes_)
+            codes = class_numbers(part.label_list(), model.class_names)
             read = model.scorer.rows(part.texts)
             joint = without.scores(read, codes, weights[here])
             found = joint
@@ -329,7 +329,7 @@ def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> 
     as_often = as_rows(sample)
     if len(as_often) < FEWEST:
         return f"that takes {FEWEST} texts, and {len(as_often)} can be left out"
-    codes = class_numbers([row.label for row in sample], model.classes_)
+    codes = class_numbers([row.label for row in sample], model.class_names)
     each = np.array([row.weight for row in sample])  # what is left out: one row, however many are like it
     weights = each * np.array([row.rows for row in sample])
     rows = model.rows([row.text for row in sample])

@@ -272,7 +272,7 @@ class TextDensity:
 
         batch, without = self.batch_of(sample), LeaveOneOut(self.model.tally, self.model.recipe)
         assert batch.weights is not None
-        codes = class_numbers(batch.label_list(), self.model.classes_)
+        codes = class_numbers(batch.label_list(), self.model.class_names)
         rows = self.model.scorer.rows(batch.texts)
         _, evidence = self.model.score_batch(batch, calibrate=False)
         known, terms = evidence.T.astype(np.float64)

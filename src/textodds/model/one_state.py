@@ -43,6 +43,20 @@ class OneState:
         self._writing = WriterLock()
         return self
 
+    def __copy__(self) -> Self:
+        """A model of its own that shares what neither changes."""
+        model = object.__new__(type(self))
+        model.__dict__ = dict(self.__dict__)
+        return model
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As `__copy__`: arrays are replaced, never changed; what can be changed is copied."""
+        model = copy.copy(self)
+        model._writing = WriterLock()
+        if "info" in model.__dict__:
+            model.__dict__["info"] = copy.deepcopy(model.__dict__["info"], memo)
+        return model
+
     def now(self) -> Self:
         """The model as it is now: it stays so while this one learns.
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch, Schema, Source, read
 from textodds.data.batch import gathered
+from textodds.data.labels import Label
 from textodds.errors import InputError, TooFewRows, suggestion
+from textodds.judge.notebook import section, table
 from textodds.learn.calibration import Calibration, few_enough
 from textodds.learn.conditionals.product import Product
 from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
@@ -107,6 +109,21 @@ class TableExplanation:
     prior: float
     columns: tuple[tuple[str, object, float], ...]  # name, value, contribution; the strongest first
 
+    def __str__(self) -> str:
+        lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
+        lines.append(f"  {self.prior:+8.2f}  before reading")
+        return "\n".join(
+            [*lines, *(f"  {odds:+8.2f}  {name} = {value}" for name, value, odds in self.columns)]
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [["before reading", "", f"{self.prior:+.2f}"]]
+        rows += [
+            [name, "" if value is None else str(value), f"{odds:+.2f}"] for name, value, odds in self.columns
+        ]
+        title = f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"
+        return section(title, table(("column", "value", "log-odds"), rows, left=2, most=30))
+
 
 class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     """A trained classifier of the rows of tables; made by `train`, `load`, or ``+``.
@@ -116,8 +133,9 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
 
     Attributes
     ----------
-    classes_ : tuple of str
-        The labels, sorted. Column k of probabilities belongs to ``classes_[k]``.
+    classes_ : tuple
+        The labels, of the type they had in training, sorted as text. Column k of probabilities
+        belongs to ``classes_[k]``.
     recipe : TableRecipe
         Every choice that was made.
     tally : TableTally
@@ -147,7 +165,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         fitted: Any = (block.fit(part) for block, part in zip(recipe.blocks, tally.parts, strict=True))  # type: ignore[arg-type]
         product = Product(tuple(fitted))
         self.log_prior = log_prior(recipe.prior, product.classes, tally.class_rows)
-        self.product, self.classes_, self._tally = product, product.classes, tally
+        self.product, self.class_names, self._tally = product, product.classes, tally
         self.extent = len(recipe.schema.used), "column"
 
     def basis_of(self, batches: Iterable[Batch]) -> Basis[TableTally, Rows]:
@@ -221,16 +239,16 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         """The recipe as plain data, with the calibration that was found by it."""
         found = self.calibration
         if found is not None and np.ndim(found.bias) == 0:  # of very many classes none has a bias
-            found = found.of_classes(self.classes_, self.classes_)
+            found = found.of_classes(self.class_names, self.class_names)
         return {
             **self.recipe.as_dict(),
             "calibration": None if found is None else found.as_dict(),
-            "calibrated_classes": [] if found is None else list(self.classes_),
+            "calibrated_classes": [] if found is None else list(self.class_names),
         }
 
     def _install_prior(self, prior: Prior) -> None:
         self.recipe = replace(self.recipe, prior=prior)
-        self.log_prior = log_prior(prior, self.classes_, self.tally.class_rows)
+        self.log_prior = log_prior(prior, self.class_names, self.tally.class_rows)
 
     @property
     def schema(self) -> Schema:
@@ -248,7 +266,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
 
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
         """A source of the columns of the model; takes what `textodds.read` takes."""
-        return read(*data, schema=self.schema, labelled=labelled, **reading)
+        return self.resolving(read(*data, schema=self.schema, labelled=labelled, **reading))
 
     def _batches(self, rows: object) -> Source:
         return self.read(rows)
@@ -257,7 +275,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         """The statistics of a stream of batches, by the choices of the model."""
         return TableTally.count(batches, self.recipe.blocks)
 
-    def row_of(self, row: Mapping[str, object]) -> dict[str, object]:
+    def row_of(self, row: Mapping[str, object] | str) -> dict[str, object]:
         """A row with all columns of the model, None for those that are not given."""
         if not isinstance(row, Mapping):
             raise InputError(
@@ -273,12 +291,12 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         return {name: row.get(name) for name in names}
 
     @of_one_state
-    def __call__(self, row: Mapping[str, object]) -> Prediction:
-        """The prediction for one row, a dict of its columns; those left out are missing."""
+    def __call__(self, row: Mapping[str, object] | str) -> Prediction[Label]:
+        """The prediction for one row, a dict of its columns; those left out are missing. No text."""
         scores, evidence = self.score([self.row_of(row)])
         shares = np.exp(log_softmax(scores)[0])
         best = int(shares.argmax())
-        probabilities = dict(zip(self.classes_, shares.tolist(), strict=True))
+        probabilities: dict[Label, float] = dict(zip(self.classes_, shares.tolist(), strict=True))
         return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
 
     @of_one_state
@@ -299,18 +317,19 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     @of_one_state
     def explain(
         self,
-        row: Mapping[str, object],
-        label: str | None = None,
-        rival: str | None = None,
+        row: Mapping[str, object] | str,
+        label: Label | None = None,
+        rival: Label | None = None,
         *,
         calibrate: bool = True,
     ) -> TableExplanation:
         """What each column of a row adds to the log-odds of ``label`` against ``rival``.
 
         By default the predicted label against the runner-up. Without ``calibrate`` log-odds are as Bayes'
-        rule has them, rather than those of the model's answer.
+        rule has them, rather than those of the model's answer. A text in the place of a row is refused.
         """
-        batch = next(iter(self.read([self.row_of(row)])))
+        given = self.row_of(row)
+        batch = next(iter(self.read([given])))
         scores = self.score_batch(batch, calibrate=calibrate)[0][0]
         a, other = self._sides(scores, label, rival)
         b = self.class_number(OTHERS) if other is None else other
@@ -324,11 +343,11 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         }
         ranked = sorted(parts.items(), key=lambda item: -abs(item[1]))
         return TableExplanation(
-            self.classes_[a],
-            self.classes_[b],
+            self.class_names[a],
+            self.class_names[b],
             float(scores[a] - scores[b]),
             float(start[a] - start[b]),
-            tuple((name, row.get(name), value) for name, value in ranked),
+            tuple((name, given.get(name), value) for name, value in ranked),
         )
 
     def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableModel, Batch]]:
@@ -336,7 +355,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         for part in forgettable_parts(sample, self.tally.n_documents):
             batch = gathered(part)
             rest = self.tally - self.count([batch])
-            if rest.classes == self.classes_:
+            if rest.classes == self.class_names:
                 with suppress(TooFewRows):  # there were just enough with those that are forgotten
                     yield self._of_counts(rest), batch
 
@@ -347,7 +366,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         sample = few_enough(sample, len(self.recipe.blocks) * len(self.classes_))
         for model, batch in self.forgetting(sample) if is_enough else ():
             folds.append((np.stack(model.product.by_block(batch)), model.log_prior))
-            codes.append(class_numbers(batch.label_list(), self.classes_))
+            codes.append(class_numbers(batch.label_list(), self.class_names))
             weights.append(np.ones(len(batch)) if batch.weights is None else batch.weights)
         rows = sum(map(len, codes)) if is_enough else len(sample)
         why = found = None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch
+from textodds.data.labels import Label
 from textodds.errors import Unsupported
 from textodds.learn.forms.linear import LinearModel, log_prior
 from textodds.learn.recipe import Recipe, fitted, why_no_density
@@ -46,8 +47,11 @@ class TextModel(TextUpdates):
 
     Attributes
     ----------
-    classes_ : tuple of str
-        The labels, sorted; labels are text. Column k of probabilities belongs to ``classes_[k]``.
+    classes_ : tuple
+        The labels, of the type they had in training, sorted as text. Column k of probabilities belongs to
+        ``classes_[k]``.
+    class_names : tuple of str
+        The same as text, as files, the command line and the service have them.
     recipe : Recipe
         Every choice that was made.
     vocabulary : Vocabulary
@@ -96,7 +100,7 @@ class TextModel(TextUpdates):
     ) -> None:
         self.scorer = TextScorer(recipe, vocabulary, form, scale, changes)
         self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
-        self.classes_, self.extent = form.classes, (len(vocabulary), "word")
+        self.class_names, self.extent = form.classes, (len(vocabulary), "word")
 
     @classmethod
     def of_tally(
@@ -168,8 +172,15 @@ class TextModel(TextUpdates):
         return self.linear if self.calibration is None else self.calibration.of_form(self.linear)
 
     @of_one_state
-    def __call__(self, text: str | Mapping[str, str]) -> Prediction:
+    def __call__(self, text: str | Mapping[str, str]) -> Prediction[Label]:
         """The prediction for one text, or for a dict of its columns where the model has several."""
+        answer = self.answer(text)
+        is_text = self.labels.kind == "text"
+        return cast("Prediction[Label]", answer) if is_text else answer.of_type(self.labels)
+
+    @of_one_state
+    def answer(self, text: str | Mapping[str, str]) -> Prediction[str]:
+        """The prediction for one text, with labels as text, whatever they were in training."""
         row, known = self._answering.one(self.row_of(text))  # of few numbers Python is quicker than NumPy
         if self.calibration is not None:
             prior = self.form.log_prior.tolist()
@@ -230,8 +241,8 @@ class TextModel(TextUpdates):
     def explain(
         self,
         text: str | Mapping[str, str],
-        label: str | None = None,
-        rival: str | None = None,
+        label: Label | None = None,
+        rival: Label | None = None,
         *,
         calibrate: bool = True,
     ) -> Explanation:
@@ -248,20 +259,20 @@ class TextModel(TextUpdates):
         chosen, other = self._sides(scores, label, rival)
         return explain(ReadText(text, model, chosen, None if rival is None else other), other, scores)
 
-    def top_words(self, label: str, n: int = 10) -> list[tuple[str, float]]:
+    def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class: log-odds against the mean of the other classes."""
-        return self.words.top(label, n)
+        return self.words.top(self.class_name(label), n)
 
-    def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
+    def hyperplane(self, label: Label, rival: Label, n: int | None = 20) -> Hyperplane:
         """Where the model is undecided between two classes: the words that decide, strongest first.
 
         ``n`` words at most; None for all. A word's weight is what one unit of it adds to the log-odds,
         a unit being one occurrence, or what the recipe's weighting makes of it.
         """
-        return self.words.hyperplane(label, rival, n)
+        return self.words.hyperplane(self.class_name(label), self.class_name(rival), n)
 
     def separating_words(
-        self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
+        self, label: Label, rival: Label, n: int | None = 20, *, prior: float | None = None
     ) -> list[SeparatingWord]:
         """The words that most separate two classes by their counts, with z-scores and 95 % intervals.
 
@@ -269,12 +280,12 @@ class TextModel(TextUpdates):
         where only a word's presence counts, else occurrences; ``prior`` is as in
         `textodds.judge.word_odds.separation`.
         """
-        return self.words.separating(label, rival, n, prior=prior)
+        return self.words.separating(self.class_name(label), self.class_name(rival), n, prior=prior)
 
     def odds_ratios(
         self,
-        label: str,
-        rival: str,
+        label: Label,
+        rival: Label,
         words: Sequence[str],
         source: object,
         labels: object = None,
@@ -284,20 +295,19 @@ class TextModel(TextUpdates):
 
         ``source`` is the data the model was trained on, which a softmax model does not keep.
         """
-        return self.words.odds_ratios(
-            label, rival, words, self.read(source, labels, labelled=True, **reading)
-        )
+        data = self.read(source, labels, labelled=True, **reading)
+        return self.words.odds_ratios(self.class_name(label), self.class_name(rival), words, data)
 
     def _install_prior(self, prior: Prior) -> None:
         if not self.form.is_posterior:
             raise Unsupported("a complement model has no prior to change")
         documents = np.ones(len(self.classes_))
         if prior == "data":
-            documents = np.array([self.class_documents[label] for label in self.classes_])
+            documents = np.array([self.class_documents[label] for label in self.class_names])
         recipe = self.recipe
         if recipe.learner.entry.is_penalised:  # which has no prior among its settings
             self.info = {**self.info, "prior": prior}
         else:
             recipe = replace(recipe, learner=replace(recipe.learner, prior=prior))  # type: ignore[type-var]
-        form = self.form.with_prior(log_prior(prior, self.classes_, documents))
+        form = self.form.with_prior(log_prior(prior, self.class_names, documents))
         self._install(recipe, self.vocabulary, form, self.scale)

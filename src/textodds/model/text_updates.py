@@ -64,7 +64,8 @@ class TextReading(DensityModel[Tally, Corpus, Example]):
                 given = [self.row_of(text) for text in given]
             else:
                 reading = reading | {"text": list(fields)}
-        return read(given, *beside, labelled=labelled, like=self.schema, **reading)
+        source = read(given, *beside, labelled=labelled, like=self.schema, **reading)
+        return self.resolving(source)
 
     def row_of(self, text: object) -> str:
         """One text as the model reads it: of several columns, which are given by name, a text of fields."""

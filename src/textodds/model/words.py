@@ -151,7 +151,7 @@ class ClassWords:
         C = float(model.info["fit"]["C"])
         rows, codes, weights = self._design(batches)
         mass = np.bincount(codes, weights, len(model.classes_)).astype(np.float64, copy=False)
-        factors = class_factors(learner.class_weight, model.classes_, mass)
+        factors = class_factors(learner.class_weight, model.class_names, mass)
         objective = Objective(
             rows,
             codes,
@@ -192,7 +192,7 @@ class ClassWords:
         counts = self._occurrences(word) if model.has_counts else [None] * K
         by_class: dict[str, WordInClass] = {
             label: {"count": count, "weight": float(w), "log_odds": float(o)}
-            for label, count, w, o in zip(model.classes_, counts, weights, odds, strict=True)
+            for label, count, w, o in zip(model.class_names, counts, weights, odds, strict=True)
         }
         return {"word": word, "known": known, "by_class": by_class}
 

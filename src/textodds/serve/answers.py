@@ -26,7 +26,7 @@ _FOLDERS = re.compile(r"[^\s,]*[/\\]")  # where files were in training is nobody
 def classify(serving: ServedModel, request: messages.ClassifyRequest) -> messages.ClassifyAnswer:
     """The answer to one text."""
     if not request.costs and request.prior is None and request.abstain is None and request.top is None:
-        said = serving.model(request.text)  # the usual case, without a detour
+        said = serving.model.answer(request.text)  # the usual case, without a detour
         return messages.ClassifyAnswer(
             label=said.label,
             probability=said.probability,
@@ -48,7 +48,7 @@ def classify_batch(serving: ServedModel, request: messages.BatchRequest) -> mess
 def _answers(
     model: TextModel, texts: list[str], request: messages.DecisionOptions, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
-    classes = model.classes_
+    classes = model.class_names
     scores, evidence = model.score(texts, calibrate=True)
     log_posterior = log_softmax(scores + _shift(model, request.prior))
     best, known = log_posterior.argmax(axis=1), evidence[:, 0].tolist()
@@ -78,7 +78,7 @@ def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
     must_be_posterior(model, "a prior or costs could be applied to")
     whole = math.fsum(prior.values())  # it comes in any unit
     shares = {label: share / whole for label, share in prior.items()}
-    return log_prior(shares, model.classes_, np.ones(len(model.classes_))) - model.form.log_prior
+    return log_prior(shares, model.class_names, np.ones(len(model.classes_))) - model.form.log_prior
 
 
 def _rule(model: TextModel, request: messages.DecisionOptions) -> Rule | None:
@@ -94,7 +94,7 @@ def _rule(model: TextModel, request: messages.DecisionOptions) -> Rule | None:
                 hint="send one of them",
             )
         costs[pair] = cost.cost
-    return Rule(Losses.of(costs, model.classes_), request.abstain)
+    return Rule(Losses.of(costs, model.class_names), request.abstain)
 
 
 def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.ExplainAnswer:
@@ -142,7 +142,7 @@ def model_card(
     prior = np.exp(log_softmax(model.form.log_prior[None, :]))[0].tolist()
     classes = [
         messages.ClassSize(label, documents.get(label), share)
-        for label, share in zip(model.classes_, prior, strict=True)
+        for label, share in zip(model.class_names, prior, strict=True)
     ]
     facts = [(fact, _FOLDERS.sub("", told) if fact == "data" else told) for fact, told in card.facts(model)]
     return messages.Card(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
 from collections.abc import Iterable
 
+from textodds.data.labels import plain_label
 from textodds.errors import Conflict, InputError, Unsupported, suggestion
 from textodds.model.basis import Basis
 from textodds.serve.fold import without
@@ -79,16 +79,16 @@ class Group:
 
     def _must_be_labels(self, labels: set[str], *, new: bool) -> None:
         known = {*self._classes, *self._waiting.values()}
-        alike = {_plain(label): label for label in known}
+        alike = {plain_label(label): label for label in known}
         for label in sorted(labels - known):
             if not new:
                 raise InputError(
                     f"there is no class `{label}`{suggestion(label, known)}",
                     hint="for a new class send `new_labels: true`",
                 )
-            if not _plain(label):
+            if not plain_label(label):
                 raise InputError("the label of a new class is blank", hint="give it a name that can be seen")
-            other = alike.setdefault(_plain(label), label)
+            other = alike.setdefault(plain_label(label), label)
             if other != label:
                 raise InputError(
                     f"the new label {label!a} looks like {other!a}, and differs in its normal form "
@@ -137,8 +137,3 @@ class Group:
             rest = self._live.rest() if self._trial_rest is None else self._trial_rest
             self._trial_rest = without(self._live.base.model, rest, JournalEntry(0, *change, ""))
         return change
-
-
-def _plain(label: str) -> str:
-    """What one sees of a label: in normal form C, without spaces around it."""
-    return unicodedata.normalize("NFC", label).strip()

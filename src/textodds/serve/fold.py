@@ -206,14 +206,14 @@ def fold_in(
 
 def like(model: TextModel, last: TextModel, documents: float) -> TextModel:
     """A model of other counts or weights, with what is found of documents as ``last`` has it."""
-    same = model.classes_ == last.classes_
+    same = model.class_names == last.class_names
     model = copy.copy(model)
     model._is_behind = False
     model.typical = last.typical
     model.held_out = last.held_out if same and last.has_documents else None  # else it promises nothing
     model.calibration = last.calibration
     if last.calibration is not None and not same:
-        model.calibration = last.calibration.of_classes(last.classes_, model.classes_)
+        model.calibration = last.calibration.of_classes(last.class_names, model.class_names)
     measured = ("quality", "fingerprint", "left_out")  # of another model than this
     info = {part: value for part, value in last.info.items() if part not in measured}
     model.info = {**info, "documents": documents}

@@ -127,7 +127,7 @@ class Live:
     def labels(self) -> tuple[set[str], dict[str, str]]:
         """The classes of the model, and the labels of documents that wait to be learned, by their ids."""
         with self._changing:
-            classes, last = set(self.serving.model.classes_), {entry.id: entry for entry in self._window}
+            classes, last = set(self.serving.model.class_names), {entry.id: entry for entry in self._window}
         return classes, {name: entry.label for name, entry in last.items() if entry.sign > 0}
 
     def take(self, entries: Iterable[JournalEntry]) -> None:

@@ -68,7 +68,7 @@ class TextClassifier(
     predictionCol : str, default "prediction"
         Gets the predicted label, of the type of the labels.
     probabilityCol : str, default "probability"
-        Gets a vector of the probabilities of ``model.classes_``, in their order; none if empty.
+        Gets a vector of the probabilities of ``model.class_names``, in their order; none if empty.
     **choices
         What `textodds.spark.train` takes beside columns, as plain values: ``learner="softmax"``, ``C=3.0``
         goes with a learner that is named, ``ngrams=(1, 2)``, ``min_df=2``, ``hash_bits=20``, ….

@@ -148,7 +148,7 @@ def _readable(array: pa.Array) -> tuple[list[str] | pa.Array, Mask]:
 
 def _predict(arrays: Columns, name: str, wanted: tuple[str, ...]) -> Columns:
     model = loaded(name)
-    names, K = pa.array(model.classes_, pa.string()), len(model.classes_)
+    names, K = pa.array(model.class_names, pa.string()), len(model.classes_)
     for array in arrays:
         texts, missing = _readable(array)
         scores, evidence = model.score_batch(Batch(texts, None, None))
@@ -187,7 +187,7 @@ def _why(model: TextModel, text: str) -> dict[str, object]:
 
 
 def _leave_out(batches: Iterator[tuple[pa.Array, ...]], name: str) -> Columns:
-    names = pa.array(loaded(name).classes_, pa.string())
+    names = pa.array(loaded(name).class_names, pa.string())
     for columns in batches:
         batch, here = _learned(*columns)
         n, answer = len(columns[0]), np.zeros(len(columns[0]), np.int64)

@@ -43,8 +43,8 @@ def evaluate(
     found = learned(model) if left_out else model_of(model)
     name = sent(rows.sparkSession, found, counts=left_out)
     measured = rows.mapInArrow(telling(_measure, name, left_out, bits_on(rows), bad_rows), PART_SPARK)
-    merged = measured.repartition("part").mapInArrow(telling(_merge, found.classes_), PART_SPARK)
-    return _merged(sorted(collected(merged)), found.classes_).finish()
+    merged = measured.repartition("part").mapInArrow(telling(_merge, found.class_names), PART_SPARK)
+    return _merged(sorted(collected(merged)), found.class_names).finish()
 
 
 def learned(model: ModelOrFile) -> TextModel:
@@ -57,7 +57,7 @@ def learned(model: ModelOrFile) -> TextModel:
 def _measure(batches: Batches, name: str, left_out: bool, bits: int, bad_rows: str) -> Batches:
     """The sums of one partition, by the model that was sent under a name."""
     model = loaded(name)
-    measuring = EvaluationSums(model.classes_)
+    measuring = EvaluationSums(model.class_names)
     for batch in admitted(batches, RowErrors(bad_rows)):
         scores, evidence = model.score_batch(batch)
         labels = batch.label_list()

@@ -41,7 +41,7 @@ OPTIONS = ("budget", "calibrate", "memory", "textbook", "typical")
 """Options of `textodds.train` that mean the same here, beside those that are named."""
 
 ONE_MACHINE = (
-    *("labels", "weights", "columns", "like", "unlabelled", "stream", "documents", "threads"),
+    *("labels", "weights", "columns", "like", "unlabelled", "stream", "documents", "clean_labels", "threads"),
     *(name for name in READ_OPTIONS if name not in ("text", "label", "weight", "bad_rows")),
 )
 """Options of `textodds.train` that have no part in reading and learning on Spark."""
@@ -105,7 +105,7 @@ def plan_on_spark(
     learner: LearnerSpec, features: str | Sequence[str] | None, options: Mapping[str, Any]
 ) -> Plan:
     """The plan of options of `textodds.train`; refuses those that have no part in learning on Spark."""
-    usual = {"quoting": True, "header": True, "stream": False, "documents": True}
+    usual = {"quoting": True, "header": True, "stream": False, "documents": True, "clean_labels": False}
     for name in ONE_MACHINE:
         if options.get(name, usual.get(name)) != usual.get(name):
             raise InputError(
@@ -166,7 +166,7 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
         if seeks:
             recipe, held = _with_penalty(recipe, _pool(counted), plan.threads)
         model = fit(rows, counted.tally, recipe, bad_rows=bad_rows, observer=observer)
-        fits = choice is None or choice.winner.classes == model.classes_
+        fits = choice is None or choice.winner.classes == model.class_names
         if plan.calibrate and held is not None and fits:
             calibrate_held_out(model, held)
     else:

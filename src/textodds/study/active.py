@@ -103,7 +103,7 @@ def most_useful(model: TextModel, texts: Sequence[str | Mapping[str, str]], n: i
     rows = unit_rows(given, model.recipe.settings, model.threads)  # (N, V)
     chosen = _choose(rows, doubt(probabilities), evidence[:, 0] > 0, int(n))
     best = probabilities.argmax(axis=1)
-    return [Useful(i, model.classes_[best[i]], float(probabilities[i, best[i]]), u) for i, u in chosen]
+    return [Useful(i, model.class_names[best[i]], float(probabilities[i, best[i]]), u) for i, u in chosen]
 
 
 def doubt(probabilities: Floats) -> Floats:

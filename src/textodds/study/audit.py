@@ -10,9 +10,11 @@ import numpy as np
 from textodds.data import Observer, Source, read
 from textodds.data.batch import taken
 from textodds.errors import InputError, Unsupported
+from textodds.judge.notebook import paragraph, section, table
 from textodds.model.leave_one_out import LeftOutAnswers, left_out_answers, supports
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
+from textodds.study.duplicates import Repeat, Repeats, repeats
 from textodds.training.plan import Running, plan_of, reading_and_words
 from textodds.training.train import train_on
 
@@ -35,18 +37,57 @@ class Suspect:
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """The suspects, most suspicious first, and what all documents said when they were left out."""
+    """The suspects, most suspicious first, and what all documents said when they were left out.
+
+    ``repeats`` are the texts that come more than once, those under different labels first.
+    """
 
     suspects: tuple[Suspect, ...]
     left_out: LeftOutAnswers
     model: TextModel
+    repeats: Repeats
 
     @property
     def disagreements(self) -> int:
         """Documents whose label is not the most probable."""
         return int((self.left_out.answer != self.left_out.truth).sum())
+
+    def _sentence(self) -> str:
+        return (
+            f"{len(self.left_out.truth):,} rows, each left out: {self.left_out.accuracy:.1%} have the label "
+            f"that the others expect, {self.disagreements:,} have not"
+        )
+
+    def __repr__(self) -> str:
+        lines = [f"<Audit: {self._sentence()}>"]
+        lines += [
+            f"  row {each.row}: {each.label}, expected {each.suggested}, p(label) {each.p_label:.2g}: "
+            f"{each.text[:60]!r}"
+            for each in self.suspects[:10]
+        ]
+        repeated = self.repeats.sentence()
+        return "\n".join([*lines, *([f"  {repeated}"] if repeated else [])])
+
+    def _repr_html_(self) -> str:
+        suspects = [
+            [each.row, each.label, each.suggested, f"{each.p_label:.2g}", each.text] for each in self.suspects
+        ]
+        head = ("row", "label", "expected", "p(label)", "text")
+        parts = [paragraph(self._sentence()), table(head, suspects, left=5)]
+        if self.repeats.groups:
+            groups = [repeat_cells(each) for each in self.repeats.groups]
+            parts += [paragraph(self.repeats.sentence())]
+            parts += [table(("rows", "labels", "alike", "text"), groups, left=4)]
+        return section("Audit", *parts)
+
+
+def repeat_cells(repeat: Repeat, most: int = 6) -> list[str]:
+    """Rows, labels, how alike and the text of a repeat, as a table shows them."""
+    numbers = ", ".join(map(str, repeat.rows[:most])) + (", …" if len(repeat.rows) > most else "")
+    labels = ", ".join(dict.fromkeys(repeat.labels))
+    return [numbers, labels, "word for word" if repeat.exact else "nearly", repeat.text]
 
 
 def audit(
@@ -93,7 +134,8 @@ def audit(
         )
     if not data.replayable:
         raise InputError(
-            f"{data.description} can be read but once, and is read twice here", hint="put it in a file first"
+            f"{data.description} can be read but once, and is read several times here",
+            hint="put it in a file first",
         )
     model = train_on(data, plan, observer)
     found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))
@@ -111,7 +153,7 @@ def audit(
         )
         for i in chosen.tolist()
     )
-    return Audit(suspects, found, model)
+    return Audit(suspects, found, model, repeats(observer.watched(data, data.ahead(), "looking")))
 
 
 def _texts_at(data: Source, rows: set[int]) -> Iterator[tuple[int, str]]:

@@ -168,7 +168,7 @@ def diff(
 
 
 def _classes(a: Model, b: Model) -> dict[str, Class]:
-    names = sorted({*a.classes_, *b.classes_})
+    names = sorted({*a.class_names, *b.class_names})
     rows = [(_documents(a).get, _documents(b).get), (_prior(a).get, _prior(b).get)]
     return {name: Class(*((before(name), after(name)) for before, after in rows)) for name in names}
 
@@ -176,14 +176,14 @@ def _classes(a: Model, b: Model) -> dict[str, Class]:
 def _documents(model: Model) -> dict[str, float]:
     """Documents by class; NaN where a model was saved without."""
     known = model.has_counts or "class_documents" in model.info
-    return dict(model.class_documents) if known else dict.fromkeys(model.classes_, float("nan"))
+    return dict(model.class_documents) if known else dict.fromkeys(model.class_names, float("nan"))
 
 
 def _prior(model: Model) -> dict[str, float]:
     form = model.form if isinstance(model, TextModel) else model
     if isinstance(model, TextModel) and not model.form.is_posterior:
         return {}
-    return dict(zip(model.classes_, np.exp(form.log_prior).tolist(), strict=True))
+    return dict(zip(model.class_names, np.exp(form.log_prior).tolist(), strict=True))
 
 
 def _differing(a: object, b: object, path: str = "") -> Iterator[tuple[str, object, object]]:
@@ -234,14 +234,14 @@ def _movements(
     With :math:`d_{kv}` the change of the weight of word v in class k, those are the two classes with the
     largest :math:`\sum_v (d_{jv} - d_{kv})^2` over the words of both models.
     """
-    names = [name for name in a.classes_ if name in set(b.classes_)]
+    names = [name for name in a.class_names if name in set(b.class_names)]
     if not isinstance(a.form, LinearModel) or not isinstance(b.form, LinearModel) or len(names) < 2:
         return None, ()
     if len(names) > MOST_CLASSES:
         documents = _documents(b)
         names = sorted(sorted(names, key=lambda name: -documents[name])[:MOST_CLASSES])
-    j, k = ([model.classes_.index(name) for name in names] for model in (a, b))
-    step = max(1, CELLS // max(len(a.classes_), len(b.classes_)))
+    j, k = ([model.class_names.index(name) for name in names] for model in (a, b))
+    step = max(1, CELLS // max(len(a.class_names), len(b.class_names)))
     product = np.zeros((len(names), len(names)))
     for part in (common[at : at + step] for at in range(0, len(common), step)):
         change = b.form.weights.rows(part[:, 1])[:, k] - a.form.weights.rows(part[:, 0])[:, j]
@@ -304,7 +304,7 @@ def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
 
     def by_class(names: Sequence[str], shares: Floats) -> dict[str, Marginal]:  # shares are (names, K)
         columns = (dict(zip(names, own, strict=True)) for own in shares.T.tolist())
-        return dict(zip(model.classes_, columns, strict=True))
+        return dict(zip(model.class_names, columns, strict=True))
 
     found: dict[str, dict[str, Marginal]] = {}
     triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
@@ -319,7 +319,7 @@ def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
                 variance = np.broadcast_to(own, mean.shape)
             for v, name in enumerate(block.columns):
                 values = zip(mean[:, v].tolist(), variance[:, v].tolist(), strict=True)
-                found[name] = dict(zip(model.classes_, values, strict=True))
+                found[name] = dict(zip(model.class_names, values, strict=True))
         elif isinstance(block, Words):
             words = fitted.model.vocabulary.words()
             theta = np.exp(fitted.model.linear.weights.rows(np.arange(len(words))))
@@ -419,4 +419,4 @@ def _answers(model: Model, batch: Batch) -> tuple[NDArray[np.object_], list[floa
     """The label of each row and its probability."""
     shares = np.exp(log_softmax(model.score_batch(batch)[0]))
     best = shares.argmax(axis=1)
-    return np.array(model.classes_, dtype=object)[best], shares[np.arange(len(best)), best].tolist()
+    return np.array(model.class_names, dtype=object)[best], shares[np.arange(len(best)), best].tolist()

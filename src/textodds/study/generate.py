@@ -85,7 +85,7 @@ def sample(
         codes = _draw(np.exp(log_prior), n, random)
     else:
         codes = np.full(n, model.class_number(label), dtype=np.int64)
-    labels = [model.classes_[k] for k in codes.tolist()]
+    labels = [model.class_names[k] for k in codes.tolist()]
     if isinstance(model, TextModel):
         return _texts(model, codes, random, length), labels
     return _rows(model, codes, random), labels

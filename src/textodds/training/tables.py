@@ -112,6 +112,7 @@ def train_table_on(source: Source, plan: Plan, observer: Observer | None = None)
     info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
     info |= {"textbook": True} if plan.textbook else {}
     model = TableModel(recipe, tally, info)
+    model.labels = source.label_type
     model.corpus = keeper.rows()
     model.find(sample.kept, typical=plan.typical)
     if plan.documents and (tally.is_pruned or not model.has_documents):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from textodds.data import Batch, Observer, ReadOptions, Source, read
 from textodds.errors import InputError, Unsupported
@@ -17,6 +17,7 @@ from textodds.stats.corpus import MOST, Corpus, Keeper
 from textodds.stats.sample import TYPICAL, HashSample
 from textodds.stats.tally import Tally, checked_threads
 from textodds.training.again import ASKED, Question, must_ask_nothing_else, train_again
+from textodds.training.labels import checked_labels, with_labels
 from textodds.training.plan import (
     Plan,
     Running,
@@ -35,6 +36,38 @@ if TYPE_CHECKING:
     from textodds.training.choose import Choice
 
 
+@overload
+def train(
+    source: list[str] | tuple[str, ...],
+    labels: object,
+    weights: object = None,
+    *,
+    columns: None = None,
+    like: TextModel | None = None,
+    **options: Any,
+) -> TextModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    text: str | Sequence[str],
+    **options: Any,
+) -> TextModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    columns: Mapping[str, str],
+    **options: Any,
+) -> TableModel: ...
+@overload
+def train(
+    source: object = None, labels: object = None, weights: object = None, **options: Any
+) -> TextModel | TableModel: ...
 def train(
     source: object = None,
     labels: object = None,
@@ -51,6 +84,7 @@ def train(
     calibrate: bool = True,
     textbook: bool = False,
     documents: bool = True,
+    clean_labels: bool = False,
     threads: int | None = None,
     memory: int | None = None,
     observer: Observer | None = None,
@@ -98,6 +132,10 @@ def train(
     documents : bool, default True
         Whether the model keeps its documents, compactly, so that all of it follows them when it learns or
         forgets. More than 256 MB of them are not kept. Without them only counts can be updated.
+    clean_labels : bool, default False
+        Whether labels that differ only in case, in spaces or in how accents are encoded are one: the most
+        frequent spelling. The model does so in what it learns and is measured on later, too. Without, such
+        labels are pointed out (`textodds.errors.SimilarLabels`).
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -140,25 +178,27 @@ def train(
     if isinstance(like, TextModel):
         must_ask_nothing_else(
             learner=learner, features=features, words=words, columns=columns, unlabelled=unlabelled,
-            stream=stream, textbook=textbook,
+            stream=stream, textbook=textbook, clean_labels=clean_labels,
         )  # fmt: skip
         return _like(like, (source, labels, weights), reading, how, observer)
-    has_unlabelled = unlabelled is not None
+    others_too = unlabelled is not None
     plan = plan_of(
-        learner, features, words, unlabelled=has_unlabelled, stream=stream, columns=columns, like=like, **how
+        learner, features, words, unlabelled=others_too, stream=stream, columns=columns, like=like, **how
     )
     question = Question(learner, features, words, calibrate, typical, textbook, stream)
 
     def of_rows() -> TextModel | TableModel:
         from textodds.training.tables import open_table, train_table_on
 
-        return train_table_on(open_table(source, labels, weights, plan=plan, reading=reading), plan, observer)
+        data = checked_labels(open_table(source, labels, weights, plan=plan, reading=reading), clean_labels)
+        return with_labels(train_table_on(data, plan, observer), data, clean_labels)
 
     def of_texts(data: Source) -> TextModel | TableModel:
         others = None
         if unlabelled is not None:
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
-        model = _of_texts(data, others, plan, observer, stream=stream)
+        data = checked_labels(data, clean_labels)
+        model = with_labels(_of_texts(data, others, plan, observer, stream=stream), data, clean_labels)
         return _remembering(model, data, question if unlabelled is None else None)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
@@ -178,10 +218,14 @@ def _like(
     if is_table(data[0], data[1]):
         raise InputError("the model to be like is one of texts, and the data are a table without any")
     if data[0] is None and reading.query is None:
-        return _remembering(train_again(like, plan, observer), None, question)
-    source = like.read(*data, labelled=True, **vars(reading))
-    model = _of_texts(source, None, plan, observer, stream=question.stream)
-    return _remembering(model, source, question)
+        model = _remembering(train_again(like, plan, observer), None, question)
+    else:
+        source = like.read(*data, labelled=True, **vars(reading))
+        model = _of_texts(source, None, plan, observer, stream=question.stream)
+        model = _remembering(model, source, question)
+    if all(map(like.labels.fits, model.class_names)):
+        model.labels = like.labels
+    return model
 
 
 def _remembering(model: TextModel, data: Source | None, question: Question | None) -> TextModel:

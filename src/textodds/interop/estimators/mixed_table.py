@@ -96,7 +96,7 @@ class MixedNB(Classifier):
     def log_joint(self, X: Samples) -> Floats:
         """``log p(x, k)`` with all constants, before any weighing: (N, K)."""
         check_is_fitted(self)
-        return self._by_class(self.model_.log_joint(self._table(X)), self.model_.classes_)
+        return self._by_class(self.model_.log_joint(self._table(X)), self.model_.class_names)
 
     def log_density(self, X: Samples) -> Floats:
         """``log p(x)`` with all constants, (N,)."""
@@ -104,7 +104,7 @@ class MixedNB(Classifier):
 
     def _scores(self, X: Samples) -> Floats:
         check_is_fitted(self)
-        return self._by_class(self.model_.score(self._table(X))[0], self.model_.classes_)
+        return self._by_class(self.model_.score(self._table(X))[0], self.model_.class_names)
 
     def _checked(
         self, X: Samples, y: Labels, sample_weight: ArrayLike | None, *, first: bool

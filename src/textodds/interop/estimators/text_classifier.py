@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,12 +21,12 @@ from textodds.interop.estimators.generative import Classifier
 from textodds.interop.labels import Label, LabelArray, Labels, declared, joined, name_in
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.registry import LEARNERS, resolved
-from textodds.model.file import load_texts
+from textodds.learn.registry import AUTO, LEARNERS, learner_named, resolved, settings_of
+from textodds.model.file import dumps, loads
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
 from textodds.text import TextSettings, Weighting
-from textodds.training.plan import Plan
+from textodds.training.plan import Plan, plan_of
 from textodds.training.train import train_on
 
 if TYPE_CHECKING:
@@ -42,6 +41,11 @@ RECIPE = ("unknown", "min_df", "max_df", "max_features", "weighting", "sklearn")
 
 def _learns_on(estimator: TextClassifier) -> bool:
     """Whether what is learned is counts, so that more can be learned and some forgotten."""
+    if estimator.learner == AUTO:
+        raise Unsupported(
+            "a learner is chosen by all texts at once: it neither learns in batches nor forgets",
+            hint="name one, such as learner='multinomial'",
+        )
     try:
         learner = resolved(estimator.learner)
     except InputError:
@@ -64,8 +68,9 @@ class TextClassifier(Classifier):
     Parameters
     ----------
     learner : str, learner or estimator, default "multinomial"
-        The name of one of texts (`textodds.learn.registry.LEARNERS`), such a learner, or an estimator of ours
-        for the choices it has, whose parameters are reached from here (``learner__alpha``).
+        The name of one of texts (`textodds.learn.registry.LEARNERS`), such a learner, or one of our
+        estimators. The settings of each are reached from here (``learner__alpha``). ``"auto"`` chooses
+        learner and features on held-out texts, as `textodds.train` does.
     calibrate : bool, default True
         Whether to make probabilities right on texts that were left out; see `textodds.train`.
     threads : int, default None
@@ -125,12 +130,38 @@ class TextClassifier(Classifier):
         tags.input_tags.two_d_array = False
         return tags
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; if ``deep``, those of the learner too, which may be given by its name."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and not isinstance(self.learner, BaseEstimator) and self.learner != AUTO:
+            with suppress(InputError):  # which fit tells of
+                learner = resolved(self.learner)
+                own = settings_of(type(learner))
+                params |= {f"learner__{name}": getattr(learner, name) for name in own}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of this estimator, and of its learner (``learner__alpha``)."""
+        learner = params.get("learner", self.learner)
+        own = {name: value for name, value in params.items() if name.startswith("learner__")}
+        if own and not isinstance(learner, BaseEstimator):
+            if learner == AUTO:
+                raise InputError(
+                    "a learner that is chosen has no settings", hint="name one, such as learner='multinomial'"
+                )
+            found = resolved(learner)
+            given = {name: getattr(found, name) for name in settings_of(type(found))}
+            given |= {name.removeprefix("learner__"): value for name, value in own.items()}
+            params = {name: value for name, value in params.items() if name not in own}
+            params["learner"] = learner_named(found.entry.name, **given)
+        return cast("Self", super().set_params(**params))
+
     @classmethod
     def of(cls, model: TextModel) -> Self:
         """The estimator around a model that exists, such as one of `textodds.load`: fitted already.
 
-        Its parameters are the choices that the model was made by, and its labels are text. The model is not
-        copied: what the estimator learns or forgets, it does.
+        Its parameters are the choices that the model was made by, and its labels those of training. The model
+        is not copied: what the estimator learns or forgets, it does.
         """
         if not isinstance(model, TextModel):
             raise InputError(
@@ -148,7 +179,7 @@ class TextClassifier(Classifier):
             **asdict(recipe.selection),
             **settings,
         )
-        made.model_, made.classes_ = model, np.array(model.classes_)
+        made.model_, made.classes_ = model, model.labels.array(model.class_names)
         return made
 
     @rows_from_zero()
@@ -211,24 +242,18 @@ class TextClassifier(Classifier):
     def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "model_" in state:  # the file, which is checked when it is read and outlives versions
-            with tempfile.TemporaryDirectory() as folder:
-                self.model_.save(path := Path(folder) / "model.textodds")
-                state["model_"] = path.read_bytes()
+            state["model_"] = dumps(self.model_)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(file := state.get("model_"), bytes):
-            # What is mapped of a file stays there when its name is gone.
-            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                path = Path(folder) / "model.textodds"
-                path.write_bytes(file)
-                state = {**state, "model_": load_texts(path, threads=state["threads"])}
+            state = {**state, "model_": loads(file, state["threads"])}
         super().__setstate__(state)
 
     @rows_from_zero()
     def _scores(self, X: Samples) -> Floats:
         check_is_fitted(self)
-        known = self.model_.classes_
+        known = self.model_.class_names
         parts = [self.model_.score_batch(batch)[0] for batch in read(text_column(X), labelled=False)]
         scores = parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros((0, len(known)))])
         return self._by_class(scores, known)
@@ -248,6 +273,10 @@ class TextClassifier(Classifier):
         given = {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
         if self.normal_form is False:
             given["normal_form"] = None
-        given |= {name: getattr(self, name) for name in RECIPE}
         threads = checked_threads(self.threads)
+        usual = {field.name: field.default for field in fields(TextClassifier)}
+        if isinstance(learner, str) and learner == AUTO:
+            given |= {name: value for name in RECIPE if (value := getattr(self, name)) != usual[name]}
+            return plan_of(None, None, given, calibrate=self.calibrate, threads=threads)
+        given |= {name: getattr(self, name) for name in RECIPE}
         return Plan(resolved(learner), None, given, calibrate=self.calibrate, threads=threads)

@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.labels import by_name
 from textodds.errors import InputError, suggestion
 from textodds.learn.arrays import Floats
 
@@ -284,6 +285,7 @@ def log_prior(prior: str | dict[str, float], classes: Sequence[str], class_docum
         return log(class_documents / class_documents.sum())
     check_prior(prior)
     assert isinstance(prior, dict)
+    prior = by_name(prior)
     wrong = set(prior).symmetric_difference(classes)
     if wrong:
         raise InputError(

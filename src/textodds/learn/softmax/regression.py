@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from textodds.data import Observer
+from textodds.data.labels import by_name
 from textodds.errors import InputError, NotConverged, Separable, suggestion
 from textodds.learn.arrays import Floats, Mask, Matrix
 from textodds.learn.design import Design, LabelledRows, Plain
@@ -436,6 +437,7 @@ def class_factors(class_weight: ClassWeight, classes: Sequence[str], mass: Float
         balanced[seen] = mass.sum() / (seen.sum() * mass[seen])
         return balanced
     assert isinstance(class_weight, dict)
+    class_weight = by_name(class_weight)
     unknown = sorted(set(class_weight) - set(classes))
     if unknown:
         raise InputError(

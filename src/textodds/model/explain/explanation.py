@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from textodds.errors import Unsupported
+from textodds.judge.notebook import shown
 from textodds.model.base import OTHERS
 from textodds.model.explain.flip import Flip, fewest_words
-from textodds.model.explain.markup import fragment, shown
+from textodds.model.explain.markup import fragment
 from textodds.model.explain.read_text import ReadText, Stretch, stretches_of
 
 

@@ -73,7 +73,7 @@ class Contest:
             rival = best
         if rival is not None and _is_ahead(scores, rival, holder):
             holder, rival = rival, holder
-        everyone = range(len(reading.model.classes_))
+        everyone = range(len(reading.model.class_names))
         self.scores, self.holder = scores, holder
         self.rivals = np.array([k for k in everyone if k != holder] if rival is None else [rival])
 
@@ -167,7 +167,7 @@ def _flip(reading: ReadText, contest: Contest, words: Sequence[str], exact: bool
         return None
     best = int(scores[0].argmax())
     share = float(np.exp(log_softmax(scores[0])[best]))
-    return Flip(tuple(words), reading.model.classes_[best], share, exact, text)
+    return Flip(tuple(words), reading.model.class_names[best], share, exact, text)
 
 
 def _by_trying(reading: ReadText, contest: Contest, words: list[str]) -> Flip | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from textodds.judge.notebook import shown
 
 if TYPE_CHECKING:
     from textodds.model.explain.explanation import Explanation
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 FOR, AGAINST = "0,114,90", "194,65,12"  # green and orange-red that the colour-blind tell apart
 FAINTEST, DEEPEST = 0.08, 0.55  # tint of the text: what stands on it stays readable, light or dark
 BARS = 30  # so many words have a line of their own; the others are one line, so that the table still adds up
-
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 STYLE = (
     "font-family:system-ui,sans-serif;line-height:1.6;max-width:48rem",
@@ -59,11 +57,6 @@ def page(explanation: Explanation) -> str:
         '<meta name="color-scheme" content="light dark">'
         f"<title>why {shown(explanation.label)}</title></head>\n<body>{fragment(explanation)}</body></html>\n"
     )
-
-
-def shown(text: str) -> str:
-    """Text that is only shown: markup is escaped, control characters are replaced."""
-    return html.escape(CONTROL.sub("\ufffd", text))
 
 
 def _text(explanation: Explanation) -> Iterator[str]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from textodds.judge.evaluation import Evaluation
+from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.study.compare.curves import WHY, Crossover, LearningCurve
 from textodds.study.compare.measurement import Duration
 from textodds.study.compare.pairs import PairedTest
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,42 @@ class Comparison:
         lines += [f"  {name:{wide}}  {reason}" for name, reason in self.refused.items()]
         lines += [f"  {each}" for each in self.missing]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                row.name,
+                f"{row.evaluation.accuracy:.4f}",
+                "{:.4f} to {:.4f}".format(*row.evaluation.accuracy_interval),
+                f"{row.evaluation.macro_f1:.4f}",
+                f"{row.evaluation.log_loss:.4f}",
+                f"{row.training.wall:.2f} s",
+                f"{row.bytes:,}",
+            ]
+            for row in self.rows
+        ]
+        head = ("model", "accuracy", "95 % interval", "macro-F1", "log-loss", "trained in", "bytes")
+        notes = [*self.verdicts(), *(f"{name}: {reason}" for name, reason in self.refused.items())]
+        about = [paragraph(self.setting.sentence()), table(head, rows, most=30)]
+        return section("Comparison", *about, *map(paragraph, [*notes, *self.missing]))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A frame of pandas with a row for each model: measures, seconds and bytes."""
+        rows = (
+            {
+                "model": row.name,
+                "accuracy": row.evaluation.accuracy,
+                "accuracy_low": row.evaluation.accuracy_interval[0],
+                "accuracy_high": row.evaluation.accuracy_interval[1],
+                "macro_f1": row.evaluation.macro_f1,
+                "log_loss": row.evaluation.log_loss,
+                "train_seconds": row.training.wall,
+                "predict_seconds_per_thousand": row.predicting_thousand.wall,
+                "bytes": row.bytes,
+            }
+            for row in self.rows
+        )
+        return frame_of(rows, "model")
 
     def verdicts(self) -> list[str]:
         """Who is better than whom, in sentences."""

@@ -169,14 +169,14 @@ def _asked(model: Model, test: Documents, *, whole: bool) -> tuple[Answers, Eval
 def _answered(
     model: Model, test: Documents, *, evaluating: bool = False
 ) -> tuple[Answers, Evaluation | None, Duration]:
-    sums, parts, spent = EvaluationSums(model.classes_), [], Duration(0.0, 0.0)
+    sums, parts, spent = EvaluationSums(model.class_names), [], Duration(0.0, 0.0)
     started = _now()
     for batch in _batches(model, test):
         scores, evidence = model.score_batch(batch)
         log_posterior = log_softmax(scores)
         spent += _since(started)
         labels = batch.label_list()
-        parts.append(Answers.of(log_posterior, numbers_of(labels, model.classes_)))
+        parts.append(Answers.of(log_posterior, numbers_of(labels, model.class_names)))
         if evaluating:
             sums.add(labels, log_posterior, evidence)
         started = _now()

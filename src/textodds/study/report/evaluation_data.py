@@ -59,7 +59,7 @@ class EvaluationCollector:
     """Looks at scored rows as they pass, and keeps what a report needs of them."""
 
     def __init__(self, model: TextModel | TableModel, *, mistakes: int = MISTAKES) -> None:
-        self._model, self._classes, self._most = model, model.classes_, mistakes
+        self._model, self._classes, self._most = model, model.class_names, mistakes
         is_drawn = 1 < len(self._classes) <= MOST
         self._of_class = [RankingCounts() for _ in self._classes] if is_drawn else []
         self._of_answers = RankingCounts()
@@ -112,7 +112,7 @@ def measured(
     model: TextModel | TableModel, batches: Iterable[Any], watcher: Watcher | None = None
 ) -> tuple[Evaluation, EvaluationData]:
     """The quality of a model on labelled batches, and what a report needs besides, in one pass."""
-    collector, sums = EvaluationCollector(model), EvaluationSums(model.classes_)
+    collector, sums = EvaluationCollector(model), EvaluationSums(model.class_names)
     for batch in batches:
         for labels, log_posterior, evidence in scored_batches(model, [batch], watcher):
             collector.add(batch, labels, log_posterior)

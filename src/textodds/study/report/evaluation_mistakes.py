@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textodds.errors import TextoddsError
+from textodds.judge.notebook import shown
 from textodds.model.explain import Explanation, Stretch
-from textodds.model.explain.markup import mark, shown
+from textodds.model.explain.markup import mark
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _evidence(model: TextModel | TableModel, mistake: Mistake) -> dict[str, obje
     """Why the answer rather than the true label, or than the runner-up: words of a text, or columns."""
     try:
         why = model.explain(
-            mistake.given, mistake.answer, mistake.label if mistake.label in model.classes_ else None
+            mistake.given, mistake.answer, mistake.label if mistake.label in model.class_names else None
         )
     except TextoddsError:  # a single class, or a row that cannot be read again: the report goes on without
         if isinstance(mistake.given, str):

@@ -88,7 +88,7 @@ def evaluation_page(
 
 def _words(model: TextModel | TableModel) -> dict[str, list[tuple[str, float]]]:
     """The words that speak most for each class; nothing where a model has no such words."""
-    found = model.words.top_of(model.classes_, WORDS) if isinstance(model, TextModel) else {}
+    found = model.words.top_of(model.class_names, WORDS) if isinstance(model, TextModel) else {}
     return found if any(found.values()) else {}
 
 

@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from textodds.model.explain.markup import CONTROL
+from textodds.judge.notebook import CONTROL
 from textodds.study.report.picture import COLOURS, FAINT, INK, drawing
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from textodds.errors import require
 from textodds.judge.evaluation import Interval
-from textodds.model.explain.markup import CONTROL
+from textodds.judge.notebook import CONTROL
 from textodds.study.report.inline import svg
 from textodds.study.report.picture import require_matplotlib
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, require
-from textodds.model.explain.markup import CONTROL
+from textodds.judge.notebook import CONTROL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -221,7 +221,7 @@ class Trials:
             own = LESSON_BEGUN + LESSON_TERM * terms * share * len(tally.classes)
             seconds, fixed = seconds + TERM * terms + own, fixed + own
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
-            columns = [sample.classes.index(name) for name in model.classes_]
+            columns = [sample.classes.index(name) for name in model.class_names]
             scores[:, columns] = model.score_batch(asked.batch)[0]
             codes = sample.codes[out]
             # What is held out altogether says nothing, here as for softmax.

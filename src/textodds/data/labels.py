@@ -1,0 +1,274 @@
+r"""The type of the labels a source has, how a label is named within a model, and labels that look alike.
+
+Within a model every label is text, its name: 3 and 3.0 are ``3``, True is ``true``. What type it had is kept
+beside the names (`LabelType`), so that answers have it again.
+
+>>> LabelType("integer").values(("1", "2")), LabelType("boolean").values(("false", "true"))
+((1, 2), (False, True))
+>>> spellings({"billing": 40, "Billing ": 2, "sales": 7})
+{'billing': {'billing': 40, 'Billing ': 2}}
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.data.values import Unreadable, Unusable, is_null, label_of
+from textodds.errors import InputError
+
+T = TypeVar("T")
+Label: TypeAlias = str | int | float | bool
+"""A label as it was given in training: of Python's own types."""
+
+TEXT, INTEGER, BOOLEAN, NUMBER = "text", "integer", "boolean", "number"
+KINDS = (TEXT, INTEGER, BOOLEAN, NUMBER)
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class LabelType:
+    """Of what type labels were in training, and whether labels that look alike are one.
+
+    ``kind`` is one of `KINDS`; ``dtype`` the type of NumPy that integers had.
+    """
+
+    kind: str = TEXT
+    dtype: str = "int64"
+    clean: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for the header of a file."""
+        return {"kind": self.kind, "dtype": self.dtype, "clean": self.clean}
+
+    @classmethod
+    def of_dict(cls, plain: object) -> LabelType:
+        """The type that `as_dict` made plain data of; text, where a file of before says nothing."""
+        if plain is None:
+            return cls()
+        if not isinstance(plain, dict) or plain.keys() != {"kind", "dtype", "clean"}:
+            raise InputError("header field `labels` is damaged")
+        if (
+            plain["kind"] not in KINDS
+            or plain["dtype"] not in INTEGERS
+            or not isinstance(plain["clean"], bool)
+        ):
+            raise InputError("header field `labels` names a type of labels that there is not")
+        return cls(**plain)
+
+    def value(self, name: str) -> Label:
+        """The label of that name, as it was given; a name that is none of this type stays text."""
+        try:
+            if self.kind == INTEGER:
+                return int(name)
+            if self.kind == NUMBER:
+                return float(name)
+        except ValueError:
+            return name
+        return _BOOLEANS.get(name, name) if self.kind == BOOLEAN else name
+
+    def values(self, names: Sequence[str]) -> tuple[Label, ...]:
+        """The labels of some names."""
+        return tuple(names) if self.kind == TEXT else tuple(map(self.value, names))
+
+    def array(self, names: Sequence[str]) -> NDArray[Any]:
+        """The labels of some names, (K,), in an array of their own type; text is Python's."""
+        labels = self.values(names)
+        dtype = {INTEGER: self.dtype, BOOLEAN: "bool", NUMBER: "float64"}.get(self.kind, "object")
+        if dtype != "object" and not any(isinstance(label, str) for label in labels):
+            try:
+                return np.array(labels, dtype=dtype)
+            except OverflowError:  # learned later, and beyond the type of those before
+                pass
+        found = np.empty(len(labels), dtype=object)  # NumPy's own text would lose a final NUL
+        found[:] = labels
+        return found
+
+    def fits(self, name: str) -> bool:
+        """Whether there can be a label of that name."""
+        return self.kind == TEXT or not isinstance(self.value(name), str)
+
+    def must_fit(self, names: Iterable[str]) -> None:
+        """Refuse names that no label of this type has."""
+        for name in names:
+            if not self.fits(name):
+                kind = {BOOLEAN: "true or false", INTEGER: "whole numbers", NUMBER: "numbers"}[self.kind]
+                raise InputError(
+                    f"the labels of the model are {kind}, and `{name}` is not",
+                    hint="give a label of that type; or train a model whose labels are text",
+                )
+
+    def resolved(self, name: str, known: Collection[str]) -> str:
+        """The name among those ``known`` of a label that is written ``name``; itself, if there is none.
+
+        ``True`` of a CSV file is ``true`` of a frame, ``1.0`` is ``1`` where labels are numbers.
+        """
+        if name in known:
+            return name
+        if name.lower() in _BOOLEANS:
+            for spelling in (name.lower(), name.capitalize(), name.upper()):
+                if spelling in known:
+                    return spelling
+        if self.kind in (INTEGER, NUMBER):
+            try:
+                written = label_of(float(name))
+            except (ValueError, OverflowError, Unusable):
+                written = name
+            if written in known or (self.kind == INTEGER and self.fits(written)):
+                return written
+        if self.clean:
+            look = folded(name)
+            return next((each for each in known if folded(each) == look), name)
+        return name
+
+
+class LabelTypes:
+    """The types of the labels that have passed; where they ``must_be_one``, several are refused."""
+
+    def __init__(self) -> None:
+        self.must_be_one = False
+        self._first: dict[str, object] = {}  # of each kind, one label
+        self._dtypes: set[str] = set()
+
+    @property
+    def found(self) -> LabelType:
+        """The type of the labels that have passed."""
+        kinds = set(self._first)
+        if len(kinds) != 1:
+            return LabelType(NUMBER if kinds == {INTEGER, NUMBER} else TEXT)
+        dtype = next(iter(self._dtypes)) if len(self._dtypes) == 1 else "int64"
+        return LabelType(kinds.pop(), dtype)
+
+    def see(self, raw: Any) -> None:
+        """Note what a list, a NumPy array or an Arrow array of labels holds."""
+        for kind, example in (_of_list(raw) if isinstance(raw, list) else _of_array(raw)).items():
+            self._first.setdefault(kind, example)
+            if kind == INTEGER:
+                dtype = str(getattr(example, "dtype", getattr(raw, "dtype", getattr(raw, "type", ""))))
+                self._dtypes.add(dtype if dtype in INTEGERS else "int64")
+        if self.must_be_one and len(self._first) > 1 and self._first.keys() != {INTEGER, NUMBER}:
+            one, other = list(self._first.values())[:2]
+            raise InputError(
+                f"labels are of mixed types: {one!r} ({type(one).__name__}) and "
+                f"{other!r} ({type(other).__name__})",
+                hint="make them all text, all numbers, or all true and false",
+            )
+
+
+def _of_list(values: list[Any]) -> dict[str, object]:
+    """The kinds of labels in a list, each with the first of it."""
+    types = set(map(type, values))
+    if types <= {str}:
+        return {TEXT: values[0]} if values else {}
+    kinds = {each: _kind(each) for each in types}
+    found: dict[str, object] = {}
+    wanted = {kind for kind in kinds.values() if kind is not None}
+    for value in values:
+        kind = kinds[type(value)]
+        if kind is not None and kind not in found and not is_null(value) and value not in ("", b""):
+            found[kind] = value
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def _kind(type_: type) -> str | None:
+    """The kind of labels that values of a type are; None where they are none."""
+    if issubclass(type_, (bool, np.bool_)):
+        return BOOLEAN
+    if issubclass(type_, (int, np.integer)):
+        return INTEGER
+    if issubclass(type_, (float, np.floating)):
+        return NUMBER
+    if type_ is type(None) or issubclass(type_, Unreadable):
+        return None
+    return TEXT
+
+
+def _of_array(array: Any) -> dict[str, object]:
+    """The kind of labels in an array of one type, with one of them."""
+    if isinstance(array, np.ndarray):
+        kind = {"b": BOOLEAN, "i": INTEGER, "u": INTEGER, "f": NUMBER}.get(array.dtype.kind, TEXT)
+        values = array[~np.isnan(array)] if kind == NUMBER else array
+        return {kind: values[0].item()} if len(values) else {}
+    import pyarrow as pa
+
+    if array.null_count == len(array):
+        return {}
+    type_, first = array.type, next(scalar for scalar in array if scalar.is_valid)
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    kind = TEXT
+    if pa.types.is_boolean(type_):
+        kind = BOOLEAN
+    elif pa.types.is_integer(type_):
+        kind = INTEGER
+    elif pa.types.is_floating(type_):
+        kind = NUMBER
+    return {kind: _python(first)}
+
+
+def _python(scalar: Any) -> object:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError as error:  # which is said of its row
+        return error.object
+
+
+def plain_label(label: str) -> str:
+    """What one sees of a label: in normal form C, without spaces around it."""
+    return unicodedata.normalize("NFC", label).strip()
+
+
+def folded(label: str) -> str:
+    """A label without what people take no notice of: case, spaces, and how accents are encoded.
+
+    >>> folded(" Billing  Dept") == folded("BILLING dept")
+    True
+    """
+    return unicodedata.normalize("NFC", " ".join(plain_label(label).casefold().split()))
+
+
+def by_name(given: Mapping[Any, T]) -> dict[str, T]:
+    """What is given by label, of whatever type, by the names of the labels.
+
+    >>> by_name({True: 0.9, False: 0.1})
+    {'true': 0.9, 'false': 0.1}
+    """
+    try:
+        return {label_of(label): value for label, value in given.items()}
+    except Unusable as error:
+        raise InputError(str(error), hint="a label is text, a number, or true or false") from error
+
+
+def told(groups: Mapping[str, Mapping[str, float]], most: int = 5) -> str:
+    """Labels that look alike, as one says them.
+
+    >>> told({"billing": {"billing": 40, "BILLING": 2}})
+    "'billing' (40), 'BILLING' (2)"
+    """
+    shown = [
+        ", ".join(f"{label!a} ({count:,.0f})" for label, count in list(group.items())[:most])
+        for group in list(groups.values())[:most]
+    ]
+    return "; ".join(shown) + (f"; and {len(groups) - most:,} more" if len(groups) > most else "")
+
+
+def spellings(counts: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Labels that look alike, with their counts, by the one that is the most frequent."""
+    groups: dict[str, dict[str, float]] = {}
+    for label, count in counts.items():
+        groups.setdefault(folded(label), {})[label] = count
+    found = {}
+    for group in groups.values():
+        if len(group) > 1:
+            ranked = dict(sorted(group.items(), key=lambda item: (-item[1], item[0])))
+            found[next(iter(ranked))] = ranked
+    return found

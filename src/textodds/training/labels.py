@@ -1,0 +1,48 @@
+"""Labels that look alike: pointed out in training, or joined to the spelling that is the most frequent."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from dataclasses import replace
+from typing import TypeVar
+
+from textodds.data import Source
+from textodds.data.labels import spellings, told
+from textodds.errors import InputError, SimilarLabels
+from textodds.model.table_model import TableModel
+from textodds.model.text_model import TextModel
+
+M = TypeVar("M", TextModel, TableModel)
+
+
+def checked_labels(data: Source, clean: bool) -> Source:
+    """The source, whose labels must be of one type; to ``clean`` them joins those that look alike."""
+    data.refuse_mixed_labels()
+    return _cleaned(data) if clean else data
+
+
+def _cleaned(data: Source) -> Source:
+    """The source, labels that look alike joined; they are counted in a pass of their own."""
+    if not data.replayable:
+        raise InputError(
+            f"{data.description} can be read only once, and labels are counted before they are cleaned",
+            hint="put it in a list or in a file first; or leave out `--clean-labels` (clean_labels=)",
+        )
+    counts = Counter(label for batch in data for label in batch.label_list())
+    joined = {label: name for name, group in spellings(counts).items() for label in group}
+    data.label_name = lambda label: joined.get(label, label)
+    return data
+
+
+def with_labels(model: M, data: Source, clean: bool) -> M:
+    """The model, which knows the type its labels had; says which of them look alike."""
+    model.labels = replace(data.label_type, clean=clean)
+    if not clean and model.labels.kind == "text" and (alike := spellings(model.class_documents)):
+        warnings.warn(
+            f"labels that look alike are learned as different classes: {told(alike)}; "
+            "join them with `--clean-labels` (clean_labels=True)",
+            SimilarLabels,
+            stacklevel=4,
+        )
+    return model

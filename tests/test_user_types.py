@@ -1,0 +1,74 @@
+"""The types that a user's checker sees: no errors in a user's script, and no `Any`."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import textodds
+
+SCRIPT = """
+import textodds
+
+model = textodds.train(["free phone", "see you"], ["spam", "ham"])
+reveal_type(model)
+reveal_type(model.predict(["free"]))
+reveal_type(model.explain("free"))
+reveal_type(model("free").label)
+reveal_type(model.evaluate(["free"], ["spam"]).accuracy)
+
+table = textodds.train({"size": [1.0, 2.0]}, ["a", "b"], columns={"size": "number"})
+reveal_type(table)
+reveal_type(table({"size": 1.0}).probability)
+
+either = textodds.train("mail.csv", learner="multinomial")
+either.predict(["free"])
+either.explain("free")
+loaded = textodds.load("mail.textodds")
+reveal_type(loaded)
+reveal_type(loaded.predict(["free"]))
+reveal_type(loaded.explain("free").log_odds)
+reveal_type(textodds.train("mail.csv", text="body"))
+"""
+
+REVEALED = [
+    "textodds.model.text_model.TextModel",
+    "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]]",  # NumPy leaves the shape open
+    "textodds.model.explain.explanation.Explanation",
+    "str | int | float | bool",
+    "float",
+    "textodds.model.table_model.TableModel",
+    "float",
+    "textodds.model.text_model.TextModel | textodds.model.table_model.TableModel",
+    "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]]",
+    "float",
+    "textodds.model.text_model.TextModel",
+]
+
+
+def checked(script, tmp_path):
+    """What mypy says of a script, strictly, in whose imports it only looks for types."""
+    (tmp_path / "user.py").write_text(script)
+    source = Path(textodds.__file__).parents[1]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--no-error-summary",
+         "--ignore-missing-imports", "--cache-dir", str(tmp_path / "cache"), "user.py"],
+        cwd=tmp_path, env={"MYPYPATH": str(source), "PATH": ""}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return run.stdout + run.stderr
+
+
+@pytest.mark.slow
+def test_a_users_script_has_no_error_no_any_and_a_misspelt_name_is_found(tmp_path):
+    said = checked(SCRIPT + "textodds.trian\n", tmp_path)
+    assert [line for line in said.splitlines() if "error" in line] == [
+        f'user.py:{SCRIPT.count(chr(10)) + 1}: error: Module has no attribute "trian"; maybe "train"?  '
+        "[attr-defined]"
+    ]
+    assert re.findall(r'Revealed type is "(.*)"', said) == REVEALED
+
+
+def test_the_package_says_that_it_has_types():
+    assert (Path(textodds.__file__).parent / "py.typed").exists()
