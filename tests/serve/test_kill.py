@@ -94,9 +94,9 @@ def _kill_over_and_over(folder: Path, kills: int, seed: int) -> dict[str, int]:
             threads = [threading.Thread(target=_send, args=(one, service.port, wrong)) for one in senders]
             for thread in threads:
                 thread.start()
-            enough = sum(one.acknowledged for one in senders) + random.randrange(2, 60)
+            enough = last + (random.randrange(1, 60) if turn else 40)  # of which a first snapshot is made
             end = time.monotonic() + 120
-            while sum(one.acknowledged for one in senders) < enough and not wrong:
+            while max(one.latest for one in senders) < enough and not wrong:
                 assert time.monotonic() < end
                 time.sleep(random.uniform(0, 0.01))
         finally:
@@ -161,11 +161,13 @@ def test_what_learns_can_be_killed_at_any_moment(tmp_path: Path, kills: int) -> 
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
             )
         )
+    done = 0
     for one in running:
         told, wrong = one.communicate(timeout=600)
         assert one.returncode == 0, wrong[-3000:]
         counted = json.loads(told)
         assert counted["acknowledged"] > kills // 2
         assert counted["cut"] > kills // 2
-        assert counted["done"] > 0
         assert counted["saved"] > kills // 4
+        done += counted["done"]
+    assert done > 0
