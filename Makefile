@@ -83,19 +83,20 @@ test-spark: $(VENV)/ready
 	$(PYTEST) -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
 	$(PYTEST) -m spark tests/docs/test_documentation.py
 
-# A bounded run of each fuzz target; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
+# A bounded run of all fuzz targets at once; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.
 fuzz:
 	@mkdir -p rust/fuzz/corpus rust/fuzz/artifacts
 	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --quiet --release --manifest-path rust/fuzz/Cargo.toml \
 		--target $(shell rustc -vV | sed -n 's/host: //p')
-	@for target in $(FUZZ_TARGETS); do \
+	@targets=; for target in $(FUZZ_TARGETS); do { \
 		mkdir -p rust/fuzz/corpus/$$target; \
 		rust/fuzz/target/$(shell rustc -vV | sed -n 's/host: //p')/release/$$target rust/fuzz/corpus/$$target rust/fuzz/seeds/$$target \
 			-max_total_time=$(FUZZ_SECONDS) -max_len=$$(test $$target = model && echo 16384 || echo 4096) -timeout=10 -rss_limit_mb=4096 \
 			-artifact_prefix=rust/fuzz/artifacts/$$target- > rust/fuzz/artifacts/$$target.log 2>&1 \
 			|| { tail -40 rust/fuzz/artifacts/$$target.log; exit 1; }; \
 		echo "fuzz $$target: $(FUZZ_SECONDS) s without a find"; \
-	done
+	} & targets="$$targets $$!"; done; \
+	found=0; for target in $$targets; do wait $$target || found=1; done; exit $$found
 
 bench: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet psutil

@@ -161,7 +161,7 @@ def stopped(lines, *args):
             assert process.poll() is None, "it ended before it could be stopped"
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 

@@ -31,7 +31,7 @@ def test_four_that_learn_at_once_all_learn(model):
         told = [process.stderr.readline() for process in processes]
         assert all("waiting" in line and "mail.textodds" in line for line in told)
     for process in processes:
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         assert process.returncode == 0
     assert textodds.load("mail.textodds").class_documents == {"ham": 3, "spam": 7}
 
@@ -54,7 +54,7 @@ def test_merging_over_itself_waits_its_turn(model):
         # What has the lock replaces the file: whoever waited must read the new one.
         twice = textodds.load("mail.textodds") + textodds.load("other.textodds")
         twice.save("mail.textodds")
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert json.loads(out)["documents"] == 18
 
 
@@ -68,7 +68,7 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_alone(model):
         pipe.write("text,label\nfree eggs,breakfast\n")
         pipe.flush()
         with Path("mail.textodds").open() as model_file:  # it is at work once it has the lock
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 300
             while time.monotonic() < deadline:
                 try:
                     fcntl.flock(model_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,7 +77,7 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_alone(model):
                 except BlockingIOError:
                     break
         textodds.train(["free eggs", "see you"], ["a", "b"], learner="multinomial").save("mail.textodds")
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "`mail.textodds` was changed by another program" in told
     assert textodds.load("mail.textodds").classes_ == ("a", "b")

@@ -16,7 +16,7 @@ TABLE = "size,colour,label\n1,red,a\n2,blue,b\n3,red,a\n4,blue,b\n"
 def closed(args, redirected):
     """The exit status and stderr of a command that the shell starts with a stream closed."""
     line = " ".join([*COMMAND, *args, redirected])
-    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_stdout_that_is_closed_is_told_where_it_is_needed(model):

@@ -104,7 +104,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(given):
     os.mkfifo("pipe")
     with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:
         assert main(["learn", "mail.textodds", "mail.csv", "-o", "pipe", "--quiet"]) == 0
-        written, _ = reader.communicate(timeout=30)
+        written, _ = reader.communicate(timeout=300)
     assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
     assert main(["learn", "mail.textodds", "mail.csv", "-o", "file.textodds", "--quiet"]) == 0
     assert written == Path("file.textodds").read_bytes()
@@ -112,7 +112,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(given):
 
 def test_stdout_is_written_to_by_its_name(given):
     args = ["explain", "mail.textodds", "free", "--html", "/dev/stdout", "--json"]
-    done = subprocess.run([*COMMAND, *args], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*COMMAND, *args], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0
     assert "<html" in done.stdout
     assert Path("/dev/stdout").exists()

@@ -174,12 +174,12 @@ def started(*options, **settings):
 
 def ended(process, number=signal.SIGTERM):
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
 def asked(port, method, path, body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     connection.request(method, path, body, {"Content-Type": "application/json"})
     answer = connection.getresponse()
     found = answer.status, answer.read()

@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-m", "textodds"]
 
 def textodds(*args, **settings):
     """A finished process of its own, with the bytes or text it printed."""
-    settings = {"text": True, "timeout": 60, "capture_output": True, **settings}
+    settings = {"text": True, "timeout": 300, "capture_output": True, **settings}
     return subprocess.run([*COMMAND, *args], check=False, **settings)
 
 
@@ -37,5 +37,5 @@ def on_a_terminal(argv, watch=lambda seen: None, **environment):
             seen += part
             watch(seen.decode(errors="ignore"))
     os.close(ours)
-    assert process.wait(60) == 0, seen.decode()
+    assert process.wait(300) == 0, seen.decode()
     return seen.decode()

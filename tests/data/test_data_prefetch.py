@@ -126,7 +126,7 @@ except KeyboardInterrupt:
             assert process.stdout.readline() == b"waiting\n"
             time.sleep(0.3)
             process.send_signal(signal.SIGINT)
-            process.wait(20)
+            process.wait(300)
         finally:
             process.kill()
         assert (process.stdout.read(), process.stderr.read(), process.returncode) == (

@@ -15,7 +15,7 @@ def loaded_by(code):
     """Which of the heavy modules ``code`` loads."""
     script = f"import sys\n{code}\nprint(sorted({HEAVY} & set(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=True
     )
     return done.stdout.strip()
 

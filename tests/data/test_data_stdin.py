@@ -35,7 +35,7 @@ def from_stdin(content, tests, **options):
         [sys.executable, "-c", SCRIPT, json.dumps(options), str(tests)],
         input=content,
         capture_output=True,
-        timeout=60,
+        timeout=300,
         check=True,
     )
     assert done.stderr == b""

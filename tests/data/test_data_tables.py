@@ -310,7 +310,7 @@ print(source.replayable, source.schema.names('number'), sum(len(batch) for batch
             [sys.executable, "-c", code.replace("FORMAT", format_)],
             input=path.read_bytes(),
             capture_output=True,
-            timeout=60,
+            timeout=300,
             check=True,
         )
         assert done.stdout.decode().strip() == f"{replayable} ['age', 'count', 'w'] 5"

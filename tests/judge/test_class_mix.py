@@ -15,6 +15,7 @@ from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import HeldOut
 
 SAMPLES = 300
+MANY = pytest.mark.parametrize("samples", [100, pytest.param(SAMPLES, marks=pytest.mark.long)])
 
 
 def documents(random, mix, prior, n, distance=1.5, sharpness=1.0):
@@ -95,17 +96,18 @@ def test_corrected_posteriors_are_those_of_the_new_prior():
 
 
 @pytest.mark.slow
+@MANY
 @pytest.mark.parametrize("n", [200, 2000])
 @pytest.mark.parametrize("K", [2, 4])
-def test_intervals_cover_the_mix_when_posteriors_are_calibrated(K, n):
+def test_intervals_cover_the_mix_when_posteriors_are_calibrated(K, n, samples):
     random = np.random.default_rng(10 * K + n)
     prior = np.array([0.87, 0.13]) if K == 2 else np.array([0.4, 0.3, 0.2, 0.1])
     covered = []
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         now = random.dirichlet(np.ones(K))
         log_p, _ = documents(random, now, prior, n)
         covered.append(covers(class_mix(log_p, np.log(prior)), now).mean())
-    error = np.std(covered) / np.sqrt(SAMPLES)
+    error = np.std(covered) / np.sqrt(samples)
     assert 0.95 - 3 * error - 0.01 <= np.mean(covered) <= 0.95 + 3 * error + 0.015
 
 
@@ -119,15 +121,16 @@ def test_the_standard_error_is_the_spread_of_the_estimates():
 
 
 @pytest.mark.slow
+@MANY
 @pytest.mark.parametrize("K", [2, 4])
-def test_an_unchanged_mix_is_rarely_called_changed_and_a_changed_one_often(K):
+def test_an_unchanged_mix_is_rarely_called_changed_and_a_changed_one_often(K, samples):
     random = np.random.default_rng(30 + K)
     prior = np.full(K, 1 / K)
     alarms = sum(
         class_mix(documents(random, prior, prior, 500)[0], np.log(prior)).p_value < 0.05
-        for _ in range(SAMPLES)
+        for _ in range(samples)
     )
-    assert alarms <= binom.ppf(0.999, SAMPLES, 0.05)
+    assert alarms <= binom.ppf(0.999, samples, 0.05)
     other = prior + 0.12 * (np.arange(K) == 0) - 0.12 * (np.arange(K) == 1)
     caught = sum(
         class_mix(documents(random, other, prior, 2000)[0], np.log(prior)).p_value < 0.05 for _ in range(50)
@@ -136,12 +139,13 @@ def test_an_unchanged_mix_is_rarely_called_changed_and_a_changed_one_often(K):
 
 
 @pytest.mark.slow
-def test_sharp_posteriors_break_intervals_and_honest_documents_mend_them():
+@MANY
+def test_sharp_posteriors_break_intervals_and_honest_documents_mend_them(samples):
     """Three times too sure: what naive Bayes is. 500 honest documents, of another mix than today's."""
     random = np.random.default_rng(40)
     prior = np.array([0.7, 0.3])
     covered = {"as they are": [], "with honest": []}
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         share = random.uniform(0.05, 0.95)
         now = np.array([1 - share, share])
         log_p, _ = documents(random, now, prior, 500, sharpness=3.0)
@@ -149,16 +153,17 @@ def test_sharp_posteriors_break_intervals_and_honest_documents_mend_them():
         covered["as they are"].append(covers(class_mix(log_p, np.log(prior)), now)[0])
         covered["with honest"].append(covers(class_mix(log_p, np.log(prior), held_out), now)[0])
     assert np.mean(covered["as they are"]) < 0.9
-    assert np.mean(covered["with honest"]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / SAMPLES)
+    assert np.mean(covered["with honest"]) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / samples)
 
 
 @pytest.mark.slow
-def test_the_test_of_change_allows_for_the_calibration():
+@MANY
+def test_the_test_of_change_allows_for_the_calibration(samples):
     """Of 200 honest documents, whose error all of today's documents share."""
     random = np.random.default_rng(43)
     prior = np.array([0.6, 0.4])
     alarms = {"without": 0, "with": 0}
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         held_out = HeldOut.of(*documents(random, prior, prior, 200, sharpness=3.0))
         log_p, _ = documents(random, prior, prior, 3000, sharpness=3.0)
         found = class_mix(log_p, np.log(prior), held_out)
@@ -166,8 +171,8 @@ def test_the_test_of_change_allows_for_the_calibration():
         taken = log_softmax(certain.evidence(log_p, np.log(prior)) + np.log(prior))
         alarms["with"] += found.p_value < 0.05
         alarms["without"] += class_mix(taken, np.log(prior)).p_value < 0.05
-    assert alarms["with"] <= binom.ppf(0.999, SAMPLES, 0.05)
-    assert alarms["without"] > 2 * binom.ppf(0.999, SAMPLES, 0.05)
+    assert alarms["with"] <= binom.ppf(0.999, samples, 0.05)
+    assert alarms["without"] > 2 * binom.ppf(0.999, samples, 0.05)
 
 
 def test_recalibration_finds_the_slope_and_the_bias_of_two_classes():
@@ -215,8 +220,9 @@ def test_one_class_is_all_there_is():
 
 
 @pytest.mark.realdata
+@pytest.mark.parametrize("samples", [50, pytest.param(150, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["sms_spam", "ag_news_subset"])
-def test_real_texts_drawn_to_a_known_mix(real_data, name):
+def test_real_texts_drawn_to_a_known_mix(real_data, name, samples):
     """Half of the test data calibrates; of the other half 500 texts are drawn, to another mix each time.
 
     Naive Bayes as it comes is too sure of itself, and its intervals miss. A temperature and biases fitted to
@@ -229,15 +235,16 @@ def test_real_texts_drawn_to_a_known_mix(real_data, name):
     truth = np.array([model.classes_.index(label) for label in labels])
     random = np.random.default_rng(0)
     covered = {"raw": [], "calibrated": [], "honest": []}
-    for _ in range(150):
+    raw = log_softmax(evidence + prior)
+    for _ in range(samples):
         order = random.permutation(len(truth))
         known, pool = order[: len(truth) // 2], order[len(truth) // 2 :]
         fitted = Calibration.of_parts(evidence[known][None], truth[known], np.ones(len(known)), offset=prior)
-        raw = log_softmax(evidence + prior)
         calibrated = log_softmax(fitted.applied(evidence) + prior)
         share = random.uniform(0.05, 0.6)
         now = np.array([1 - share, share]) if K == 2 else random.dirichlet(np.ones(K))
-        drawn = [random.choice(pool[truth[pool] == k]) for k in random.choice(K, size=500, p=now)]
+        of_class = [pool[truth[pool] == k] for k in range(K)]
+        drawn = [random.choice(of_class[k]) for k in random.choice(K, size=500, p=now)]
         covered["raw"].append(covers(class_mix(raw[drawn], prior), now).mean())
         covered["calibrated"].append(covers(class_mix(calibrated[drawn], prior), now).mean())
         held_out = HeldOut.of(raw[known], truth[known])

@@ -14,6 +14,7 @@ from textodds.learn.held_out import HeldOut
 
 PRIOR = np.array([0.6, 0.3, 0.1])
 SPLITS = 600
+MANY = pytest.mark.parametrize("splits", [200, pytest.param(SPLITS, marks=pytest.mark.long)])
 WORLD = 200_000
 
 
@@ -37,15 +38,16 @@ def at_most_so_many(splits, rate):
 
 
 @pytest.mark.slow
+@MANY
 @pytest.mark.parametrize(("max_error", "n"), [(0.02, 1000), (0.05, 400), (0.01, 3000)])
-def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_error, n):
+def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_error, n, splits):
     log_p, truth = documents
     whole = HeldOut.of(log_p, truth)
     order = np.argsort(-whole.p_answer)
     wrong = np.concatenate([[0], np.cumsum(~whole.right[order])])
     random = np.random.default_rng(7)
     broken = made = 0
-    for _ in range(SPLITS):
+    for _ in range(splits):
         rows = random.integers(0, WORLD, n)
         try:
             promise = at_most(HeldOut.of(log_p[rows], truth[rows]), max_error)
@@ -54,8 +56,8 @@ def test_a_promise_is_broken_in_at_most_one_of_twenty_samples(documents, max_err
         made += 1
         reach = np.searchsorted(-whole.p_answer[order], -promise.threshold, side="right")
         broken += wrong[reach] / reach > max_error
-    assert made > SPLITS / 2  # what is never promised is never broken
-    assert broken <= at_most_so_many(SPLITS, 0.05)
+    assert made > splits / 2  # what is never promised is never broken
+    assert broken <= at_most_so_many(splits, 0.05)
 
 
 def test_an_answer_whose_probability_is_the_threshold_is_counted_as_it_will_be_answered():
@@ -70,11 +72,12 @@ def test_an_answer_whose_probability_is_the_threshold_is_counted_as_it_will_be_a
 
 
 @pytest.mark.slow
-def test_a_promise_on_the_edge_is_broken_about_as_often_as_it_may_be():
+@MANY
+def test_a_promise_on_the_edge_is_broken_about_as_often_as_it_may_be(splits):
     """All answers alike, and wrong a little more often than promised: only the confidence protects."""
     random = np.random.default_rng(3)
     broken = 0
-    for _ in range(SPLITS):
+    for _ in range(splits):
         right = random.random(1000) > 0.0501
         p, zero = np.full(1000, 0.95), np.zeros(1000, np.uint32)
         held_out = HeldOut((~right).astype(np.uint32), zero, np.where(right, p, 1 - p), p)
@@ -83,7 +86,7 @@ def test_a_promise_on_the_edge_is_broken_about_as_often_as_it_may_be():
         except InputError:
             continue
         broken += 1
-    assert 0.01 * SPLITS < broken <= at_most_so_many(SPLITS, 0.05)
+    assert 0.01 * splits < broken <= at_most_so_many(splits, 0.05)
 
 
 def mislabelled_at_the_top(n, random):

@@ -583,7 +583,7 @@ NEEDED = {"mixed": "xyc", "gaussian": "xy", "qda": "xy", "categorical": "c"}
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_p_values_of_rows_of_the_kind_are_small_no_more_often_than_they_say(name):
-    runs, M, new = 20, 150, 150
+    runs, M, new = 10, 150, 150
     p_values = []
     for seed in range(runs):
         table, labels = rows_of(M + new, seed)

@@ -10,7 +10,10 @@ pytestmark = pytest.mark.realdata
 LOSSES = {"20newsgroups": 1.23, "imdb": 0.46, "ag_news_subset": 0.32}
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize(
+    "name",
+    ["ag_news_subset", *(pytest.param(name, marks=pytest.mark.long) for name in ("20newsgroups", "imdb"))],
+)
 def test_naive_bayes_has_probabilities_to_be_trusted(name, data_folder):
     train, test = (data_folder / name / f"{part}.csv.gz" for part in ("train", "test"))
     model = textodds.train(train, learner=MultinomialLearner(alpha=None))

@@ -12,8 +12,8 @@ pytestmark = pytest.mark.realdata
     [
         ("sms_spam", "lda", 0.98, 0.045),
         ("sms_spam", "qda", 0.98, 0.075),
-        ("20newsgroups", "lda", 0.84, 0.6),
-        ("20newsgroups", "qda", 0.80, 1.0),
+        pytest.param("20newsgroups", "lda", 0.84, 0.6, marks=pytest.mark.long),
+        pytest.param("20newsgroups", "qda", 0.80, 1.0, marks=pytest.mark.long),
     ],
 )
 def test_real_texts_are_told_apart_with_honest_probabilities(data_folder, name, learner, accuracy, log_loss):

@@ -75,18 +75,16 @@ def killed(path: Path, senders: list[Sender], last: int, random: Random) -> None
     os.close(tell)
     told = b""
     early = random.random() < 0.15  # while it begins
-    until = time.monotonic() + (random.uniform(0, 0.03) if early else 60)
-    is_ready = False
-    while (left := until - time.monotonic()) > 0:
+    until = time.monotonic() + (random.uniform(0, 0.03) if early else 300)
+    enough = random.randrange(2, 150)  # lines, of which a request that is answered takes two
+    while (left := until - time.monotonic()) > 0 and told.count(b"\n") < enough:
         if not select.select([hear], [], [], left)[0]:
             break
         part = os.read(hear, 1 << 16)
         told += part
         if not part:
             break
-        if not is_ready and b"\n" in told:
-            is_ready = True
-            until = min(until, time.monotonic() + random.uniform(0.005, 0.15))
+    time.sleep(random.uniform(0, 0.01))  # into whatever comes next
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     while part := os.read(hear, 1 << 16):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from forked import start
 
 
 class Answer:
@@ -26,7 +25,7 @@ class Answer:
 class Client:
     """Asks one service, over one connection."""
 
-    def __init__(self, port: int, token: str | None = None, timeout: float = 60) -> None:
+    def __init__(self, port: int, token: str | None = None, timeout: float = 120) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
         self._token = token
 
@@ -50,7 +49,7 @@ class Client:
         self._connection.close()
 
 
-def settled(client: Client, seconds: float = 60) -> str:
+def settled(client: Client, seconds: float = 120) -> str:
     """The version of the full solution, once there is one of all corrections."""
     end = time.monotonic() + seconds
     while (version := str(client.post("/v1/classify", {"text": ""}).json()["version"])).endswith("~"):
@@ -64,24 +63,8 @@ class Running:
 
     def __init__(self, model: Path, *options: str, env: dict[str, str] | None = None) -> None:
         self.model = model
-        command = [
-            sys.executable,
-            "-m",
-            "textodds",
-            "serve",
-            str(model),
-            "--port",
-            "0",
-            "--json",
-            *options,
-        ]
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **(env or {})},
-        )
+        command = ("serve", str(model), "--port", "0", "--json", *options)
+        self.process = start(*command, env={"OPENBLAS_NUM_THREADS": "1", **(env or {})})
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -93,7 +76,7 @@ class Running:
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def client(self, token: str | None = None, timeout: float = 60) -> Client:
+    def client(self, token: str | None = None, timeout: float = 120) -> Client:
         return Client(self.port, token, timeout)
 
     def kill(self) -> None:
@@ -105,5 +88,5 @@ class Running:
         """End it in good order: its exit status and what it said on stderr."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate(timeout=120)
         return self.process.returncode, said

@@ -41,7 +41,7 @@ def _seq(version: str) -> int:
 
 def _send(sender: Sender, port: int, wrong: list[BaseException]) -> None:
     """Learn and forget, and ask now and then, until the service is gone."""
-    client = Client(port, timeout=30)
+    client = Client(port, timeout=120)
     try:
         while True:
             request = sender.next()
@@ -82,7 +82,7 @@ def _kill_over_and_over(folder: Path, kills: int, seed: int) -> dict[str, int]:
     for turn in range(kills + 1):
         service = Running(path, "--snapshot-every", "7")
         try:
-            client = service.client(timeout=30)
+            client = service.client(timeout=120)
             stands = [pair for one in senders for pair in one.stands.values()]
             _must_answer_as(trained([*TRAINING, *stands]), client, last)
             if turn == kills:
@@ -94,7 +94,11 @@ def _kill_over_and_over(folder: Path, kills: int, seed: int) -> dict[str, int]:
             threads = [threading.Thread(target=_send, args=(one, service.port, wrong)) for one in senders]
             for thread in threads:
                 thread.start()
-            time.sleep(random.uniform(0.005, 0.15))
+            enough = last + (random.randrange(1, 60) if turn else 40)  # of which a first snapshot is made
+            end = time.monotonic() + 120
+            while max(one.latest for one in senders) < enough and not wrong:
+                assert time.monotonic() < end
+                time.sleep(random.uniform(0, 0.01))
         finally:
             if turn < kills:
                 service.kill()
@@ -157,11 +161,13 @@ def test_what_learns_can_be_killed_at_any_moment(tmp_path: Path, kills: int) -> 
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
             )
         )
+    done = 0
     for one in running:
-        told, wrong = one.communicate(timeout=120)
+        told, wrong = one.communicate(timeout=600)
         assert one.returncode == 0, wrong[-3000:]
         counted = json.loads(told)
         assert counted["acknowledged"] > kills // 2
         assert counted["cut"] > kills // 2
-        assert counted["done"] > 0
         assert counted["saved"] > kills // 4
+        done += counted["done"]
+    assert done > 0

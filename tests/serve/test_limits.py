@@ -15,7 +15,7 @@ import pytest
 from serve.wire import HOST, JSON, connected, message, one_answer, post, problem, running, said, until_closed
 
 SLOW = b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Content-Length: 1000\r\n\r\n{"
-LONG = 60  # seconds after which something that must end has not
+LONG = 120  # seconds after which something that must end has not
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,16 @@ def service(trained, tmp_path_factory):
     """A service with small limits."""
     journal = str(tmp_path_factory.mktemp("limits") / "journal")
     options = ("--max-text", "1000", "--max-batch", "10", "--max-body", "20000", "--max-upload", "30000")
-    options += ("--max-requests", "2", "--timeout", "1", "--journal", journal)
+    options += ("--max-requests", "2", "--timeout", str(LONG), "--journal", journal)
     with running(trained, *options) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def impatient(trained, tmp_path_factory):
+    """A service that waits for nobody."""
+    journal = str(tmp_path_factory.mktemp("impatient") / "journal")
+    with running(trained, "--max-requests", "2", "--timeout", "1", "--journal", journal) as found:
         yield found
 
 
@@ -47,13 +55,19 @@ def client(service):
     assert answer is not None
 
 
-def well(service):
+def answers(service):
     """Whether the service answers another."""
-    one = service.client()
-    try:
+    with contextlib.closing(service.client()) as one:
         return one.post("/v1/classify", {"text": "free phone"}).status == 200
-    finally:
-        one.close()
+
+
+def well(service):
+    """Whether the service answers another; on a busy machine one that is impatient may refuse some before."""
+    end = time.monotonic() + LONG
+    while time.monotonic() < end:
+        if answers(service):
+            return True
+    return False
 
 
 def open_files(service):
@@ -154,11 +168,11 @@ def busy(trained, tmp_path_factory):
         with connected(found.port) as slow:
             slow.sendall(head.encode() + HOST + b"\r\n" + file)
             end = time.monotonic() + LONG
-            while well(found):
+            while answers(found):
                 assert time.monotonic() < end
             yield found
         end = time.monotonic() + LONG
-        while not well(found):  # it was given up with its client
+        while not answers(found):  # it was given up with its client
             assert time.monotonic() < end
 
 
@@ -219,15 +233,15 @@ def test_bodies_that_are_awaited_hold_a_bounded_memory_and_small_ones_still_come
         assert time.monotonic() < end
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(service):
-    answer = said(service.port, SLOW, timeout=LONG)
+def test_a_body_that_does_not_come_is_not_waited_for(impatient):
+    answer = said(impatient.port, SLOW, timeout=LONG)
     problem(answer, 503, "limit.time")
-    assert well(service)
+    assert well(impatient)
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\n" + HOST])
-def test_a_head_that_does_not_come_is_not_waited_for(service, sent):
-    with connected(service.port, LONG) as connection:
+def test_a_head_that_does_not_come_is_not_waited_for(impatient, sent):
+    with connected(impatient.port, LONG) as connection:
         connection.sendall(sent)
         assert until_closed(connection) == b""
 
@@ -242,12 +256,12 @@ DROPS = [
 ]
 
 
-def test_who_sends_drop_by_drop_is_let_go(service):
+def test_who_sends_drop_by_drop_is_let_go(impatient):
     """However it is done: slow heads, bodies, trailers, and bodies that nobody asked for; all at once."""
 
     def is_let_go(head, drop):
         end = time.monotonic() + LONG
-        with connected(service.port, LONG) as connection:
+        with connected(impatient.port, LONG) as connection:
             connection.sendall(head)
             connection.settimeout(0.05)
             while time.monotonic() < end:
@@ -263,7 +277,7 @@ def test_who_sends_drop_by_drop_is_let_go(service):
 
     with ThreadPoolExecutor(len(DROPS)) as pool:
         assert list(pool.map(is_let_go, *zip(*DROPS, strict=True))) == [True] * len(DROPS)
-    assert well(service)
+    assert well(impatient)
 
 
 def test_trailers_have_an_end(service):
@@ -283,7 +297,8 @@ def test_trailers_have_an_end(service):
 
 def test_who_never_reads_is_let_go(trained, tmp_path):
     """Answers that are not taken may not be kept for ever."""
-    with running(trained, "--timeout", "0.5", "--journal", str(tmp_path / "journal")) as service:
+    journal = str(tmp_path / "journal")
+    with running(trained, "--timeout", str(LONG), "--journal", journal) as service:
         one = service.client()
         for start in range(0, 200, 20):
             documents = [{"id": str(start + n), "text": "free " * 19_000, "label": "spam"} for n in range(20)]
@@ -340,13 +355,15 @@ def test_a_request_that_takes_too_long_is_ended(tmp_path):
             problem(answer, 503, "limit.time")
         file = b"label,text\n" + b"".join(b"%d,word%d free\n" % (n % 50, n) for n in range(50_000))
         problem(client.send("POST", "/v1/evaluate", file, content_type="text/csv"), 503, "limit.time")
-        assert client.get("/healthz").status == 200
+        end = time.monotonic() + LONG
+        while client.get("/healthz").status != 200:  # a hundredth of a second is short for that, too
+            assert time.monotonic() < end
 
 
 def test_too_many_connections_are_refused_and_those_that_end_make_room(trained, tmp_path):
     from textodds.serve.guard import CONNECTIONS
 
-    with running(trained, "--timeout", "20", "--journal", str(tmp_path / "journal")) as service:
+    with running(trained, "--timeout", str(LONG), "--journal", str(tmp_path / "journal")) as service:
         with contextlib.ExitStack() as stack:
             held = [stack.enter_context(connected(service.port)) for _ in range(CONNECTIONS)]
             assert well_on(held[0])

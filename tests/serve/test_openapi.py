@@ -145,7 +145,7 @@ def schemathesis(service, tmp_path, *options):
     """What schemathesis finds."""
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.address}/openapi.json"]
     command += ["--seed", "20261116", "--generation-database", "none", "--no-color", "--no-shrink", *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=200, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=900, check=False)
     short = "\n".join(line[:300] for line in done.stdout.splitlines())
     return done.returncode, short + done.stderr
 

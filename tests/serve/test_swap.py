@@ -16,7 +16,7 @@ from serve.running import Running, settled
 from serve.wire import problem, running
 
 TEXTS = ["win a free phone now", "see you at noon", "", "call call home"]
-LONG = 30
+LONG = 120
 
 
 def trained_with(path, *more):

@@ -50,7 +50,7 @@ def problem(answer: Answer, status: int, code: str | None = None) -> dict[str, A
 
 
 @contextmanager
-def connected(port: int, timeout: float = 10) -> Iterator[socket.socket]:
+def connected(port: int, timeout: float = 60) -> Iterator[socket.socket]:
     """A bare connection."""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
         yield connection
@@ -96,7 +96,7 @@ def one_answer(connection: socket.socket) -> Answer:
     return answers(head + b"\r\n\r\n" + body)[0]
 
 
-def said(port: int, *parts: bytes, timeout: float = 10) -> Answer:
+def said(port: int, *parts: bytes, timeout: float = 60) -> Answer:
     """The answer to bytes."""
     with connected(port, timeout) as connection:
         for part in parts:
