@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, number, running_options
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
+from textodds.cli.overwrite import themselves
 from textodds.errors import InputError, require
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ JOURNAL = "Where corrections are kept.  [default: MODEL.journal]"
 SNAPSHOT = "Save the model after so many corrections, and when stopped."
 READ_ONLY = "Answer by the model file alone: no journal, nothing is written."
 LOSS = "Start without corrections that only a snapshot has, and keep it."
+TOKENS = "Lines of NAME SCOPE TOKEN [LAST DAY]; read again when it changes."
+AUDIT = "Add a JSON line for each correction: when, who, what; opened again on SIGHUP."
 TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
 
 
@@ -38,8 +41,10 @@ TIMEOUT = "Time that a request may take; measuring a file may take twelve times 
 @model_argument()
 @option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
 @option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Listen on this port.")
+@option("Where", "--tokens", metavar="FILE", reads=themselves, help=TOKENS)
 @option("Learning", "--journal", metavar="FILE", writes="journal", help=JOURNAL)
 @option("Learning", "--snapshot-every", type=COUNT, default=10_000, metavar="N", help=SNAPSHOT)
+@option("Learning", "--audit", metavar="FILE", writes="audit log", help=AUDIT)
 @option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
 @option("Learning", "--accept-loss", is_flag=True, help=LOSS)
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Characters of a text.")
@@ -53,7 +58,9 @@ def serve(
     model: str,
     host: str,
     port: int,
+    tokens: str | None,
     journal: str | None,
+    audit: str | None,
     snapshot_every: int,
     read_only: bool,
     accept_loss: bool,
@@ -68,18 +75,20 @@ def serve(
     acknowledged once it is on disk, in the journal, and the next answer takes it into account. SIGHUP
     takes a new model file, SIGTERM or Ctrl-C ends in good order.
 
-    Elsewhere than on this machine, TEXTODDS_READ_TOKEN and TEXTODDS_WRITE_TOKEN must be set, and
-    requests must carry one of them. Needs `pip install 'textodds[serve]'`.
+    Elsewhere than on this machine, TEXTODDS_READ_TOKEN and TEXTODDS_WRITE_TOKEN must be set, or
+    `--tokens` be given, and requests must carry a token. The scopes of a token are `read`, `write` (also
+    learn and forget) and `admin` (also snapshot, backup and reload). Needs `pip install 'textodds[serve]'`.
     """
     require("serve", *PACKAGES, told="the service needs {}, which is not installed")
     from textodds.serve.server import run
     from textodds.serve.settings import Settings
     from textodds.serve.visible import VisibleFormatter
 
-    if read_only and journal is not None:
-        raise InputError(
-            "`--read-only` keeps no corrections, and needs no `--journal`", hint="give one of them"
-        )
+    for name, given in (("journal", journal), ("audit", audit)):
+        if read_only and given is not None:
+            raise InputError(
+                f"`--read-only` keeps no corrections, and needs no `--{name}`", hint="give one of them"
+            )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler])
@@ -90,6 +99,8 @@ def serve(
         port,
         read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
         write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
+        tokens=None if tokens is None else Path(tokens),
+        audit=None if audit is None else Path(audit),
         snapshot_every=snapshot_every,
         read_only=read_only,
         accept_loss=accept_loss,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -51,6 +50,7 @@ class Call(NamedTuple):
     query: Any = None  # of the type of its query
     media: str = ""
     path: Mapping[str, str] = MappingProxyType({})
+    by: str = ""  # the name of the token, or the address that asks
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Endpoint:
     takes: type[msgspec.Struct] | Literal["file"] | None = None
     gives: type[msgspec.Struct] | str = ""  # a media type, if it is no JSON
     query: type[msgspec.Struct] | None = None
-    needs: Literal["nothing", "read", "write"] = "read"
+    needs: Literal["nothing", "read", "write", "admin"] = "read"
     example: object = None
 
 
@@ -92,8 +92,8 @@ class Handler:
                 headers = dict(scope["headers"])
                 if len(headers) < len(scope["headers"]):
                     _must_be_clear(scope["headers"])
-                self._let_in(headers)
-                call = await self._read(scope, headers, receive)
+                by = self._let_in(headers, scope)
+                call = (await self._read(scope, headers, receive))._replace(by=by)
                 answer = await self._endpoint.answer(service, call)
             except asyncio.CancelledError:
                 if not service.is_overdue(task):
@@ -124,11 +124,11 @@ class Handler:
         self._responses.count(problems.status_of(error).value, perf_counter() - start)
         await refuse(scope, send, error)
 
-    def _let_in(self, headers: Mapping[bytes, bytes]) -> None:
-        """Refuse who may not ask this."""
+    def _let_in(self, headers: Mapping[bytes, bytes], scope: Scope) -> str:
+        """Who asks, by the name of a token or an address; refuses who may not ask this."""
         settings, needs = self._service.settings, self._endpoint.needs
         if needs == "nothing":
-            return
+            return ""
         host = headers.get(b"host", b"")
         origin = headers.get(b"origin")
         if origin is not None and origin.partition(b"://")[2] != host:
@@ -142,12 +142,12 @@ class Handler:
                     "without tokens the service answers to names of this machine only",
                     hint="ask for it as 127.0.0.1 or localhost, or start it with tokens",
                 )
-            return
+            client = scope.get("client")
+            return "" if client is None else str(client[0])
         given = headers.get(b"authorization", b"")
-        scheme, _, token = given.partition(b" ")
-        writes = hmac.compare_digest(token, (settings.write_token or "").encode())
-        reads = hmac.compare_digest(token, (settings.read_token or "").encode())
-        if scheme.lower() != b"bearer" or not (reads or writes):
+        scheme, _, sent = given.partition(b" ")
+        token = self._service.tokens.of(sent)
+        if scheme.lower() != b"bearer" or token is None:
             raise Problem(
                 HTTPStatus.UNAUTHORIZED,
                 "token",
@@ -155,13 +155,15 @@ class Handler:
                 hint="send `Authorization: Bearer TOKEN`",
                 headers=((b"www-authenticate", b"Bearer"),),
             )
-        if needs == "write" and not writes:
+        if not token.may(needs):
+            may = "read only" if token.scope == "read" else "read, learn and forget only"
             raise Problem(
                 HTTPStatus.FORBIDDEN,
-                "token.write",
-                "this token may read only",
-                hint="use the one for writing",
+                f"token.{needs}",
+                f"this token may {may}",
+                hint=f"use one with the scope `{needs}`",
             )
+        return token.name
 
     async def _read(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> Call:
         """The request, of the types that it must have."""

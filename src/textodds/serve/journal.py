@@ -15,7 +15,7 @@ import secrets
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -193,20 +193,32 @@ class Journal:
             )
         return False
 
-    def append(self, changes: Sequence[Change]) -> int:
-        """The number of the last entry, once all changes are on disk; on an error none of them is."""
+    def append(
+        self, changes: Sequence[Change], before: Callable[[Sequence[JournalEntry]], None] | None = None
+    ) -> int:
+        """The number of the last entry, once all changes are on disk; on an error none of them is.
+
+        ``before`` is called with the entries just before they are kept: if it fails, they are not.
+        """
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         numbers = itertools.count(self.last + 1)
-        return self._add([JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)])
+        entries = [JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)]
+        return self._add(entries, before)
 
     def restore(self, entries: Iterable[JournalEntry]) -> int:
         """Add entries of another journal, under numbers of this one; the number of the last."""
         return self._add([entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)])
 
-    def _add(self, entries: Sequence[JournalEntry]) -> int:
+    def _add(
+        self,
+        entries: Sequence[JournalEntry],
+        before: Callable[[Sequence[JournalEntry]], None] | None = None,
+    ) -> int:
         rows = list(sealed(entries, self._head))
         with self._lock, self._transaction():
             self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            if before is not None:
+                before(entries)
         self.last += len(rows)
         self._head = rows[-1].chain if rows else self._head
         return self.last

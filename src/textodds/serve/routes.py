@@ -137,7 +137,7 @@ async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
     documents: Sequence[messages.Document | messages.Forgotten] = call.body.documents
     service.must_be_few(len(documents))
     service.must_be_short(document.text or "" for document in documents)
-    answer: messages.ChangeAnswer = await service.writer.submit(call.body)
+    answer: messages.ChangeAnswer = await service.writer.submit(call.body, call.by)
     return answer
 
 
@@ -206,19 +206,19 @@ async def report(service: Service, call: Call) -> Body:
     return Body(page, MEDIA["html"], ((b"content-security-policy", REPORT_POLICY), *ALONE))
 
 
-@endpoint("POST", "/v1/snapshot", needs="write")
+@endpoint("POST", "/v1/snapshot", needs="admin")
 async def snapshot(service: Service, call: Call) -> messages.SnapshotAnswer:
     """Save the model with all corrections."""
     return messages.SnapshotAnswer(await service.writer.submit(service.writer.save))
 
 
-@endpoint("GET", "/v1/backup", gives="application/vnd.sqlite3", needs="write")
+@endpoint("GET", "/v1/backup", gives="application/vnd.sqlite3", needs="admin")
 async def backup(service: Service, call: Call) -> Body:
     """The journal with every correction acknowledged so far, as one file."""
     return Body(await service.at_length(service.journal.copy), b"application/vnd.sqlite3")
 
 
-@endpoint("POST", "/v1/reload", needs="write")
+@endpoint("POST", "/v1/reload", needs="admin")
 async def reload(service: Service, call: Call) -> messages.ReloadAnswer:
     """Take the model file as it is now, corrections included."""
     changed = await service.writer.submit(service.live.reload)

@@ -117,7 +117,13 @@ async def _when_started(server: uvicorn.Server, tell: Callable[[], None]) -> Non
 
 
 async def _reload(service: Service) -> None:
-    """SIGHUP: take the model file as it is now; a bad one is refused, and the old model stays."""
+    """SIGHUP: read the tokens again, open the audit log again, and take the model file as it is now.
+
+    A bad file of tokens, or a bad model, is refused, and the old ones stay.
+    """
+    service.tokens.look(again=True)
+    if service.audit is not None:
+        service.audit.reopen()
     try:
         changed = await service.writer.submit(service.live.reload)
     except TextoddsError as error:

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import ParamSpec, TypeVar
 
 from textodds.serve import problems
+from textodds.serve.audit import Audit
 from textodds.serve.fold import Base, ServedModel, open_model
 from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
@@ -19,6 +20,7 @@ from textodds.serve.problems import too_large
 from textodds.serve.settings import Settings
 from textodds.serve.solver import Solver
 from textodds.serve.solver_process import SolverProcess
+from textodds.serve.tokens import Tokens
 from textodds.serve.uploads import Uploads
 from textodds.serve.writer import Writer
 
@@ -34,6 +36,8 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.tokens = Tokens(settings)
+        self.audit = None if settings.audit is None else Audit(settings.audit)
         base = open_model(settings.model)
         is_new = not settings.journal.exists()
         base = base._replace(fixed=_why_fixed(settings, base))
@@ -46,7 +50,8 @@ class Service:
             if is_new and base.fixed is None:  # the place stays free for the one that is missing
                 settings.journal.unlink(missing_ok=True)
             raise
-        self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
+        every = settings.snapshot_every
+        self.writer = Writer(self.live, self.journal, snapshot_every=every, audit=self.audit)
         self.solver = Solver(self.live)
         self.under_way: dict[asyncio.Task[object], float] = {}  # until when each may take
         self._overdue: set[asyncio.Task[object]] = set()
@@ -81,6 +86,8 @@ class Service:
         for pool in (self._pool, self._long):
             pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what is left in them
         self.journal.close()
+        if self.audit is not None:
+            self.audit.close()
 
     async def _sweep(self) -> None:
         while True:

@@ -22,6 +22,8 @@ class Settings:
     port: int = 8790
     read_token: str | None = field(default=None, repr=False)
     write_token: str | None = field(default=None, repr=False)
+    tokens: Path | None = None  # a file of more tokens, each with a name and a scope
+    audit: Path | None = None  # where to write who has corrected what
     text: int = 100_000  # characters of a text
     explained: int = 20_000  # characters of a text that is explained, which takes a hundred times as long
     batch: int = 1000  # texts of a request
@@ -36,22 +38,19 @@ class Settings:
 
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]
-        if not given and not is_loopback(self.host):
+        if not self.needs_token and not is_loopback(self.host):
             example = (f"TEXTODDS_{kind}_TOKEN={secrets.token_urlsafe(24)}" for kind in ("READ", "WRITE"))
             raise InputError(
                 f"at `{self.host}` others can reach the service, and there are no tokens to tell them apart",
-                hint=f"set two secrets, for example {' '.join(example)}; or listen on 127.0.0.1",
+                hint=f"set two secrets, for example {' '.join(example)}; or give `--tokens FILE`; "
+                "or listen on 127.0.0.1",
             )
         if len(given) == 1 or (given and self.read_token == self.write_token):
             raise InputError(
                 "reading and writing need tokens of their own", hint="set both, to two different secrets"
             )
         for token in given:
-            if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-                raise InputError(
-                    f"a token is {LEAST_TOKEN} or more letters, digits and signs, without spaces",
-                    hint=f"for example {secrets.token_urlsafe(24)}",
-                )
+            check_token(token)
 
     @property
     def snapshot(self) -> Path:
@@ -61,7 +60,16 @@ class Settings:
     @property
     def needs_token(self) -> bool:
         """Whether a request must say who sends it."""
-        return self.read_token is not None
+        return self.read_token is not None or self.write_token is not None or self.tokens is not None
+
+
+def check_token(token: str) -> None:
+    """Refuse a token that could be guessed, or that a header cannot have."""
+    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError(
+            f"a token is {LEAST_TOKEN} or more letters, digits and signs, without spaces",
+            hint=f"for example {secrets.token_urlsafe(24)}",
+        )
 
 
 def is_loopback(host: str) -> bool:
