@@ -76,7 +76,7 @@ def test_without_tokens_who_is_an_address(serve, tmp_path):
     client.close()
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
 def test_a_correction_that_cannot_be_logged_is_refused(tmp_path):
     core, path = audited(tmp_path)
     core.learn(("a", "ham", "one"))
@@ -183,7 +183,9 @@ def test_killed_at_any_moment_no_acknowledged_correction_is_missing_in_the_log(m
         service = Running(model, "--audit", str(audit))
         before = len(acknowledged)
         threads = [
-            threading.Thread(target=_learn_until_killed, args=(service.port, f"{life}.{n}", acknowledged, wrong))
+            threading.Thread(
+                target=_learn_until_killed, args=(service.port, f"{life}.{n}", acknowledged, wrong)
+            )
             for n in range(3)
         ]
         for thread in threads:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -19,6 +20,7 @@ import msgspec
 from textodds.errors import InputError, TextoddsError
 from textodds.serve import problems
 from textodds.serve.problems import Problem, too_large
+from textodds.serve.rows import names_of
 from textodds.serve.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -53,6 +55,14 @@ class Call(NamedTuple):
     by: str = ""  # the name of the token, or the address that asks
 
 
+class RowShapes(NamedTuple):
+    """What an endpoint takes and gives where the model reads rows, and an example of it, by a row."""
+
+    takes: type[msgspec.Struct] | None
+    gives: type[msgspec.Struct] | None = None  # None: as of texts
+    example: Callable[[Mapping[str, object]], object] = lambda row: None
+
+
 @dataclass(frozen=True, eq=False)
 class Endpoint:
     """One thing that can be asked: checked, limited, answered, counted and described by this."""
@@ -66,6 +76,7 @@ class Endpoint:
     query: type[msgspec.Struct] | None = None
     needs: Literal["nothing", "read", "write", "admin"] = "read"
     example: object = None
+    rows: RowShapes | None = None
 
 
 class Handler:
@@ -74,7 +85,7 @@ class Handler:
     def __init__(self, endpoint: Endpoint, service: Service) -> None:
         self._endpoint, self._service = endpoint, service
         takes, settings = endpoint.takes, service.settings
-        self._decoder = msgspec.json.Decoder(takes) if isinstance(takes, type) else None
+        self._decoder = Decoder(endpoint, service) if isinstance(takes, type) else None
         self._encode = msgspec.json.Encoder().encode
         self._responses = service.metrics.of(endpoint.path)
         self._most = settings.upload if takes == "file" else settings.body
@@ -213,6 +224,34 @@ class Handler:
     def _too_much(self) -> Problem:
         what = "upload" if self._endpoint.takes == "file" else "body"
         return too_large(what, f"the request has more than {self._most:,} bytes", "send it in parts")
+
+
+class Decoder:
+    """Reads bodies of the type that the model wants: texts, or rows."""
+
+    def __init__(self, endpoint: Endpoint, service: Service) -> None:
+        of_rows = endpoint.rows.takes if endpoint.rows is not None else None
+        self._service = service
+        self._texts: Any = msgspec.json.Decoder(endpoint.takes)
+        self._rows: Any = self._texts if of_rows is None else msgspec.json.Decoder(of_rows)
+
+    def decode(self, body: bytes) -> Any:
+        """The request; an error that says so, if it is one for a model of another kind."""
+        reads_rows = self._service.live.base.reads_rows
+        wanted, other = (self._rows, self._texts) if reads_rows else (self._texts, self._rows)
+        try:
+            return wanted.decode(body)
+        except msgspec.ValidationError as error:
+            if wanted is other:
+                raise
+            with suppress(msgspec.ValidationError):
+                other.decode(body)
+                names = ", ".join(names_of(self._service.live.base.model))
+                hint = f"send `row` or `rows`, with {names}" if reads_rows else "send `text` or `texts`"
+                misfit = _misfit(error)
+                misfit.hint = f"the model reads {'rows' if reads_rows else 'one text'}: {hint}"
+                raise misfit from error
+            raise
 
 
 @lru_cache(maxsize=64)

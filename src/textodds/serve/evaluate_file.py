@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from textodds.errors import BadRow, InputError, MissingColumn, TextoddsError, Unsupported
-from textodds.model.file import load_texts
+from textodds.model.file import load
+from textodds.model.table_model import TableModel
 
 PAGE = Path("report.html")
 MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
@@ -21,8 +22,12 @@ def measures(model: str, file: str, columns: dict[str, str | None]) -> dict[str,
     from textodds.study.report.evaluation_data import measured
     from textodds.study.report.evaluation_page import evaluation_page
 
-    loaded = load_texts(model)
+    loaded = load(model)
     named: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
+    if isinstance(loaded, TableModel) and "text" in named:
+        raise InputError(
+            "the model reads a table, whose columns go by their names", hint="leave `text` out of the query"
+        )
     evaluation, data = measured(loaded, loaded.read(Path(file), labelled=True, **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
         page = evaluation_page(loaded, evaluation, data, called="the model", data="the file")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import ParamSpec, TypeVar
@@ -17,6 +17,7 @@ from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
+from textodds.serve.rows import length_of
 from textodds.serve.settings import Settings
 from textodds.serve.solver import Solver
 from textodds.serve.solver_process import SolverProcess
@@ -147,6 +148,14 @@ class Service:
                 "shorten it; the beginning of a text usually decides",
             )
         return sum(lengths)
+
+    def must_be_short_rows(self, rows: Iterable[Mapping[str, object]], most: int | None = None) -> None:
+        """Refuse a row whose texts are too long."""
+        most = self.settings.text if most is None else most
+        for at, row in enumerate(rows):
+            if (length := length_of(row)) > most:
+                problem = f"row {at} has {length:,} characters, and may have {most:,}"
+                raise too_large("text", problem, "shorten its texts")
 
     def must_have_room(self) -> None:
         """Refuse to be called ready while the disk of the journal has no room for another request."""

@@ -1,6 +1,6 @@
 """Who may ask what: tokens by name and scope, from the environment and from a file that is read again.
 
-A line of the file is ``NAME SCOPE TOKEN [LAST DAY]``; the token may stand there as ``sha256:`` and its digest.
+A line of the file is ``NAME SCOPE TOKEN [LAST DAY]``; the token may stand there as ``sha256:`` and a digest.
 Only digests are kept, and every token is compared with all of them in constant time.
 """
 
@@ -41,7 +41,7 @@ class Token(NamedTuple):
 
     def may(self, needs: str) -> bool:
         """Whether its scope allows what an endpoint needs."""
-        return SCOPES.index(self.scope) >= SCOPES.index(needs)  # type: ignore[arg-type]
+        return SCOPES.index(self.scope) >= SCOPES.index(needs)
 
 
 class Tokens:
@@ -168,7 +168,7 @@ def _token(fields: list[str]) -> Token:
     else:
         check_token(secret)
         digest = digest_of(secret.encode())
-    return Token(name, scope, digest, _day(rest[0]) if rest else None)  # type: ignore[arg-type]
+    return Token(name, scope, digest, _day(rest[0]) if rest else None)
 
 
 def _day(text: str) -> date:

@@ -19,7 +19,7 @@ from textodds.serve.audit import Audit
 from textodds.serve.corrections import Group
 from textodds.serve.journal import Change, Journal, JournalEntry
 from textodds.serve.live_model import Live
-from textodds.serve.messages import ChangeAnswer, ForgetRequest, LearnRequest
+from textodds.serve.messages import ChangeAnswer, ChangeRequest
 from textodds.serve.problems import unavailable
 
 logger = logging.getLogger("textodds.serve")
@@ -31,7 +31,7 @@ WINDOW = 1024  # entries that may wait to be folded into the model
 class Job(NamedTuple):
     """Something for the writer to do, and who waits for it."""
 
-    work: LearnRequest | ForgetRequest | Callable[[], object] | None  # None: stop
+    work: ChangeRequest | Callable[[], object] | None  # None: stop
     future: asyncio.Future[Any]
     by: str = ""  # who asks
 
@@ -55,9 +55,7 @@ class Writer(threading.Thread):
         """Why nothing can be learned any more; None while all is well."""
         return self._broken
 
-    def submit(
-        self, work: LearnRequest | ForgetRequest | Callable[[], object] | None, by: str = ""
-    ) -> asyncio.Future[Any]:
+    def submit(self, work: ChangeRequest | Callable[[], object] | None, by: str = "") -> asyncio.Future[Any]:
         """What becomes of a request, or of a function that may not run beside one; None stops the thread."""
         future = asyncio.get_running_loop().create_future()
         self._jobs.put(Job(work, future, by))
@@ -74,7 +72,7 @@ class Writer(threading.Thread):
             jobs = [self._jobs.get()]
             while not self._jobs.empty():
                 jobs.append(self._jobs.get())
-            self._commit_all([job for job in jobs if isinstance(job.work, (LearnRequest, ForgetRequest))])
+            self._commit_all([job for job in jobs if isinstance(job.work, ChangeRequest)])
             for job in jobs:
                 if callable(job.work):
                     self._do(job, job.work)
@@ -139,7 +137,7 @@ class Writer(threading.Thread):
             numbers = range(first + 1, first + 1 + len(group.changes))
             entries = [JournalEntry(n, *change, "") for n, change in zip(numbers, group.changes, strict=True)]
             live.must_leave_classes(entries)
-            trial = live.trial(entries) if live.base.may_be_left_without_words else None
+            trial = live.trial(entries) if live.base.must_try else None
             self._keep(group.changes, by)
             self._may_erase |= any(change.sign < 0 for change in group.changes)
             self.commits += 1
