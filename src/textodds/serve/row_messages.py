@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -22,7 +22,7 @@ from textodds.serve.messages import (
 
 Value = str | int | float | bool | None
 Row = Annotated[
-    dict[str, Value],
+    dict[str, Any],  # checked with the columns of the model: what is wrong then has a name
     Meta(
         description="Values by the names of columns. A column that is left out, or null, is a missing value."
     ),

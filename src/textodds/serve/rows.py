@@ -66,7 +66,7 @@ def words_of(model: Model) -> int:
 
 
 def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict[str, Any]:
-    """A row without its missing values, whose columns are those of the model; values are checked on reading."""
+    """A row without its missing values, whose columns are those of the model; reading it checks the rest."""
     names, ignored = names_of(model), set[str]()
     hint = f"the columns are {', '.join(names)}; {MISSING}"
     if isinstance(model, TableModel):
@@ -80,10 +80,11 @@ def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict
             near = next((f"; did you mean `{each}`?" for each in names if each.lower() == name.lower()), None)
             near = near or suggestion(name, names)
             raise InputError(f"`{where}`: there is no column `{name}`{near}", hint=hint)
-        if isinstance(model, TextModel) and not isinstance(value, str | None):
-            raise InputError(
-                f"`{where}`: column `{name}` is of texts, and got {json.dumps(value)}", hint=hint
-            )
+        is_text = isinstance(model, TextModel)
+        if not isinstance(value, str | None if is_text else str | float | int | None):  # a bool is an int
+            wanted = "a text" if is_text else "a number, a text, true or false"
+            problem = f"`{where}`: column `{name}` must be {wanted}, or null; got {json.dumps(value)[:60]}"
+            raise InputError(problem, hint=hint)
     if not any(name in row for name in names):
         raise InputError(f"`{where}` has none of the columns of the model", hint=hint)
     return {name: _plain(value) for name, value in row.items() if value is not None}
