@@ -30,8 +30,9 @@ def journal(action: str, file: str, output: str | None, as_json_: bool, quiet: b
     """Check, export or repair the corrections of a service.
 
     `check` says whether a journal is as it was written. `export` prints its entries as JSON lines, of a
-    damaged one those that can be read; corrections of rows have `row` in the place of `text`. `repair` writes these to another journal, and leaves the file as
-    it is: put it in the place of the damaged one, and start the service with `--accept-loss`.
+    damaged one those that can be read; corrections of rows have `row` in the place of `text`. `repair`
+    writes these to another journal, and leaves the file as it is: put it in the place of the damaged one,
+    and start the service with `--accept-loss`.
     """
     path = Path(file)
     if not path.is_file():

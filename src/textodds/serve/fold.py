@@ -197,9 +197,10 @@ def fold_in(
     changed._corpus = (lambda: corpus_of(found())) if model.has_documents else None
     if isinstance(changed, TableModel):
         changed._install_counts(_counts_after(changed, gone, fresh))
-    else:
+    elif isinstance(model, TextModel):
+        form = form or quick_form(model)  # of the counts before
         changed._tally = (lambda: tally_of(found())) if model.has_counts else None
-        form = _install_quickly(changed, form or quick_form(changed), gone, fresh)
+        form = _install_quickly(changed, form, gone, fresh)
     known = model.info.get("documents")
     before = float(known) if isinstance(known, int | float) else model.basis.n_documents
     changed = like(changed, last, before + len(fresh) - len(gone))

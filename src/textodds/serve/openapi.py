@@ -19,7 +19,7 @@ from textodds.serve.settings import Settings
 REFUSALS = {
     "400": "The body is no JSON.",
     "401": "The request has no token that is known here.",
-    "403": "The token may read only; or the request comes from another site.",
+    "403": "The scope of the token does not allow it; or the request comes from another site.",
     "404": "There is no such thing.",
     "409": "It contradicts what was learned before, or the model cannot do it.",
     "413": "It is more than a limit allows.",
