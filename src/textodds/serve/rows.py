@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textodds.data import Batch
-from textodds.errors import BadRow, InputError, suggestion
+from textodds.errors import BadRow, InputError, TextoddsError, suggestion
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 
@@ -135,6 +135,13 @@ def batches_of(model: Model, texts: Sequence[str], labels: list[str], names: Seq
         return [Batch([model.row_of(row) for row in rows], labels, None)]
     with reading([f"document {name}" for name in names]):
         return list(model.read(rows, labels, labelled=True))
+
+
+def warm_up(model: Model) -> None:
+    """Answer a row of a table once: what that imports takes seconds on a busy machine."""
+    if isinstance(model, TableModel):
+        with suppress(TextoddsError):
+            model.explain(example(model))
 
 
 def length_of(row: Mapping[str, object]) -> int:

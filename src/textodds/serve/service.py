@@ -17,7 +17,7 @@ from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
-from textodds.serve.rows import length_of
+from textodds.serve.rows import length_of, warm_up
 from textodds.serve.settings import Settings
 from textodds.serve.solver import Solver
 from textodds.serve.solver_process import SolverProcess
@@ -51,6 +51,7 @@ class Service:
             if is_new and base.fixed is None:  # the place stays free for the one that is missing
                 settings.journal.unlink(missing_ok=True)
             raise
+        warm_up(self.live.serving.model)
         every = settings.snapshot_every
         self.writer = Writer(self.live, self.journal, snapshot_every=every, audit=self.audit)
         self.solver = Solver(self.live)
