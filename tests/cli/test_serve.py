@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import textodds as library
 from pairs import together
 from textodds.cli import main
 
@@ -97,14 +96,8 @@ def test_a_missing_model_is_said_and_nothing_is_made(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_no_model_of_texts_is_said(mail, capsys):
+def test_what_is_no_model_is_said(mail, capsys):
     assert refused(capsys, "mail.csv").startswith("error: `mail.csv` is damaged or no model of ours")
-    table = {"size": [1.0, 2.0, 3.0, 4.0], "label": ["a", "a", "b", "b"]}
-    library.train(table, label="label").save("table.textodds")
-    assert refused(capsys, "table.textodds") == (
-        "error: `table.textodds` is a model of tables, and the service reads texts\n\n"
-        "hint: serve a model that was trained on texts\n"
-    )
 
 
 @pytest.mark.parametrize("journal", ["mail.csv", ".", "nowhere/journal"])

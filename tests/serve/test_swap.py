@@ -106,10 +106,6 @@ def test_under_load_no_request_fails_and_every_answer_is_that_of_its_version(mod
     assert service.stop()[0] == 0
 
 
-def table_model(path):
-    textodds.train({"size": [1.0, 2.0, 3.0, 4.0], "label": ["a", "a", "b", "b"]}, label="label").save(path)
-
-
 def damaged(path, models):
     content = bytearray(models[1].read_bytes())
     content[len(content) // 2] ^= 0xFF
@@ -123,7 +119,6 @@ BAD = {
     "cut off": lambda path, models: path.write_bytes(models[1].read_bytes()[:-100]),
     "damaged": damaged,
     "a folder": lambda path, models: (path.unlink(), path.mkdir()),
-    "of tables": lambda path, models: table_model(path),
 }
 
 

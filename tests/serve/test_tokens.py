@@ -11,7 +11,9 @@ from textodds.serve.routes import ENDPOINTS
 READ, WRITE = "r-" + "0123456789abcdef", "w-" + "0123456789abcdef"
 TOKENS = {"TEXTODDS_READ_TOKEN": READ, "TEXTODDS_WRITE_TOKEN": WRITE}
 OPEN = {"/", "/healthz", "/readyz", "/openapi.json", "/v1/reports/{key}", "/page/{name}"}
-WRITING = {"/v1/learn", "/v1/forget", "/v1/snapshot", "/v1/backup", "/v1/reload"}
+WRITING = {"/v1/learn": "write", "/v1/forget": "write"} | dict.fromkeys(
+    ("/v1/snapshot", "/v1/backup", "/v1/reload"), "admin"
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,8 @@ def asked(client, endpoint, **headers):
 
 def test_what_is_open_and_what_writes_is_what_this_file_thinks():
     assert {endpoint.path for endpoint in ENDPOINTS if endpoint.needs == "nothing"} == OPEN
-    assert {endpoint.path for endpoint in ENDPOINTS if endpoint.needs == "write"} == WRITING
+    needed = {endpoint.path: endpoint.needs for endpoint in ENDPOINTS}
+    assert {path: needs for path, needs in needed.items() if needs in ("write", "admin")} == WRITING
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.path)
@@ -58,7 +61,7 @@ def test_each_endpoint_asks_for_the_token_that_it_needs(guarded, endpoint):
     problem(answer, 401, "token")
     assert answer.headers["www-authenticate"].lower().startswith("bearer")
     if endpoint.path in WRITING:
-        problem(asked(reader, endpoint), 403, "token.write")
+        problem(asked(reader, endpoint), 403, f"token.{endpoint.needs}")
     else:
         assert asked(reader, endpoint).status == 200
     assert asked(writer, endpoint).status == 200

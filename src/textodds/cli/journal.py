@@ -30,8 +30,9 @@ def journal(action: str, file: str, output: str | None, as_json_: bool, quiet: b
     """Check, export or repair the corrections of a service.
 
     `check` says whether a journal is as it was written. `export` prints its entries as JSON lines, of a
-    damaged one those that can be read. `repair` writes these to another journal, and leaves the file as
-    it is: put it in the place of the damaged one, and start the service with `--accept-loss`.
+    damaged one those that can be read; corrections of rows have `row` in the place of `text`. `repair`
+    writes these to another journal, and leaves the file as it is: put it in the place of the damaged one,
+    and start the service with `--accept-loss`.
     """
     path = Path(file)
     if not path.is_file():
@@ -62,11 +63,16 @@ def _check(path: Path, *, json: bool, quiet: bool) -> None:
 
 
 def _export(path: Path, *, quiet: bool) -> None:
+    from textodds.serve.rows import kept_row
     from textodds.serve.salvage import salvage
 
     found = salvage(path)
     for entry in found.entries:
-        echo(as_json({**entry._asdict(), "sign": "learned" if entry.sign > 0 else "forgotten"}))
+        plain = {**entry._asdict(), "sign": "learned" if entry.sign > 0 else "forgotten"}
+        if found.of_rows:
+            text = plain.pop("text")
+            plain["row"] = None if text is None else kept_row(text)
+        echo(as_json(plain))
     if missing := _missing(found.lost, has_lost_log=found.has_lost_log):
         say(missing, quiet=False)
 

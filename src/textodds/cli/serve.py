@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, number, running_options
 from textodds.cli.output import as_json, counted, echo, faint, say, strong
+from textodds.cli.overwrite import themselves
 from textodds.errors import InputError, require
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ JOURNAL = "Where corrections are kept.  [default: MODEL.journal]"
 SNAPSHOT = "Save the model after so many corrections, and when stopped."
 READ_ONLY = "Answer by the model file alone: no journal, nothing is written."
 LOSS = "Start without corrections that only a snapshot has, and keep it."
+TOKENS = "Lines of NAME SCOPE TOKEN [LAST DAY]; read again when it changes."
+AUDIT = "Add a JSON line for each correction: when, who, what; opened again on SIGHUP."
 TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
 
 
@@ -40,8 +43,10 @@ TIMEOUT = "Time that a request may take; measuring a file may take twelve times 
 @option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
 @option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Listen on this port.")
 @option("Where", "--origin", "origins", multiple=True, metavar="URL", help=ORIGIN)
+@option("Where", "--tokens", metavar="FILE", reads=themselves, help=TOKENS)
 @option("Learning", "--journal", metavar="FILE", writes="journal", help=JOURNAL)
 @option("Learning", "--snapshot-every", type=COUNT, default=10_000, metavar="N", help=SNAPSHOT)
+@option("Learning", "--audit", metavar="FILE", writes="audit log", help=AUDIT)
 @option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
 @option("Learning", "--accept-loss", is_flag=True, help=LOSS)
 @option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Characters of a text.")
@@ -56,7 +61,9 @@ def serve(
     host: str,
     port: int,
     origins: tuple[str, ...],
+    tokens: str | None,
     journal: str | None,
+    audit: str | None,
     snapshot_every: int,
     read_only: bool,
     accept_loss: bool,
@@ -72,8 +79,9 @@ def serve(
     takes a new model file, SIGTERM or Ctrl-C ends in good order.
 
     Elsewhere than on this machine, and behind a proxy that others can reach, TEXTODDS_READ_TOKEN and
-    TEXTODDS_WRITE_TOKEN must be set, and requests must carry one of them. Needs
-    `pip install 'textodds[serve]'`.
+    TEXTODDS_WRITE_TOKEN must be set, or `--tokens` be given, and requests must carry a token. The scopes
+    of a token are `read`, `write` (also learn and forget) and `admin` (also snapshot, backup and reload).
+    Needs `pip install 'textodds[serve]'`.
     """
     require("serve", *PACKAGES, told="the service needs {}, which is not installed")
     from textodds.serve.origins import Origin
@@ -81,10 +89,11 @@ def serve(
     from textodds.serve.settings import Settings
     from textodds.serve.visible import VisibleFormatter
 
-    if read_only and journal is not None:
-        raise InputError(
-            "`--read-only` keeps no corrections, and needs no `--journal`", hint="give one of them"
-        )
+    for name, given in (("journal", journal), ("audit", audit)):
+        if read_only and given is not None:
+            raise InputError(
+                f"`--read-only` keeps no corrections, and needs no `--{name}`", hint="give one of them"
+            )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler])
@@ -96,6 +105,8 @@ def serve(
         read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
         write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
         origins=tuple(Origin.of(address) for address in origins),
+        tokens=None if tokens is None else Path(tokens),
+        audit=None if audit is None else Path(audit),
         snapshot_every=snapshot_every,
         read_only=read_only,
         accept_loss=accept_loss,

@@ -282,7 +282,9 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
             model.calibration = self._calibration_between(other, model.class_names, sign)
             model.info |= {"earlier": True} if model.calibration is not None else {}
         if self.document_ids is not None or other.document_ids is not None:
-            first, second = self.ledger_for(1), other.ledger_for(1)
+            from textodds.stats.document_ids import DocumentIds
+
+            first, second = (each.document_ids or DocumentIds.none() for each in (self, other))
             model.document_ids = first + second if sign > 0 else first - second
         return model
 

@@ -112,7 +112,7 @@ def _contents(model: Model, *, counts: bool, documents: bool) -> tuple[dict[str,
     corpus = model.corpus if counts and documents else None
     can_learn = has_counts or corpus is not None
     ids = model.document_ids if can_learn else None  # of use only where more can be learned
-    if isinstance(model, TextModel):
+    if ids is not None or isinstance(model, TextModel):
         header["ledger"] = None if ids is None else ids.classes
     if corpus is not None:
         header["documents"] = corpus.classes
@@ -224,7 +224,7 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
     scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
     model = TextModel(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)
     model.labels = LabelType.of_dict(header.get("labels"))
-    _add_parts(model, arrays)
+    _add_parts(model, header, arrays)
     if (plain := header.get("calibration")) is not None:
         from textodds.learn.calibration import Calibration
 
@@ -236,10 +236,6 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
         if counts is None and not is_of_documents(recipe):
             raise ModelFileError("it has documents, but not their counts")
         model._corpus = partial(_corpus, path, arrays, names_of(labels), recipe)
-    if (names := header.get("ledger")) is not None:
-        from textodds.stats.document_ids import DocumentIds
-
-        model.document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
     return model
 
 
@@ -270,7 +266,7 @@ def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableMo
         warnings.simplefilter("ignore", Shrunk)  # said when it was trained
         model = TableModel(recipe, TableTally(parts), dict(checked_info(header["info"])))
     model.labels = LabelType.of_dict(header.get("labels"))
-    _add_parts(model, arrays)
+    _add_parts(model, header, arrays)
     model.calibration = _table_calibration(header["recipe"], len(recipe.blocks), classes)
     if (labels := header.get("documents")) is not None:
         if names_of(labels) != classes:
@@ -304,7 +300,7 @@ def _rows(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: TableRe
         raise ModelFileError(f"the rows in `{path}` are damaged: {error.problem}") from error
 
 
-def _add_parts(model: Model, arrays: Tensors) -> None:
+def _add_parts(model: Model, header: dict[str, Any], arrays: Tensors) -> None:
     """Give a model what a file may hold beside its form and its counts."""
     if "typical.surprise" in arrays:
         from textodds.judge.novelty import Typical
@@ -314,6 +310,10 @@ def _add_parts(model: Model, arrays: Tensors) -> None:
         from textodds.learn.held_out import HeldOut
 
         model.held_out = HeldOut.of_arrays(part_of(arrays, "honest."), len(model.classes_))
+    if (names := header.get("ledger")) is not None:
+        from textodds.stats.document_ids import DocumentIds
+
+        model.document_ids = DocumentIds.of_arrays(part_of(arrays, "ledger."), names)
 
 
 def _tensor(arrays: Tensors, name: str, kind: str, length: int | None = None) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import UNSET, UnsetType, convert, structs
@@ -14,19 +15,41 @@ from textodds.errors import InputError, Unsupported
 from textodds.judge.decisions import Losses, Rule, must_be_posterior
 from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
+from textodds.model.base import Prediction
+from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
-from textodds.serve import messages
+from textodds.serve import messages, rows
 from textodds.serve.fold import ServedModel
+from textodds.serve.journal import JournalEntry
+from textodds.serve.problems import shorten
+from textodds.serve.row_messages import (
+    ClassifyRowRequest,
+    ClassifyRowsRequest,
+    ColumnOdds,
+    ExplainRowAnswer,
+    ExplainRowRequest,
+    RowCorrection,
+    SuggestRowsRequest,
+)
+from textodds.serve.rows import Model
 from textodds.study.report import card
 
 Floats = NDArray[np.float64]
 _FOLDERS = re.compile(r"[^\s,]*[/\\]")  # where files were in training is nobody's business here
 
 
-def classify(serving: ServedModel, request: messages.ClassifyRequest) -> messages.ClassifyAnswer:
-    """The answer to one text."""
+def classify(
+    serving: ServedModel, request: messages.ClassifyRequest | ClassifyRowRequest
+) -> messages.ClassifyAnswer:
+    """The answer to one text or row."""
+    item: Any
+    if is_text := isinstance(request, messages.ClassifyRequest):
+        item = request.text
+    else:
+        item = rows.item_of(serving.model, request.row)
     if not request.costs and request.prior is None and request.abstain is None and request.top is None:
-        said = serving.model.answer(request.text)  # the usual case, without a detour
+        # the usual case, without a detour
+        said = serving.model.answer(item) if is_text else _said_of_row(serving.model, item)
         return messages.ClassifyAnswer(
             label=said.label,
             probability=said.probability,
@@ -35,21 +58,46 @@ def classify(serving: ServedModel, request: messages.ClassifyRequest) -> message
             version=serving.version,
         )
     top = request.top or len(serving.model.classes_)
-    (answer,), rule = _answers(serving.model, [request.text], request, top)
+    (answer,), rule = _answers(serving.model, [item], request, top)
     return messages.ClassifyAnswer(**structs.asdict(answer), rule=rule, version=serving.version)
 
 
-def classify_batch(serving: ServedModel, request: messages.BatchRequest) -> messages.BatchAnswer:
-    """The answers to several texts, in order."""
-    answers, rule = _answers(serving.model, request.texts, request, request.top)
+def _said_of_row(model: Model, item: Any) -> Prediction:
+    with rows.reading(["row"]):
+        return model(item)
+
+
+def classify_batch(
+    serving: ServedModel, request: messages.BatchRequest | ClassifyRowsRequest
+) -> messages.BatchAnswer:
+    """The answers to several texts or rows, in order."""
+    if isinstance(request, messages.BatchRequest):
+        items: list[Any] = request.texts
+    else:
+        items = _items(serving.model, request.rows)
+    answers, rule = _answers(serving.model, items, request, request.top)
     return messages.BatchAnswer(answers=answers, rule=rule, version=serving.version)
 
 
+def _items(model: Model, given: list[Any]) -> list[Any]:
+    return [rows.item_of(model, row, f"rows[{at}]") for at, row in enumerate(given)]
+
+
+def _scored(model: Model, items: list[Any], wheres: str) -> tuple[Floats, NDArray[np.uint32]]:
+    """Scores (N, K) of the model's answers, and what they rest on (N, 2)."""
+    if not isinstance(model, TableModel):
+        return model.score(items, calibrate=True)
+    if not items:
+        return np.zeros((0, len(model.classes_))), np.zeros((0, 2), np.uint32)
+    with rows.reading([wheres.format(at) for at in range(len(items))]):
+        return model.score(items)
+
+
 def _answers(
-    model: TextModel, texts: list[str], request: messages.DecisionOptions, top: int | None
+    model: Model, items: list[Any], request: messages.DecisionOptions, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
     classes = model.class_names
-    scores, evidence = model.score(texts, calibrate=True)
+    scores, evidence = _scored(model, items, "row" if isinstance(request, ClassifyRowRequest) else "rows[{}]")
     log_posterior = log_softmax(scores + _shift(model, request.prior))
     best, known = log_posterior.argmax(axis=1), evidence[:, 0].tolist()
     shares = np.exp(log_posterior[np.arange(len(best)), best]).tolist()
@@ -71,17 +119,22 @@ def _answers(
     return answers, rule.told() if len(classes) == 2 else UNSET
 
 
-def _shift(model: TextModel, prior: dict[str, float] | None) -> Floats | float:
+def _shift(model: Model, prior: dict[str, float] | None) -> Floats | float:
     """What another prior adds to the scores, (K,): by Bayes' rule its logarithm for that of the old one."""
     if prior is None:
         return 0.0
     must_be_posterior(model, "a prior or costs could be applied to")
     whole = math.fsum(prior.values())  # it comes in any unit
     shares = {label: share / whole for label, share in prior.items()}
-    return log_prior(shares, model.class_names, np.ones(len(model.classes_))) - model.form.log_prior
+    return log_prior(shares, model.class_names, np.ones(len(model.classes_))) - _log_prior(model)
 
 
-def _rule(model: TextModel, request: messages.DecisionOptions) -> Rule | None:
+def _log_prior(model: Model) -> Floats:
+    """The logarithm of the prior that is in the scores, (K,)."""
+    return model.log_prior if isinstance(model, TableModel) else model.form.log_prior
+
+
+def _rule(model: Model, request: messages.DecisionOptions) -> Rule | None:
     if not request.costs and request.abstain is None:
         return None
     must_be_posterior(model, "a prior or costs could be applied to")
@@ -99,18 +152,75 @@ def _rule(model: TextModel, request: messages.DecisionOptions) -> Rule | None:
 
 def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.ExplainAnswer:
     """What each word adds to the log-odds, and which words to take away for another answer."""
-    why = serving.model.explain(request.text, request.label, request.rival)
+    model = _of_texts(serving, "the model reads rows", "send `row` in the place of `text`")
+    why = model.explain(request.text, request.label, request.rival)
     plain, flip = why.as_dict(), why.flip()
     plain |= {"places": plain["stretches"], "version": serving.version}
     plain["flip"] = None if flip is None else dataclasses.asdict(flip)
     return convert(plain, messages.ExplainAnswer)
 
 
-def suggest(serving: ServedModel, request: messages.SuggestRequest) -> messages.SuggestAnswer:
+def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowAnswer:
+    """What each column adds to the log-odds; of columns of texts also each word."""
+    model, given = serving.model, request.row
+    item = rows.item_of(model, given)
+    if isinstance(model, TableModel):
+        with rows.reading(["row"]):
+            why = model.explain(item, request.label, request.rival)
+            probability, start, remainder = model(item).probabilities[why.label], why.prior, 0.0
+        columns = [ColumnOdds(name, _told(value), x) for name, value, x in why.columns]
+        words: list[messages.WordOdds] = []
+        label, rival, log_odds = why.label, why.rival, why.log_odds
+    else:
+        plain = model.explain(item, request.label, request.rival)
+        label, rival, log_odds, start = plain.label, plain.rival, plain.log_odds, plain.start
+        probability, remainder = plain.probability, plain.remainder
+        words = [messages.WordOdds(*word) for word in plain.words]
+        sums = dict.fromkeys(rows.names_of(model), 0.0)
+        for word in words:
+            column = max((n for n in sums if word.word.removeprefix("~").startswith(f"{n}:")), key=len)
+            sums[column] += word.log_odds
+        ranked = sorted(sums.items(), key=lambda each: -abs(each[1]))
+        columns = [ColumnOdds(name, _told(given.get(name)), x) for name, x in ranked]
+    return ExplainRowAnswer(
+        label=label,
+        rival=rival,
+        probability=probability,
+        log_odds=log_odds,
+        start=start,
+        remainder=remainder,
+        columns=columns,
+        words=words,
+        version=serving.version,
+    )
+
+
+def row_correction(entry: JournalEntry, *, stands: bool) -> RowCorrection:
+    """An entry of the journal, whose texts are rows."""
+    row = None if entry.text is None else rows.kept_row(entry.text)
+    told = None if row is None else {name: _told(value) for name, value in row.items()}
+    change: Literal["learned", "forgotten"] = "learned" if entry.sign > 0 else "forgotten"
+    return RowCorrection(entry.id, change, entry.label, told, entry.at, stands)
+
+
+def _told(value: Any) -> Any:
+    return shorten(value) if isinstance(value, str) else value
+
+
+def suggest(
+    serving: ServedModel, request: messages.SuggestRequest | SuggestRowsRequest
+) -> messages.SuggestAnswer:
     """The texts whose labels the model would learn most from."""
     from textodds.study.active import most_useful
 
-    useful = most_useful(serving.model, request.texts, request.limit)
+    model = _of_texts(
+        serving, "which rows to label next is not found for tables", "send rows to /v1/classify/batch"
+    )
+    if isinstance(request, messages.SuggestRequest):
+        items: list[Any] = request.texts
+    else:
+        items = _items(model, request.rows)
+    useful = most_useful(model, items, request.limit)
     return messages.SuggestAnswer([messages.Suggestion(*text) for text in useful], serving.version)
 
 
@@ -119,15 +229,24 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
 
     Of a model of counts those come with intervals, and the surest first.
     """
-    model = serving.model
+    model = _of_texts(
+        serving, "a model of a table has no words of its classes", "explain a row: POST /v1/explain"
+    )
     if rival is None:
-        rows = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
+        telling = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
     elif model.has_counts:
         apart = model.separating_words(label, rival, limit)
-        rows = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
+        telling = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
     else:
-        rows = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
-    return messages.WordsAnswer(label, rival, rows, serving.version)
+        telling = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
+    return messages.WordsAnswer(label, rival, telling, serving.version)
+
+
+def _of_texts(serving: ServedModel, problem: str, hint: str) -> TextModel:
+    """The model, if it is one of texts."""
+    if isinstance(serving.model, TableModel):
+        raise Unsupported(problem, hint=hint)
+    return serving.model
 
 
 def model_card(
@@ -139,7 +258,7 @@ def model_card(
         documents = model.class_documents
     except Unsupported:
         documents = {}  # the model does not say
-    prior = np.exp(log_softmax(model.form.log_prior[None, :]))[0].tolist()
+    prior = np.exp(log_softmax(_log_prior(model)[None, :]))[0].tolist()
     classes = [
         messages.ClassSize(label, documents.get(label), share)
         for label, share in zip(model.class_names, prior, strict=True)
@@ -151,10 +270,11 @@ def model_card(
         learner=dict(facts).get("learner", ""),
         classes=classes,
         documents=sum(documents.values()) if documents else None,
-        words=len(model.vocabulary),
+        words=rows.words_of(model),
+        columns=[messages.ColumnCard(*column) for column in rows.columns_of(model)] or UNSET,
         facts=facts,
         recipe=model.recipe.as_dict(),
-        has_probabilities=bool(model.form.is_posterior),
+        has_probabilities=isinstance(model, TableModel) or bool(model.form.is_posterior),
         cannot_learn=cannot_learn,
         corrections=corrections,
         quality=_quality(model),
@@ -162,12 +282,12 @@ def model_card(
     )
 
 
-def _quality(model: TextModel) -> messages.Quality | None:
+def _quality(model: Model) -> messages.Quality | None:
     """How the model did on documents that it had not learned; None if that is not known."""
     held_out = model.held_out
     if held_out is None or not len(held_out):
         return None
     right, n = int(held_out.right.sum()), len(held_out)
     bins = reliability(held_out.p_answer, held_out.right)
-    rows = [messages.Bin(*row) for row in bins]
-    return messages.Quality(n, right / n, wilson(right, n), calibration_error(bins), rows)
+    shown = [messages.Bin(*row) for row in bins]
+    return messages.Quality(n, right / n, wilson(right, n), calibration_error(bins), shown)

@@ -4,46 +4,47 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from textodds.data.labels import plain_label
 from textodds.errors import Conflict, InputError, Unsupported, suggestion
-from textodds.model.basis import Basis
-from textodds.serve.fold import without
+from textodds.serve.fold import AnyBasis, without
 from textodds.serve.journal import Change, Journal, JournalEntry, State
 from textodds.serve.live_model import Live
 from textodds.serve.messages import Changed, Document, ForgetRequest, Forgotten, LearnRequest
-from textodds.stats.corpus import Corpus
-from textodds.stats.tally import Tally
+from textodds.serve.row_messages import ForgetRowsRequest, ForgottenRow, LearnRowsRequest, RowDocument
+from textodds.serve.rows import checked, written
+
+Changes: TypeAlias = LearnRequest | LearnRowsRequest | ForgetRequest | ForgetRowsRequest
 
 
 class Group:
     """Requests that go to disk together, each checked against what those before it will have changed."""
 
-    def __init__(
-        self, live: Live, journal: Journal, requests: Iterable[LearnRequest | ForgetRequest]
-    ) -> None:
+    def __init__(self, live: Live, journal: Journal, requests: Iterable[Changes]) -> None:
         self._live = live
         ids = [document.id for request in requests for document in request.documents]
         self._states = journal.states(name for name in ids if name is not None)
         self._classes, self._waiting = live.labels()
         self._cannot = live.base.cannot_learn
         self.changes: list[Change] = []
-        self.rest: Basis[Tally, Corpus] | None = None
+        self.rest: AnyBasis | None = None
 
-    def check(self, request: LearnRequest | ForgetRequest) -> tuple[list[Changed], list[Change]]:
+    def check(self, request: Changes) -> tuple[list[Changed], list[Change]]:
         """What becomes of each document, and what that changes; an error, if one cannot be done."""
         if self._cannot is not None:
             raise Unsupported(
                 self._cannot, hint="serve a model that keeps its documents, as `textodds train DATA` makes it"
             )
+        self._must_be_read_so(request)
         self._trial: dict[str, State] = {}
         self._trial_rest = self.rest
         outcomes: list[Changed] = []
         changes: list[Change] = []
-        if isinstance(request, LearnRequest):
+        if isinstance(request, LearnRequest | LearnRowsRequest):
             self._must_be_labels({document.label for document in request.documents}, new=request.new_labels)
         for document in request.documents:
-            if isinstance(document, Document):
+            if isinstance(document, Document | RowDocument):
                 name = document.id or uuid.uuid4().hex
                 change = self._learning_change(name, document)
             else:
@@ -66,6 +67,22 @@ class Group:
                 self._waiting[change.id] = change.label
             else:
                 self._waiting.pop(change.id, None)
+
+    def _must_be_read_so(self, request: Changes) -> None:
+        """Refuse rows for a model of texts, and texts for one of rows, which may have just come."""
+        if isinstance(request, LearnRowsRequest | ForgetRowsRequest) != self._live.base.reads_rows:
+            raise Conflict(
+                "the model file has been replaced by one that reads other documents", hint="send it again"
+            )
+
+    def _text(self, document: Document | RowDocument | Forgotten | ForgottenRow) -> str | None:
+        """The text of a document as the journal keeps it, which of a row is JSON; None if it has none."""
+        if isinstance(document, Document | Forgotten):
+            return document.text
+        if document.row is None:
+            return None
+        where = "row" if document.id is None else f"row of {document.id}"
+        return written(checked(self._live.base.model, document.row, where))
 
     def _state(self, name: str) -> State | None:
         return self._trial.get(name) or self._states.get(name)
@@ -96,29 +113,34 @@ class Group:
                     hint="send the label that is there",
                 )
 
-    def _learning_change(self, name: str, document: Document) -> Change | None:
+    def _learning_change(self, name: str, document: Document | RowDocument) -> Change | None:
         """The change that learns a document; None if it was learned before."""
-        state, before = self._state(name), self._label(name)
+        state, before, text = self._state(name), self._label(name), self._text(document)
         if before is None:
-            return Change(1, name, document.label, document.text)
+            return Change(1, name, document.label, text)
         if before != document.label:
             raise Conflict(
                 f"document `{name}` was learned as `{before}`, and now comes as `{document.label}`",
                 hint="forget it first, then learn it under the new label",
             )
-        if state is not None and state.last.text != document.text:
+        if state is not None and state.last.text != text:
             raise Conflict(
-                f"document `{name}` was learned with another text",
+                f"document `{name}` was learned with another {self._noun}",
                 hint="give every document an id of its own",
             )
         return None
 
-    def _forgetting_change(self, document: Forgotten) -> Change | None:
+    @property
+    def _noun(self) -> str:
+        return "row" if self._live.base.reads_rows else "text"
+
+    def _forgetting_change(self, document: Forgotten | ForgottenRow) -> Change | None:
         """The change that forgets a document; None if it is not there."""
         name, state, label = document.id, self._state(document.id), self._label(document.id)
         if label is None:
             return None
-        text = document.text if state is None else state.last.text
+        given = self._text(document)
+        text = given if state is None else state.last.text
         if document.label is not None and document.label != label:
             raise Conflict(
                 f"document `{name}` was learned as `{label}`, and is to be forgotten as `{document.label}`",
@@ -127,10 +149,11 @@ class Group:
         if text is None:
             raise InputError(
                 f"document `{name}` was learned in training, and only its id is known here",
-                hint="send its text and its label too",
+                hint=f"send its {self._noun} and its label too",
             )
-        if document.text is not None and document.text != text:
-            raise Conflict(f"document `{name}` was learned with another text", hint="leave the text out")
+        if given is not None and given != text:
+            noun = self._noun
+            raise Conflict(f"document `{name}` was learned with another {noun}", hint=f"leave the {noun} out")
         change = Change(-1, name, label, text)
         was_forgotten = state is not None and state.was_forgotten
         if self._live.base.label_of(name) is not None and not was_forgotten:

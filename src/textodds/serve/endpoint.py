@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -21,6 +21,7 @@ from textodds.errors import InputError, TextoddsError
 from textodds.serve import problems
 from textodds.serve.origins import is_other_site
 from textodds.serve.problems import Problem, too_large
+from textodds.serve.rows import names_of
 from textodds.serve.settings import is_loopback
 
 if TYPE_CHECKING:
@@ -52,6 +53,15 @@ class Call(NamedTuple):
     query: Any = None  # of the type of its query
     media: str = ""
     path: Mapping[str, str] = MappingProxyType({})
+    by: str = ""  # the name of the token, or the address that asks
+
+
+class RowShapes(NamedTuple):
+    """What an endpoint takes and gives where the model reads rows, and an example of it, by a row."""
+
+    takes: type[msgspec.Struct] | None
+    gives: type[msgspec.Struct] | None = None  # None: as of texts
+    example: Callable[[Mapping[str, object]], object] = lambda row: None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +75,9 @@ class Endpoint:
     takes: type[msgspec.Struct] | Literal["file"] | None = None
     gives: type[msgspec.Struct] | str = ""  # a media type, if it is no JSON
     query: type[msgspec.Struct] | None = None
-    needs: Literal["nothing", "read", "write"] = "read"
+    needs: Literal["nothing", "read", "write", "admin"] = "read"
     example: object = None
+    rows: RowShapes | None = None
 
 
 class Handler:
@@ -75,7 +86,7 @@ class Handler:
     def __init__(self, endpoint: Endpoint, service: Service) -> None:
         self._endpoint, self._service = endpoint, service
         takes, settings = endpoint.takes, service.settings
-        self._decoder = msgspec.json.Decoder(takes) if isinstance(takes, type) else None
+        self._decoder = Decoder(endpoint, service) if isinstance(takes, type) else None
         self._encode = msgspec.json.Encoder().encode
         self._responses = service.metrics.of(endpoint.path)
         self._most = settings.upload if takes == "file" else settings.body
@@ -92,8 +103,8 @@ class Handler:
                 headers = dict(scope["headers"])
                 if len(headers) < len(scope["headers"]):
                     _must_be_clear(scope["headers"])
-                self._let_in(headers)
-                call = await self._read(scope, headers, receive)
+                by = self._let_in(headers, scope)
+                call = (await self._read(scope, headers, receive))._replace(by=by)
                 if self._endpoint.needs != "nothing":  # whether it is well can be asked at any time
                     service.admit(task)
                 answer = await self._answer(call, receive)
@@ -126,11 +137,11 @@ class Handler:
         self._responses.count(problems.status_of(error).value, perf_counter() - start)
         await refuse(scope, send, error)
 
-    def _let_in(self, headers: Mapping[bytes, bytes]) -> None:
-        """Refuse who may not ask this."""
+    def _let_in(self, headers: Mapping[bytes, bytes], scope: Scope) -> str:
+        """Who asks, by the name of a token or an address; refuses who may not ask this."""
         settings, needs = self._service.settings, self._endpoint.needs
         if needs == "nothing":
-            return
+            return ""
         host = headers.get(b"host", b"")
         origin = headers.get(b"origin")
         if origin is not None and is_other_site(origin, host, settings.origins):
@@ -144,12 +155,12 @@ class Handler:
                     "without tokens the service answers to names of this machine only",
                     hint="ask for it as 127.0.0.1 or localhost, or start it with tokens",
                 )
-            return
+            client = scope.get("client")
+            return "" if client is None else str(client[0])
         given = headers.get(b"authorization", b"")
-        scheme, _, token = given.partition(b" ")
-        writes = hmac.compare_digest(token, (settings.write_token or "").encode())
-        reads = hmac.compare_digest(token, (settings.read_token or "").encode())
-        if scheme.lower() != b"bearer" or not (reads or writes):
+        scheme, _, sent = given.partition(b" ")
+        token = self._service.tokens.of(sent)
+        if scheme.lower() != b"bearer" or token is None:
             raise Problem(
                 HTTPStatus.UNAUTHORIZED,
                 "token",
@@ -157,13 +168,15 @@ class Handler:
                 hint="send `Authorization: Bearer TOKEN`",
                 headers=((b"www-authenticate", b"Bearer"),),
             )
-        if needs == "write" and not writes:
+        if not token.may(needs):
+            may = "read only" if token.scope == "read" else "read, learn and forget only"
             raise Problem(
                 HTTPStatus.FORBIDDEN,
-                "token.write",
-                "this token may read only",
-                hint="use the one for writing",
+                f"token.{needs}",
+                f"this token may {may}",
+                hint=f"use one with the scope `{needs}`",
             )
+        return token.name
 
     async def _read(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive) -> Call:
         """The request, of the types that it must have."""
@@ -254,6 +267,34 @@ async def _left(receive: Receive) -> None:
     """Wait until the client has left."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+class Decoder:
+    """Reads bodies of the type that the model wants: texts, or rows."""
+
+    def __init__(self, endpoint: Endpoint, service: Service) -> None:
+        of_rows = endpoint.rows.takes if endpoint.rows is not None else None
+        self._service = service
+        self._texts: Any = msgspec.json.Decoder(endpoint.takes)
+        self._rows: Any = self._texts if of_rows is None else msgspec.json.Decoder(of_rows)
+
+    def decode(self, body: bytes) -> Any:
+        """The request; an error that says so, if it is one for a model of another kind."""
+        reads_rows = self._service.live.base.reads_rows
+        wanted, other = (self._rows, self._texts) if reads_rows else (self._texts, self._rows)
+        try:
+            return wanted.decode(body)
+        except msgspec.ValidationError as error:
+            if wanted is other:
+                raise
+            with suppress(msgspec.ValidationError):
+                other.decode(body)
+                names = ", ".join(names_of(self._service.live.base.model))
+                hint = f"send `row` or `rows`, with {names}" if reads_rows else "send `text` or `texts`"
+                misfit = _misfit(error)
+                misfit.hint = f"the model reads {'rows' if reads_rows else 'one text'}: {hint}"
+                raise misfit from error
+            raise
 
 
 @lru_cache(maxsize=64)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
-from textodds.model.file import load_texts
-from textodds.model.text_model import TextModel
+from textodds.model.file import load
+from textodds.model.table_model import TableModel
 from textodds.serve.parent import questions
+from textodds.serve.rows import Model
 
 PAGE = Path("report.html")
 MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
@@ -21,12 +22,16 @@ MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large 
 SENT = "the file that was sent"
 
 
-def measures(model: TextModel, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
+def measures(model: Model, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
     """The measures, as plain data; the report is written beside the file, if it can be drawn."""
     from textodds.study.report.evaluation_data import measured
     from textodds.study.report.evaluation_page import evaluation_page
 
     named: dict[str, Any] = {name: column for name, column in columns.items() if column is not None}
+    if isinstance(model, TableModel) and "text" in named:
+        raise InputError(
+            "the model reads a table, whose columns go by their names", hint="leave `text` out of the query"
+        )
     evaluation, data = measured(model, model.read(Path(file), labelled=True, **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
         page = evaluation_page(model, evaluation, data, called="the model", data="the file")
@@ -61,7 +66,7 @@ def main(model: str, file: str, columns: str) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    loaded = load_texts(model)
+    loaded = load(model)
     plain: dict[str, Any]
     try:
         with warnings.catch_warnings():

@@ -11,21 +11,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from textodds.data import Batch
-from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
+from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError
 from textodds.learn.recipe import is_of_documents
 from textodds.model.basis import Basis
+from textodds.model.blocks import TableTally
 from textodds.model.file import load
 from textodds.model.quick import QuickForm, Recounted, quick_form
+from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 from textodds.serve.journal import JournalEntry
-from textodds.stats.corpus import Corpus
+from textodds.serve.rows import Model, batches_of, reads_rows
 from textodds.stats.document_ids import DocumentIds
-from textodds.stats.tally import Tally
 
 logger = logging.getLogger("textodds.serve")
+
+AnyBasis: TypeAlias = Basis[Any, Any]  # of texts or of rows
+M = TypeVar("M", bound=Model)
 
 PORTION = 20_000  # entries that are folded at once when a journal is read
 DIGEST = 12  # hexadecimal digits of the hash of a file that versions begin with
@@ -34,7 +38,7 @@ DIGEST = 12  # hexadecimal digits of the hash of a file that versions begin with
 class Base(NamedTuple):
     """The model in the file, as it was opened, and the SHA-256 of that file."""
 
-    model: TextModel
+    model: Model
     digest: str
     fixed: str | None = None  # why the service keeps no corrections, whatever the model could do
 
@@ -48,8 +52,15 @@ class Base(NamedTuple):
         return self.fixed
 
     @property
-    def may_be_left_without_words(self) -> bool:
-        """Whether a change could leave no word that the recipe selects, of which no model can be made."""
+    def reads_rows(self) -> bool:
+        """Whether the model reads rows of columns by name, rather than one text."""
+        return reads_rows(self.model)
+
+    @property
+    def must_try(self) -> bool:
+        """Whether a change could leave too little to make a model of: no word, too few rows."""
+        if isinstance(self.model, TableModel):
+            return True
         recipe = self.model.recipe
         selection = recipe.selection
         return not is_of_documents(recipe) and (selection.min_df, selection.max_df) != (1, 1.0)
@@ -67,35 +78,24 @@ def open_model(path: Path) -> Base:
             private.flush()
             private.seek(0)
             digest = hashlib.file_digest(private, "sha256").hexdigest()
-            return Base(_of_texts(private.name, path), digest)
+            return Base(_opened(private.name, path), digest)
     except FileNotFoundError as error:
         raise ModelFileError(f"no model file at `{path}`", hint="make one: textodds train DATA") from error
     except OSError as error:
         raise ModelFileError(f"cannot open `{path}` as a model: {error.strerror or error}") from error
 
 
-def _of_texts(private: str, path: Path) -> TextModel:
+def _opened(private: str, path: Path) -> Model:
     try:
-        model = load(private, threads=1, check=True)  # requests run side by side, each on one
+        return load(private, threads=1, check=True)  # requests run side by side, each on one
     except ModelFileError as error:
         raise ModelFileError(error.problem.replace(private, str(path)), hint=error.hint) from error
-    if not isinstance(model, TextModel):
-        raise Unsupported(
-            f"`{path}` is a model of tables, and the service reads texts",
-            hint="serve a model that was trained on texts",
-        )
-    if fields := model.recipe.settings.fields:
-        raise Unsupported(
-            f"`{path}` reads the columns {', '.join(fields)}, and the service reads one text at a time",
-            hint=f"train it on the columns joined: `--text {'+'.join(fields)}`",
-        )
-    return model
 
 
 class ServedModel(NamedTuple):
     """A model, the file it began as, and the last entry of the journal that it holds."""
 
-    model: TextModel
+    model: Model
     digest: str
     seq: int
     is_solved: bool = True  # whether all that follows from its documents was found from just these
@@ -114,22 +114,22 @@ def version_of(digest: str, seq: int, *, is_solved: bool) -> str:
 class Standing(NamedTuple):
     """What a model rests on: documents or counts of them, and the ids of those that have one."""
 
-    basis: Basis[Tally, Corpus]
+    basis: AnyBasis
     document_ids: DocumentIds
 
     @classmethod
-    def of(cls, model: TextModel) -> Standing:
+    def of(cls, model: Model) -> Standing:
         """What a model rests on now."""
         return cls(model.basis, model.document_ids or DocumentIds.none())
 
-    def after(self, model: TextModel, window: Iterable[JournalEntry]) -> Standing:
+    def after(self, model: Model, window: Iterable[JournalEntry]) -> Standing:
         """What the model would rest on after a window of entries."""
         gone, fresh, document_ids = net_changes(self.document_ids, window)
         basis = self.basis
-        if len(gone):
-            basis = basis - model.basis_of([gone])
-        if len(fresh):
-            basis = basis + model.basis_of([fresh])
+        if gone:
+            basis = basis - basis_of(model, gone)
+        if fresh:
+            basis = basis + basis_of(model, fresh)
         return Standing(basis, document_ids)
 
 
@@ -140,7 +140,7 @@ class Folded(NamedTuple):
     form: QuickForm | None  # None: to be made of the model when it is needed
 
 
-def catch_up(model: TextModel, standing: Standing, entries: Iterator[JournalEntry]) -> tuple[Standing, int]:
+def catch_up(model: Model, standing: Standing, entries: Iterator[JournalEntry]) -> tuple[Standing, int]:
     """What a model rests on after entries, and the number of the last of them, 0 if there is none."""
     seq = 0
     while window := list(islice(entries, PORTION)):
@@ -148,7 +148,7 @@ def catch_up(model: TextModel, standing: Standing, entries: Iterator[JournalEntr
     return standing, seq
 
 
-def solution(model: TextModel, standing: Standing, base: Base, seq: int) -> ServedModel:
+def solution(model: Model, standing: Standing, base: Base, seq: int) -> ServedModel:
     """A model that rests on ``standing``, with all that follows from it.
 
     Documents to which no weights can be fitted leave those that there are, and the model unsolved.
@@ -164,7 +164,7 @@ def solution(model: TextModel, standing: Standing, base: Base, seq: int) -> Serv
         changed.stand_on(basis)
         changed.follow()
     except TextoddsError as error:
-        if not is_of_documents(model.recipe):
+        if isinstance(model, TableModel) or not is_of_documents(model.recipe):
             raise
         logger.error("the weights stay as they were: %s", error.problem)
         changed._tally, changed.corpus = basis.tally, basis.corpus
@@ -174,8 +174,13 @@ def solution(model: TextModel, standing: Standing, base: Base, seq: int) -> Serv
     return ServedModel(changed, base.digest, seq)
 
 
+def form_of(model: Model) -> QuickForm | None:
+    """The form of a model of texts, ready to be changed; that of a table is made of its counts."""
+    return quick_form(model) if isinstance(model, TextModel) else None
+
+
 def fold_in(
-    folded: Folded, window: Sequence[JournalEntry], last: TextModel, standing: Callable[[], Standing]
+    folded: Folded, window: Sequence[JournalEntry], last: Model, standing: Callable[[], Standing]
 ) -> Folded:
     """Another model, with what a window of entries has learned and without what it has forgotten.
 
@@ -184,27 +189,51 @@ def fold_in(
     """
     (model, digest, _, is_solved), form = folded
     gone, fresh, document_ids = net_changes(model.document_ids or DocumentIds.none(), window)
-    if not len(gone) and not len(fresh):
+    if not gone and not fresh:
         return Folded(ServedModel(model, digest, window[-1].seq, is_solved), form)
     found = cache(standing)
     changed = copy.copy(model)
     changed.document_ids = document_ids
-    changed._tally = (lambda: tally_of(found())) if model.has_counts else None
     changed._corpus = (lambda: corpus_of(found())) if model.has_documents else None
-    form = (form or quick_form(model)).changed(gone, fresh)
-    if form is None:
-        changed._install_counts(changed.tally)
-    else:
-        changed._install(model.recipe, form.vocabulary, form.form, model.scale, form.changes)
-        if isinstance(form, Recounted):
-            changed._tally = form.tally
+    if isinstance(changed, TableModel):
+        changed._install_counts(_counts_after(changed, gone, fresh))
+    elif isinstance(model, TextModel):
+        form = form or quick_form(model)  # of the counts before
+        changed._tally = (lambda: tally_of(found())) if model.has_counts else None
+        form = _install_quickly(changed, form, gone, fresh)
     known = model.info.get("documents")
     before = float(known) if isinstance(known, int | float) else model.basis.n_documents
     changed = like(changed, last, before + len(fresh) - len(gone))
     return Folded(ServedModel(changed, digest, window[-1].seq, not model.has_documents), form)
 
 
-def like(model: TextModel, last: TextModel, documents: float) -> TextModel:
+def _install_quickly(
+    changed: TextModel, form: QuickForm, gone: list[JournalEntry], fresh: list[JournalEntry]
+) -> QuickForm | None:
+    """Let a model become that of other documents, by its form or by its counts; the form that it then has."""
+    after = form.changed(batch_of(changed, gone), batch_of(changed, fresh))
+    if after is None:
+        changed._install_counts(changed.tally)
+    else:
+        changed._install(changed.recipe, after.vocabulary, after.form, changed.scale, after.changes)
+        if isinstance(after, Recounted):
+            changed._tally = after.tally
+    return after
+
+
+def _counts_after(model: TableModel, gone: list[JournalEntry], fresh: list[JournalEntry]) -> TableTally:
+    """The counts of a table, which are exact, after rows were forgotten and learned."""
+    tally = model.tally
+    if gone:
+        tally = tally - model.count(batches(model, gone))
+    if fresh:
+        tally = tally + model.count(batches(model, fresh))
+    if not tally.classes:
+        raise InputError("that would forget every row", hint="delete the model instead")
+    return tally
+
+
+def like(model: M, last: Model, documents: float) -> M:
     """A model of other counts or weights, with what is found of documents as ``last`` has it."""
     same = model.class_names == last.class_names
     model = copy.copy(model)
@@ -220,7 +249,7 @@ def like(model: TextModel, last: TextModel, documents: float) -> TextModel:
     return model
 
 
-def teach(base: TextModel, standing: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
+def teach(base: Model, standing: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
     """What a base has to learn and to forget of documents that stood in a journal before it was served.
 
     Those that the base has learned itself, in training, are not learned again, and what was forgotten is
@@ -247,7 +276,7 @@ def teach(base: TextModel, standing: Iterable[JournalEntry]) -> Iterator[Journal
 
 def net_changes(
     document_ids: DocumentIds, window: Iterable[JournalEntry]
-) -> tuple[Batch, Batch, DocumentIds]:
+) -> tuple[list[JournalEntry], list[JournalEntry], DocumentIds]:
     """The documents that a window of entries forgets, those that it learns, and the ids after it.
 
     Only what is left in the end of each document matters: one learned and forgotten within the window is
@@ -267,29 +296,40 @@ def net_changes(
         ids, labels = [entry.id for entry in entries], [entry.label for entry in entries]
         document_ids, passes = document_ids.changed(ids, labels, sign)
         entries[:] = [entry for entry, passed in zip(entries, passes.tolist(), strict=True) if passed]
-    return batch_of(gone), batch_of(fresh), document_ids
+    return gone, fresh, document_ids
 
 
-def without(model: TextModel, rest: Basis[Tally, Corpus], entry: JournalEntry) -> Basis[Tally, Corpus]:
+def without(model: Model, rest: AnyBasis, entry: JournalEntry) -> AnyBasis:
     """``rest`` without one more document of training; `InputError` if it cannot have been there."""
-    left = rest - model.basis_of([batch_of([entry])])
+    left = rest - basis_of(model, [entry])
     if not left.classes:
         raise InputError("that would forget every document of training", hint="delete the model instead")
     return left
 
 
-def batch_of(entries: Sequence[JournalEntry]) -> Batch:
-    """The documents of entries."""
-    return Batch([entry.text or "" for entry in entries], [entry.label for entry in entries], None)
+def basis_of(model: Model, entries: Sequence[JournalEntry]) -> AnyBasis:
+    """What a model would rest on had it learned just the documents of entries."""
+    return model.basis_of(batches(model, entries))
 
 
-def tally_of(standing: Standing) -> Tally:
+def batches(model: Model, entries: Sequence[JournalEntry]) -> list[Batch]:
+    """The documents of entries, as a model reads them."""
+    texts, labels = [entry.text or "" for entry in entries], [entry.label for entry in entries]
+    return batches_of(model, texts, labels, [entry.id for entry in entries])
+
+
+def batch_of(model: TextModel, entries: Sequence[JournalEntry]) -> Batch:
+    """The documents of entries, as a model of texts reads them."""
+    return batches(model, entries)[0] if entries else Batch([], [], None)
+
+
+def tally_of(standing: Standing) -> Any:
     """The counts of what a model of counts rests on."""
     assert standing.basis.tally is not None
     return standing.basis.tally
 
 
-def corpus_of(standing: Standing) -> Corpus:
+def corpus_of(standing: Standing) -> Any:
     """The documents of what a model that keeps them rests on."""
     assert standing.basis.corpus is not None
     return standing.basis.corpus

@@ -15,18 +15,18 @@ import secrets
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from textodds.errors import ModelFileError
+from textodds.errors import Conflict, ModelFileError
 from textodds.serve.seals import SALT, Sealed, chained, digest, first_damaged, read_log, text_seal
 
 logger = logging.getLogger("textodds.serve")
 
-LAYOUT = 2
+LAYOUT, OF_ROWS = 2, 3  # the same with texts, and with rows as JSON in their place
 FIELDS = "seq, sign, id, label, text, at"
 OURS = int.from_bytes(b"todd")  # marks a database as one of ours
 PRIVATE = 0o600  # the mode of files that hold texts; the log has that of its database
@@ -104,6 +104,7 @@ class Journal:
 
     def __init__(self, path: str | Path) -> None:
         self.path, self._lock = path, threading.Lock()
+        self.of_rows = False  # whether its documents are rows, which it keeps as JSON
         log = read_log(Path(path))
         if log == "damaged":  # before it is opened, as that would drop what follows the damage
             raise damaged(path, "its write-ahead log")
@@ -166,7 +167,7 @@ class Journal:
         """Refuse a file that is not as it was written."""
         *about, seal = self._db.execute("SELECT journal, base, since, snapshot, seal FROM about").fetchone()
         self.key, self.base, self.since, self.snapshot = about
-        if _about_seal(*about) != seal:
+        if _about_seal(*about, of_rows=self.of_rows) != seal:
             raise damaged(self.path, "what it says of itself")
         rows = self._db.execute(f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq")
         place = first_damaged(map(Sealed._make, rows), self.key, self.last)
@@ -186,27 +187,40 @@ class Journal:
         layout, ours, tables = (self._db.execute(query).fetchone()[0] for query in queries)
         if (layout, ours, tables) == (0, 0, 0):
             return True
-        if ours != OURS or layout not in (1, LAYOUT):
+        self.of_rows = layout == OF_ROWS
+        if ours != OURS or layout not in (1, LAYOUT, OF_ROWS):
             raise ModelFileError(
                 f"`{self.path}` is no journal of this version of textodds",
                 hint="name another file with `--journal`",
             )
         return False
 
-    def append(self, changes: Sequence[Change]) -> int:
-        """The number of the last entry, once all changes are on disk; on an error none of them is."""
+    def append(
+        self, changes: Sequence[Change], before: Callable[[Sequence[JournalEntry]], None] | None = None
+    ) -> int:
+        """The number of the last entry, once all changes are on disk; on an error none of them is.
+
+        ``before`` is called with the entries just before they are kept: if it fails, they are not.
+        """
         at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         numbers = itertools.count(self.last + 1)
-        return self._add([JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)])
+        entries = [JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)]
+        return self._add(entries, before)
 
     def restore(self, entries: Iterable[JournalEntry]) -> int:
         """Add entries of another journal, under numbers of this one; the number of the last."""
         return self._add([entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)])
 
-    def _add(self, entries: Sequence[JournalEntry]) -> int:
+    def _add(
+        self,
+        entries: Sequence[JournalEntry],
+        before: Callable[[Sequence[JournalEntry]], None] | None = None,
+    ) -> int:
         rows = list(sealed(entries, self._head))
         with self._lock, self._transaction():
             self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            if before is not None:
+                before(entries)
         self.last += len(rows)
         self._head = rows[-1].chain if rows else self._head
         return self.last
@@ -244,10 +258,34 @@ class Journal:
         self._set_about(self.base, self.since, snapshot)
 
     def _set_about(self, base: str, since: int, snapshot: str) -> None:
-        about = (base, since, snapshot, _about_seal(self.key, base, since, snapshot))
+        about = (base, since, snapshot, self._seal(base, since, snapshot))
         with self._lock:
             self._db.execute("UPDATE about SET base = ?, since = ?, snapshot = ?, seal = ?", about)
         self.base, self.since, self.snapshot = base, since, snapshot
+
+    def _seal(self, base: str, since: int, snapshot: str) -> str:
+        return _about_seal(self.key, base, since, snapshot, of_rows=self.of_rows)
+
+    def must_suit(self, *, rows: bool, name: str) -> None:
+        """Refuse corrections of rows for a model of texts, and those of texts for one of rows."""
+        if self.last and self.of_rows != rows:
+            mine, theirs = ("rows", "texts") if self.of_rows else ("texts", "rows")
+            place = Path(self.path).name
+            raise Conflict(
+                f"the journal `{place}` holds corrections of {mine}, and `{name}` reads {theirs}",
+                hint="serve it with another `--journal`",
+            )
+
+    def keep_rows(self, *, rows: bool) -> None:
+        """Keep rows, or texts, from now on; in a journal that has entries they are of one kind."""
+        if self.of_rows == rows:
+            return
+        assert not self.last
+        seal = _about_seal(self.key, self.base, self.since, self.snapshot, of_rows=rows)
+        with self._lock, self._transaction():
+            self._db.execute(f"PRAGMA user_version = {OF_ROWS if rows else LAYOUT}")
+            self._db.execute("UPDATE about SET seal = ?", (seal,))
+        self.of_rows = rows
 
     def mark(self, seq: int) -> str:
         """What tells an entry from another that might have had its number."""
@@ -368,8 +406,8 @@ def sealed(entries: Iterable[JournalEntry], chain: bytes) -> Iterator[Sealed]:
         yield row._replace(chain=chain)
 
 
-def _about_seal(key: str, base: str, since: int, snapshot: str) -> str:
-    return digest(key, base, since, snapshot).hex()
+def _about_seal(key: str, base: str, since: int, snapshot: str, *, of_rows: bool = False) -> str:
+    return digest(key, base, since, snapshot, *(("rows",) if of_rows else ())).hex()
 
 
 def damaged(path: str | Path, what: str) -> ModelFileError:

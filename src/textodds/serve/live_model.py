@@ -16,17 +16,18 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from textodds.errors import InputError, TextoddsError, Unsupported
-from textodds.model.basis import Basis
-from textodds.model.quick import quick_form
+from textodds.model.text_model import TextModel
 from textodds.serve import snapshot as snapshots
 from textodds.serve.fold import (
+    AnyBasis,
     Base,
     Folded,
     ServedModel,
     Standing,
-    batch_of,
+    basis_of,
     catch_up,
     fold_in,
+    form_of,
     open_model,
     solution,
     teach,
@@ -35,8 +36,6 @@ from textodds.serve.fold import (
 from textodds.serve.journal import Journal, JournalEntry
 from textodds.serve.settings import Settings
 from textodds.serve.solver_process import SolverProcess
-from textodds.stats.corpus import Corpus
-from textodds.stats.tally import Tally
 
 BRIEF = 4  # entries that are folded in while others wait
 
@@ -57,7 +56,7 @@ class Live:
         self.saved = 0  # the last entry that a snapshot holds
         self._solved = self._recover()
         self._folded = Folded(self._solved, None)
-        self._rest: Basis[Tally, Corpus] | None = None
+        self._rest: AnyBasis | None = None
 
     @property
     def serving(self) -> ServedModel:
@@ -70,6 +69,8 @@ class Live:
         A snapshot that cannot be used is no loss: all is in the file and the journal.
         """
         snapshot = None
+        self._journal.must_suit(rows=self.base.reads_rows, name=self._settings.model.name)
+        self._journal.keep_rows(rows=self.base.reads_rows)
         if self.base.fixed is None:
             snapshot = snapshots.recover(self._settings, self._journal, self.base.digest)
         if snapshot is not None:
@@ -186,7 +187,7 @@ class Live:
         folded, can_learn = self._folded, self.base.cannot_learn is None
         if folded.form is not None or not can_learn:
             return
-        form = quick_form(folded.serving.model)
+        form = form_of(folded.serving.model)
         with self._folding, self._changing:
             if self._folded is folded:
                 self._folded = Folded(folded.serving, form)
@@ -209,7 +210,7 @@ class Live:
 
     def _adopt(self, found: ServedModel, base: Base) -> ServedModel:
         """Let answers rest on a solution and on what came while it was found; the model that is solved."""
-        folded, later = Folded(found, quick_form(found.model)), list[JournalEntry]()
+        folded, later = Folded(found, form_of(found.model)), list[JournalEntry]()
         while True:  # most of what came is folded in before anyone has to wait for it
             with self._changing:
                 more = [entry for entry in self._pending if entry.seq > folded.serving.seq]
@@ -236,8 +237,10 @@ class Live:
 
     def must_leave_classes(self, entries: Sequence[JournalEntry]) -> None:
         """Refuse entries after which too few classes would be left for the model to tell apart."""
-        forgets = any(entry.sign < 0 for entry in entries)
-        if not forgets or not self.base.model.recipe.learner.entry.needs_documents:
+        forgets, model = any(entry.sign < 0 for entry in entries), self.base.model
+        if not forgets or not isinstance(model, TextModel):  # of tables it is tried
+            return
+        if not model.recipe.learner.entry.needs_documents:
             return
         with self._changing:
             solved, waiting = self._solved, [*self._pending, *self._window]
@@ -250,7 +253,7 @@ class Live:
                 hint="learn documents of another class first",
             )
 
-    def rest(self) -> Basis[Tally, Corpus]:
+    def rest(self) -> AnyBasis:
         """What training has left, without the documents of it that were forgotten here.
 
         What is learned here is not in it: a document of training can only be taken from this.
@@ -261,11 +264,11 @@ class Live:
                 entry for entry in self._journal.first_forgotten() if self.base.label_of(entry.id) is not None
             ]
             if gone:
-                rest = rest - model.basis_of([batch_of(gone)])
+                rest = rest - basis_of(model, gone)
             self._rest = rest
         return self._rest
 
-    def set_rest(self, rest: Basis[Tally, Corpus]) -> None:
+    def set_rest(self, rest: AnyBasis) -> None:
         """Documents of training were forgotten, on disk too, and ``rest`` is what is left."""
         self._rest = rest
 
@@ -305,8 +308,10 @@ class Live:
             raise
         if base.digest == self.base.digest:
             return False
+        self._journal.must_suit(rows=base.reads_rows, name=path.name)
         self.fold()
         solved = self._from(base, is_swap=True)
+        self._journal.keep_rows(rows=base.reads_rows)
         with self._folding, self._changing:
             self.base, self._rest, self.saved = base, None, 0
             self._solved, self._folded, self._pending = solved, Folded(solved, None), []

@@ -37,6 +37,16 @@ class Request(Struct, forbid_unknown_fields=True, kw_only=True):
     """A body that may have no other fields."""
 
 
+class ChangeRequest(Request):
+    """Documents to learn or to forget."""
+
+
+NewLabel = Annotated[str, Meta(min_length=1, max_length=1000)]
+NewLabels = Annotated[
+    bool, Meta(description="Whether labels that the model does not have may become new classes.")
+]
+
+
 class Cost(Request):
     """What it costs to answer one class when another is the truth."""
 
@@ -174,16 +184,14 @@ class Document(Request, kw_only=True):
 
     id: Id | None = None
     text: Text
-    label: Annotated[str, Meta(min_length=1, max_length=1000)]
+    label: NewLabel
 
 
-class LearnRequest(Request):
+class LearnRequest(ChangeRequest):
     """Documents to learn: all of them, or, on an error, none."""
 
     documents: Annotated[list[Document], Meta(min_length=1)]
-    new_labels: Annotated[
-        bool, Meta(description="Whether labels that the model does not have may become new classes.")
-    ] = False
+    new_labels: NewLabels = False
 
 
 class Forgotten(Request, kw_only=True):
@@ -194,7 +202,7 @@ class Forgotten(Request, kw_only=True):
     label: Named | None = None
 
 
-class ForgetRequest(Request):
+class ForgetRequest(ChangeRequest):
     """Documents to forget: all of them, or, on an error, none."""
 
     documents: Annotated[list[Forgotten], Meta(min_length=1)]
@@ -271,6 +279,16 @@ class Limits(Struct):
     upload: Annotated[int, Meta(description="Bytes of a file.")]
 
 
+class ColumnCard(Struct):
+    """A column that the model reads."""
+
+    name: str
+    kind: Literal["number", "category", "text"]
+    categories: Annotated[
+        list[str] | None, Meta(description="Those that it has learned; null if they are many, or not known.")
+    ]
+
+
 class Card(Struct, kw_only=True):
     """What the model is, what it was made of, and what is known of how good it is."""
 
@@ -279,7 +297,10 @@ class Card(Struct, kw_only=True):
     learner: str
     classes: list[ClassSize]
     documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
-    words: int
+    words: Annotated[int, Meta(description="Of a table 0.")]
+    columns: Annotated[
+        list[ColumnCard] | UnsetType, Meta(description="Not there if the model reads one text.")
+    ] = UNSET
     facts: Annotated[list[tuple[str, str]], Meta(description="All that is known, as names and values.")]
     recipe: dict[str, Any]
     has_probabilities: Annotated[

@@ -11,6 +11,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
+from textodds.serve.rows import words_of
+
 if TYPE_CHECKING:
     from textodds.serve.service import Service
 
@@ -80,7 +82,7 @@ class Metrics:
         yield GaugeMetricFamily("textodds_unsolved", "Corrections not in a full solution yet.", live.unsolved)
         model = live.serving.model
         yield GaugeMetricFamily("textodds_classes", "Classes of the model.", len(model.classes_))
-        yield GaugeMetricFamily("textodds_words", "Words of the model.", len(model.vocabulary))
+        yield GaugeMetricFamily("textodds_words", "Words of the model.", words_of(model))
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -12,12 +13,13 @@ import msgspec
 from textodds.serve import uploads
 from textodds.serve.endpoint import Endpoint
 from textodds.serve.messages import ProblemDetails
+from textodds.serve.rows import Model, columns_of, example, reads_rows
 from textodds.serve.settings import Settings
 
 REFUSALS = {
     "400": "The body is no JSON.",
     "401": "The request has no token that is known here.",
-    "403": "The token may read only; or the request comes from another site.",
+    "403": "The scope of the token does not allow it; or the request comes from another site.",
     "404": "There is no such thing.",
     "409": "It contradicts what was learned before, or the model cannot do it.",
     "413": "It is more than a limit allows.",
@@ -28,13 +30,17 @@ REFUSALS = {
 }
 
 
-def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, object]:
-    """The description of a service."""
+def description(endpoints: Iterable[Endpoint], settings: Settings, model: Model) -> dict[str, object]:
+    """The description of a service of a model."""
     described = [endpoint for endpoint in endpoints if not endpoint.path.startswith(("/page/", "/openapi"))]
+    if reads_rows(model):
+        described = [_of_rows(endpoint, model) for endpoint in described]
     kinds: list[type] = [ProblemDetails]
     for endpoint in described:
         kinds += [kind for kind in (endpoint.takes, endpoint.gives, endpoint.query) if isinstance(kind, type)]
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    if reads_rows(model):
+        _name_columns(schemas, model)
     paths: dict[str, dict[str, object]] = {}
     for endpoint in described:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, settings, schemas)
@@ -55,6 +61,41 @@ def description(endpoints: Iterable[Endpoint], settings: Settings) -> dict[str, 
         "paths": paths,
         "components": components,
     }
+
+
+def _of_rows(endpoint: Endpoint, model: Model) -> Endpoint:
+    """What an endpoint takes and gives where the model reads rows."""
+    if endpoint.takes == "file":
+        row = {"label": model.class_names[0], **example(model)}
+        head, values = (",".join(f'"{text}"' for text in each) for each in (row, row.values()))
+        return replace(endpoint, example=f"{head}\n{values}\n")
+    if endpoint.rows is None:
+        return endpoint
+    takes, gives, shown = endpoint.rows
+    told = shown(example(model))
+    if isinstance(told, dict) and "label" in (told.get("documents") or [{}])[0]:
+        told["documents"][0]["label"] = model.class_names[0]
+    return replace(endpoint, takes=takes, gives=gives or endpoint.gives, example=told)
+
+
+def _name_columns(schemas: dict[str, Any], model: Model) -> None:
+    """Say of every row that is asked for which columns it may have."""
+    types = {"number": "number", "category": "string", "text": "string"}
+    columns = {
+        each.name: {"anyOf": [{"type": types[each.kind]}, {"type": "null"}]} for each in columns_of(model)
+    }
+
+    def visit(schema: Any) -> None:
+        if isinstance(schema, dict):
+            if "left out, or null" in str(schema.get("description", "")):
+                schema |= {"properties": columns}
+            for part in list(schema.values()):
+                visit(part)
+        elif isinstance(schema, list):
+            for part in schema:
+                visit(part)
+
+    visit(schemas)
 
 
 def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) -> dict[str, object]:

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from textodds.serve import answers, messages, metrics
-from textodds.serve.endpoint import Body, Call, Endpoint
+from textodds.serve import answers, messages, metrics, row_messages
+from textodds.serve.endpoint import Body, Call, Endpoint, RowShapes
 from textodds.serve.fold import ServedModel
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, shorten, unavailable
@@ -83,19 +83,37 @@ def endpoint(
     return register
 
 
-@endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM})
+ROW = RowShapes(row_messages.ClassifyRowRequest, example=lambda row: {"row": row})
+ROWS = RowShapes(row_messages.ClassifyRowsRequest, example=lambda row: {"rows": [row, row]})
+
+
+@endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM}, rows=ROW)
 async def classify(service: Service, call: Call) -> messages.ClassifyAnswer:
-    """Classify one text."""
-    request: messages.ClassifyRequest = call.body
+    """Classify one text or row."""
+    request = call.body
+    if isinstance(request, row_messages.ClassifyRowRequest):
+        return await _classified_rows(service, answers.classify, request, (request.row,))
     return await _classified(service, answers.classify, request, (request.text,))
 
 
-@endpoint("POST", "/v1/classify/batch", takes=messages.BatchRequest, example={"texts": TWO})
+@endpoint("POST", "/v1/classify/batch", takes=messages.BatchRequest, example={"texts": TWO}, rows=ROWS)
 async def classify_batch(service: Service, call: Call) -> messages.BatchAnswer:
-    """Classify several texts."""
-    request: messages.BatchRequest = call.body
+    """Classify several texts or rows."""
+    request = call.body
+    if isinstance(request, row_messages.ClassifyRowsRequest):
+        service.must_be_few(len(request.rows))
+        return await _classified_rows(service, answers.classify_batch, request, request.rows)
     service.must_be_few(len(request.texts))
     return await _classified(service, answers.classify_batch, request, request.texts)
+
+
+async def _classified_rows(
+    service: Service, classify: Callable[[ServedModel, R], A], request: R, rows: Sequence[row_messages.Row]
+) -> A:
+    service.must_be_short_rows(rows)
+    service.metrics.texts += len(rows)
+    work = service.aside if len(rows) == 1 else service.at_length  # reading one takes a millisecond
+    return await work(classify, await service.serving(), request)
 
 
 async def _classified(
@@ -109,42 +127,71 @@ async def _classified(
     return classify(serving, request)
 
 
-@endpoint("POST", "/v1/explain", takes=messages.ExplainRequest, example={"text": SPAM})
+EXPLAIN = RowShapes(
+    row_messages.ExplainRowRequest, row_messages.ExplainRowAnswer, example=lambda row: {"row": row}
+)
+
+
+@endpoint("POST", "/v1/explain", takes=messages.ExplainRequest, example={"text": SPAM}, rows=EXPLAIN)
 async def explain(service: Service, call: Call) -> messages.ExplainAnswer:
-    """Explain what each word adds to the odds."""
-    service.must_be_short((call.body.text,), min(service.settings.explained, service.settings.text))
+    """Explain what each word or column adds to the odds."""
+    most = min(service.settings.explained, service.settings.text)
     service.metrics.texts += 1
+    if isinstance(call.body, row_messages.ExplainRowRequest):
+        service.must_be_short_rows((call.body.row,), most)
+        work: Callable[..., Any] = answers.explain_row
+        return await service.at_length(work, await service.serving(), call.body)
+    service.must_be_short((call.body.text,), most)
     return await service.at_length(answers.explain, await service.serving(), call.body)
 
 
 LEARN = {"documents": [{"id": "mail-4711", "text": SPAM, "label": "spam"}]}
 FORGET = {"documents": [{"id": "mail-4711"}]}
+LEARN_ROWS = RowShapes(
+    row_messages.LearnRowsRequest,
+    example=lambda row: {"documents": [{"id": "case-4711", "row": row, "label": "…"}]},
+)
+FORGET_ROWS = RowShapes(
+    row_messages.ForgetRowsRequest, example=lambda row: {"documents": [{"id": "case-4711"}]}
+)
 
 
-@endpoint("POST", "/v1/learn", takes=messages.LearnRequest, needs="write", example=LEARN)
+@endpoint("POST", "/v1/learn", takes=messages.LearnRequest, needs="write", example=LEARN, rows=LEARN_ROWS)
 async def learn(service: Service, call: Call) -> messages.ChangeAnswer:
     """Learn documents; acknowledged once they are on disk."""
     return await _change(service, call)
 
 
-@endpoint("POST", "/v1/forget", takes=messages.ForgetRequest, needs="write", example=FORGET)
+@endpoint("POST", "/v1/forget", takes=messages.ForgetRequest, needs="write", example=FORGET, rows=FORGET_ROWS)
 async def forget(service: Service, call: Call) -> messages.ChangeAnswer:
     """Forget documents; acknowledged once that is on disk."""
     return await _change(service, call)
 
 
 async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
-    documents: Sequence[messages.Document | messages.Forgotten] = call.body.documents
+    documents = call.body.documents
     service.must_be_few(len(documents))
-    service.must_be_short(document.text or "" for document in documents)
-    answer: messages.ChangeAnswer = await service.writer.submit(call.body)
+    if isinstance(call.body, row_messages.LearnRowsRequest | row_messages.ForgetRowsRequest):
+        service.must_be_short_rows([document.row or {} for document in documents])
+    else:
+        service.must_be_short(document.text or "" for document in documents)
+    answer: messages.ChangeAnswer = await service.writer.submit(call.body, call.by)
     return answer
 
 
-@endpoint("GET", "/v1/corrections", query=CorrectionsQuery)
+CORRECTED_ROWS = RowShapes(None, row_messages.RowCorrectionsAnswer)
+
+
+@endpoint("GET", "/v1/corrections", query=CorrectionsQuery, rows=CORRECTED_ROWS)
 async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswer:
     """What was learned and forgotten here, the latest first."""
     entries = await service.aside(service.journal.recent, call.query.limit)
+    if service.journal.of_rows:
+        return row_messages.RowCorrectionsAnswer(  # type: ignore[return-value]
+            [answers.row_correction(entry, stands=stands) for entry, stands in entries],
+            service.journal.last,
+            (await service.serving()).version,
+        )
     recent = [
         messages.Correction(
             entry.id,
@@ -180,11 +227,21 @@ async def words(service: Service, call: Call) -> messages.WordsAnswer:
     return await service.aside(answers.words, await service.serving(), query.label, query.rival, query.limit)
 
 
-@endpoint("POST", "/v1/suggest", takes=messages.SuggestRequest, example={"texts": TWO, "limit": 1})
+SUGGEST = {"texts": TWO, "limit": 1}
+SUGGEST_ROWS = RowShapes(
+    row_messages.SuggestRowsRequest, example=lambda row: {"rows": [row, row], "limit": 1}
+)
+
+
+@endpoint("POST", "/v1/suggest", takes=messages.SuggestRequest, example=SUGGEST, rows=SUGGEST_ROWS)
 async def suggest(service: Service, call: Call) -> messages.SuggestAnswer:
     """Which texts to label next."""
-    service.must_be_few(len(call.body.texts))
-    service.must_be_short(call.body.texts)
+    if isinstance(call.body, row_messages.SuggestRowsRequest):
+        service.must_be_few(len(call.body.rows))
+        service.must_be_short_rows(call.body.rows)
+    else:
+        service.must_be_few(len(call.body.texts))
+        service.must_be_short(call.body.texts)
     return await service.at_length(answers.suggest, await service.serving(), call.body)
 
 
@@ -206,19 +263,19 @@ async def report(service: Service, call: Call) -> Body:
     return Body(page, MEDIA["html"], ((b"content-security-policy", REPORT_POLICY), *ALONE))
 
 
-@endpoint("POST", "/v1/snapshot", needs="write")
+@endpoint("POST", "/v1/snapshot", needs="admin")
 async def snapshot(service: Service, call: Call) -> messages.SnapshotAnswer:
     """Save the model with all corrections."""
     return messages.SnapshotAnswer(await service.writer.submit(service.writer.save))
 
 
-@endpoint("GET", "/v1/backup", gives="application/vnd.sqlite3", needs="write")
+@endpoint("GET", "/v1/backup", gives="application/vnd.sqlite3", needs="admin")
 async def backup(service: Service, call: Call) -> Body:
     """The journal with every correction acknowledged so far, as one file."""
     return Body(await service.at_length(service.journal.copy), b"application/vnd.sqlite3")
 
 
-@endpoint("POST", "/v1/reload", needs="write")
+@endpoint("POST", "/v1/reload", needs="admin")
 async def reload(service: Service, call: Call) -> messages.ReloadAnswer:
     """Take the model file as it is now, corrections included."""
     changed = await service.writer.submit(service.live.reload)
@@ -251,7 +308,10 @@ async def show_metrics(service: Service, call: Call) -> Body:
 @endpoint("GET", "/openapi.json", gives="application/json", needs="nothing")
 async def openapi(service: Service, call: Call) -> Body:
     """The description of all endpoints."""
-    return Body(json.dumps(description(ENDPOINTS, service.settings)).encode(), b"application/json")
+    return Body(
+        json.dumps(description(ENDPOINTS, service.settings, service.live.serving.model)).encode(),
+        b"application/json",
+    )
 
 
 @endpoint("GET", "/", gives="text/html", needs="nothing")

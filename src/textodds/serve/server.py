@@ -9,6 +9,7 @@ import logging
 import signal
 import socket
 import sys
+import warnings
 from collections.abc import Callable
 from http import HTTPStatus
 
@@ -17,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from textodds.errors import InputError, TextoddsError
+from textodds.errors import InputError, Shrunk, TextoddsError
 from textodds.serve.endpoint import Handler, refuse
 from textodds.serve.guard import GuardProtocol, watch
 from textodds.serve.problems import Problem
@@ -64,6 +65,7 @@ async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
 def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
     """Serve until SIGTERM or SIGINT; ``ready`` is called with the address once requests are answered."""
     sys.setswitchinterval(SWITCH)
+    warnings.simplefilter("ignore", Shrunk)  # said when the model was trained
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is a model to take the place of
     listening = listen(settings.host, settings.port)
@@ -117,7 +119,13 @@ async def _when_started(server: uvicorn.Server, tell: Callable[[], None]) -> Non
 
 
 async def _reload(service: Service) -> None:
-    """SIGHUP: take the model file as it is now; a bad one is refused, and the old model stays."""
+    """SIGHUP: read the tokens again, open the audit log again, and take the model file as it is now.
+
+    A bad file of tokens, or a bad model, is refused, and the old ones stay.
+    """
+    service.tokens.look(again=True)
+    if service.audit is not None:
+        service.audit.reopen()
     try:
         changed = await service.writer.submit(service.live.reload)
     except TextoddsError as error:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import ParamSpec, TypeVar
 
 from textodds.serve import problems
+from textodds.serve.audit import Audit
 from textodds.serve.bodies import Bodies
 from textodds.serve.fold import Base, ServedModel, open_model
 from textodds.serve.journal import Journal
 from textodds.serve.live_model import Live
 from textodds.serve.metrics import Metrics
 from textodds.serve.problems import too_large
+from textodds.serve.rows import length_of, warm_up
 from textodds.serve.settings import Settings
 from textodds.serve.solver import Solver
 from textodds.serve.solver_process import SolverProcess
+from textodds.serve.tokens import Tokens
 from textodds.serve.uploads import Uploads
 from textodds.serve.writer import Writer
 
@@ -36,6 +39,8 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.tokens = Tokens(settings)
+        self.audit = None if settings.audit is None else Audit(settings.audit)
         base = open_model(settings.model)
         is_new = not settings.journal.exists()
         base = base._replace(fixed=_why_fixed(settings, base))
@@ -48,7 +53,9 @@ class Service:
             if is_new and base.fixed is None:  # the place stays free for the one that is missing
                 settings.journal.unlink(missing_ok=True)
             raise
-        self.writer = Writer(self.live, self.journal, snapshot_every=settings.snapshot_every)
+        warm_up(self.live.serving.model)
+        every = settings.snapshot_every
+        self.writer = Writer(self.live, self.journal, snapshot_every=every, audit=self.audit)
         self.solver = Solver(self.live)
         self.under_way: set[asyncio.Task[object]] = set()  # requests that are being answered
         self._until: dict[asyncio.Task[object], float] = {}  # how long each may take, sent or answered
@@ -85,6 +92,8 @@ class Service:
         for pool in (self._pool, self._long):
             pool.shutdown(wait=False, cancel_futures=True)  # nobody waits for what is left in them
         self.journal.close()
+        if self.audit is not None:
+            self.audit.close()
 
     async def _sweep(self) -> None:
         while True:
@@ -149,6 +158,14 @@ class Service:
                 "shorten it; the beginning of a text usually decides",
             )
         return sum(lengths)
+
+    def must_be_short_rows(self, rows: Iterable[Mapping[str, object]], most: int | None = None) -> None:
+        """Refuse a row whose texts are too long."""
+        most = self.settings.text if most is None else most
+        for at, row in enumerate(rows):
+            if (length := length_of(row)) > most:
+                problem = f"row {at} has {length:,} characters, and may have {most:,}"
+                raise too_large("text", problem, "shorten its texts")
 
     def must_have_room(self) -> None:
         """Refuse to be called ready while the disk of the journal has no room for another request."""

@@ -24,6 +24,8 @@ class Settings:
     read_token: str | None = field(default=None, repr=False)
     write_token: str | None = field(default=None, repr=False)
     origins: tuple[Origin, ...] = ()  # where proxies have put it
+    tokens: Path | None = None  # a file of more tokens, each with a name and a scope
+    audit: Path | None = None  # where to write who has corrected what
     text: int = 100_000  # characters of a text
     explained: int = 20_000  # characters of a text that is explained, which takes a hundred times as long
     batch: int = 1000  # texts of a request
@@ -39,24 +41,21 @@ class Settings:
     def __post_init__(self) -> None:
         given = [token for token in (self.read_token, self.write_token) if token is not None]
         public = [each.address for each in self.origins if not is_loopback(each.name.strip("[]"))]
-        if not given and (public or not is_loopback(self.host)):
+        if not self.needs_token and (public or not is_loopback(self.host)):
             example = (f"TEXTODDS_{kind}_TOKEN={secrets.token_urlsafe(24)}" for kind in ("READ", "WRITE"))
             place = public[0] if public else self.host
             instead = "leave out `--origin`" if public else "listen on 127.0.0.1"
             raise InputError(
                 f"at `{place}` others can reach the service, and there are no tokens to tell them apart",
-                hint=f"set two secrets, for example {' '.join(example)}; or {instead}",
+                hint=f"set two secrets, for example {' '.join(example)}; or give `--tokens FILE`; "
+                f"or {instead}",
             )
         if len(given) == 1 or (given and self.read_token == self.write_token):
             raise InputError(
                 "reading and writing need tokens of their own", hint="set both, to two different secrets"
             )
         for token in given:
-            if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-                raise InputError(
-                    f"a token is {LEAST_TOKEN} or more letters, digits and signs, without spaces",
-                    hint=f"for example {secrets.token_urlsafe(24)}",
-                )
+            check_token(token)
 
     @property
     def snapshot(self) -> Path:
@@ -66,7 +65,16 @@ class Settings:
     @property
     def needs_token(self) -> bool:
         """Whether a request must say who sends it."""
-        return self.read_token is not None
+        return self.read_token is not None or self.write_token is not None or self.tokens is not None
+
+
+def check_token(token: str) -> None:
+    """Refuse a token that could be guessed, or that a header cannot have."""
+    if len(token) < LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError(
+            f"a token is {LEAST_TOKEN} or more letters, digits and signs, without spaces",
+            hint=f"for example {secrets.token_urlsafe(24)}",
+        )
 
 
 def is_loopback(host: str) -> bool:

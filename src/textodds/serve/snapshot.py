@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from textodds.data.written_file import remove_leftovers
 from textodds.errors import ModelFileError, TextoddsError
-from textodds.model.text_model import TextModel
 from textodds.serve.fold import ServedModel, open_model
 from textodds.serve.journal import PRIVATE, Journal
+from textodds.serve.rows import Model
 from textodds.serve.settings import Settings
 
 logger = logging.getLogger("textodds.serve")
@@ -28,7 +28,7 @@ logger = logging.getLogger("textodds.serve")
 class Snapshot(NamedTuple):
     """A model, and what it says of itself."""
 
-    model: TextModel
+    model: Model
     base: str  # the model file it began as, by its hash
     journal: str
     seq: int  # the last entry that it holds

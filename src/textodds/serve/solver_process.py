@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import IO
 
 from textodds.errors import TextoddsError
-from textodds.model.file import load_texts
-from textodds.model.text_model import TextModel
+from textodds.model.file import load
 from textodds.serve.fold import Base, ServedModel, Standing, catch_up, solution
 from textodds.serve.journal import JournalEntry
 from textodds.serve.parent import questions
+from textodds.serve.rows import Model
 
 logger = logging.getLogger("textodds.serve")
 
@@ -39,7 +39,7 @@ class SolverProcess:
         self._beside, self._is_closed = beside, False
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._known: TextModel | None = None  # the one that the process has solved last
+        self._known: Model | None = None  # the one that the process has solved last
 
     def solved(self, last: ServedModel, base: Base, entries: Sequence[JournalEntry]) -> ServedModel | None:
         """The model with entries after the last one; None where it is to be solved here."""
@@ -54,7 +54,7 @@ class SolverProcess:
             if "problem" in found:
                 return None
             path, seq = Path(str(found["path"])), int(str(found["seq"]))
-            model = load_texts(path, threads=1)
+            model = load(path, threads=1)
             path.unlink()  # it stays mapped
         except (OSError, ValueError, TextoddsError) as error:
             if not self._is_closed:
@@ -64,7 +64,7 @@ class SolverProcess:
         self._known = model
         return ServedModel(model, base.digest, seq)
 
-    def _begin(self, model: TextModel) -> None:
+    def _begin(self, model: Model) -> None:
         self._end()
         self._folder = tempfile.TemporaryDirectory(prefix="textodds-", ignore_cleanup_errors=True)
         model.save(Path(self._folder.name, BEGUN))
@@ -106,7 +106,7 @@ class SolverProcess:
 
 def answer(folder: Path, lines: Iterable[bytes], answers: IO[bytes]) -> None:
     """Solve the model in a folder with the entries of each line; say where it is, or what is wrong."""
-    model = load_texts(folder / BEGUN, threads=1)
+    model = load(folder / BEGUN, threads=1)
     last = ServedModel(model, "", 0)
     for number, line in enumerate(lines):
         entries = [JournalEntry(*entry) for entry in json.loads(line)]

@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from textodds.errors import TextoddsError
+from textodds.serve.audit import Audit
 from textodds.serve.corrections import Group
-from textodds.serve.journal import Journal, JournalEntry
+from textodds.serve.journal import Change, Journal, JournalEntry
 from textodds.serve.live_model import Live
-from textodds.serve.messages import ChangeAnswer, ForgetRequest, LearnRequest
+from textodds.serve.messages import ChangeAnswer, ChangeRequest
 from textodds.serve.problems import unavailable
 
 logger = logging.getLogger("textodds.serve")
@@ -30,16 +31,19 @@ WINDOW = 1024  # entries that may wait to be folded into the model
 class Job(NamedTuple):
     """Something for the writer to do, and who waits for it."""
 
-    work: LearnRequest | ForgetRequest | Callable[[], object] | None  # None: stop
+    work: ChangeRequest | Callable[[], object] | None  # None: stop
     future: asyncio.Future[Any]
+    by: str = ""  # who asks
 
 
 class Writer(threading.Thread):
     """The only thread that changes the journal, and what follows from it."""
 
-    def __init__(self, live: Live, journal: Journal, *, snapshot_every: int) -> None:
+    def __init__(
+        self, live: Live, journal: Journal, *, snapshot_every: int, audit: Audit | None = None
+    ) -> None:
         super().__init__(name="textodds-writer", daemon=True)
-        self._live, self._journal, self._every = live, journal, snapshot_every
+        self._live, self._journal, self._every, self._audit = live, journal, snapshot_every, audit
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._broken: str | None = None
         self._may_erase = True  # whether the journal may have texts that are not learned any more
@@ -51,10 +55,10 @@ class Writer(threading.Thread):
         """Why nothing can be learned any more; None while all is well."""
         return self._broken
 
-    def submit(self, work: LearnRequest | ForgetRequest | Callable[[], object] | None) -> asyncio.Future[Any]:
+    def submit(self, work: ChangeRequest | Callable[[], object] | None, by: str = "") -> asyncio.Future[Any]:
         """What becomes of a request, or of a function that may not run beside one; None stops the thread."""
         future = asyncio.get_running_loop().create_future()
-        self._jobs.put(Job(work, future))
+        self._jobs.put(Job(work, future, by))
         return future
 
     def run(self) -> None:
@@ -68,7 +72,7 @@ class Writer(threading.Thread):
             jobs = [self._jobs.get()]
             while not self._jobs.empty():
                 jobs.append(self._jobs.get())
-            self._commit_all([job for job in jobs if isinstance(job.work, (LearnRequest, ForgetRequest))])
+            self._commit_all([job for job in jobs if isinstance(job.work, ChangeRequest)])
             for job in jobs:
                 if callable(job.work):
                     self._do(job, job.work)
@@ -118,6 +122,7 @@ class Writer(threading.Thread):
         live, first = self._live, self._journal.last
         group = Group(live, self._journal, [job.work for job in jobs])  # type: ignore[misc]
         results: list[tuple[Job, object]] = []
+        by: list[str] = []  # who has asked for each change
         for job in jobs:
             try:
                 documents, changes = group.check(job.work)  # type: ignore[arg-type]
@@ -125,14 +130,15 @@ class Writer(threading.Thread):
                 results.append((job, error))
                 continue
             group.accept(changes)
+            by += [job.by] * len(changes)
             version = live.version_after(first + len(group.changes))
             results.append((job, ChangeAnswer(documents, version)))
         if group.changes:
             numbers = range(first + 1, first + 1 + len(group.changes))
             entries = [JournalEntry(n, *change, "") for n, change in zip(numbers, group.changes, strict=True)]
             live.must_leave_classes(entries)
-            trial = live.trial(entries) if live.base.may_be_left_without_words else None
-            self._journal.append(group.changes)
+            trial = live.trial(entries) if live.base.must_try else None
+            self._keep(group.changes, by)
             self._may_erase |= any(change.sign < 0 for change in group.changes)
             self.commits += 1
             if trial is None:
@@ -142,6 +148,30 @@ class Writer(threading.Thread):
             if group.rest is not None:
                 live.set_rest(group.rest)
         return results
+
+    def _keep(self, changes: Sequence[Change], by: Sequence[str]) -> None:
+        """Put changes on disk, each with its line in the audit log, if there is one; or none of them."""
+        audit, told = self._audit, list[JournalEntry]()
+        if audit is None:
+            self._journal.append(changes)
+            return
+
+        def tell(entries: Sequence[JournalEntry]) -> None:
+            told.extend(entries)
+            audit.write(entries, by)
+
+        try:
+            self._journal.append(changes, tell)
+        except OSError as error:
+            logger.exception("the audit log cannot be written")
+            audit.withdraw(told, by)
+            problem = f"the audit log cannot be written: {error.strerror or 'no file can be opened'}"
+            hint = "send it again later: nothing was learned or forgotten"
+            raise unavailable("audit", problem, hint) from error
+        except sqlite3.Error:
+            if told:
+                audit.withdraw(told, by)
+            raise
 
     def _do(self, job: Job, work: Callable[[], object]) -> None:
         try:

@@ -5,7 +5,8 @@ import { $, button, plural, shown, told } from "./dom.js";
 import { startFiles } from "./files.js";
 import { startLabelling } from "./label.js";
 import { showModel, startModel } from "./model.js";
-import { emit, noticed, on, state } from "./state.js";
+import { focusRow } from "./rows.js";
+import { emit, isOfRows, noticed, on, state } from "./state.js";
 import { startTrying, write } from "./try.js";
 
 const SETTLE = 1000; // milliseconds between looks whether corrections are solved
@@ -21,8 +22,8 @@ function route(isFirst) {
     else link.removeAttribute("aria-current");
   }
   if (view === "model") showModel(asked.get("class"), asked.get("rival"));
-  if (view === "try" && asked.has("text")) write(asked.get("text"));
-  if (isFirst && view === "try" && matchMedia("(hover: hover)").matches) $("text").focus();
+  if (view === "try" && asked.has("text") && !isOfRows()) write(asked.get("text"));
+  if (isFirst && view === "try" && matchMedia("(hover: hover)").matches) isOfRows() ? focusRow() : $("text").focus();
   if (isFirst) return;
   $(`view-${view}`).focus({ preventScroll: true });
   scrollTo(0, 0);
@@ -44,10 +45,10 @@ function settle() {
 }
 
 function head() {
-  const { name, classes, words, learner, corrections, version } = state.card;
+  const { name, classes, words, columns, learner, corrections, version } = state.card;
   $("name").textContent = shown(name);
   document.title = `${shown(name)} · textodds`;
-  const about = [plural(classes.length, "class", "classes"), plural(words, "word"), learner.split(" (")[0]];
+  const about = [plural(classes.length, "class", "classes"), columns ? plural(columns.length, "column") : plural(words, "word"), learner.split(" (")[0]];
   if (corrections) about.push(plural(corrections, "correction"));
   $("about").textContent = about.join(" · ");
   $("version").textContent = `Version ${version}`;
@@ -69,7 +70,8 @@ async function start() {
   head();
   startTrying();
   startFiles();
-  startLabelling();
+  if (isOfRows()) document.querySelector('nav a[href="#label"]').hidden = true; // texts are labelled there
+  else startLabelling();
   startModel();
   addEventListener("hashchange", () => route(false));
   route(true);

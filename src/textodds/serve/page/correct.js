@@ -3,7 +3,7 @@
 import { get, latest, post } from "./api.js";
 import { $, button, chance, h, said, shortened, soft, told, when } from "./dom.js";
 import { Picker } from "./picker.js";
-import { freshId, likeliest, on, own, state } from "./state.js";
+import { asAsked, freshId, given, isOfRows, likeliest, on, own, state } from "./state.js";
 
 const SHOWN = 20;
 
@@ -52,7 +52,7 @@ async function correct(label, isNew) {
   const id = freshId();
   subject = text;
   try {
-    await post("v1/learn", { documents: [{ id, text, label }], new_labels: isNew });
+    await post("v1/learn", { documents: [{ id, ...given(text), label }], new_labels: isNew });
     await compare(text, label, before, id);
   } catch (error) {
     outcome.replaceChildren(told(error));
@@ -71,7 +71,7 @@ async function undo(id, text, label) {
 
 /** Shows what the model says now beside what it said before; `id` is that of a correction that stands. */
 async function compare(text, label, before, id) {
-  const after = await post("v1/classify", { text });
+  const after = await post("v1/classify", given(text));
   const moves = [...new Set([label, before.label, after.label])].map((name) =>
     movement(name, own(before.probabilities, name), own(after.probabilities, name)));
   const isShort = id !== null && after.label !== label;
@@ -83,7 +83,7 @@ async function compare(text, label, before, id) {
   outcome.replaceChildren(h("div.tinted",
     h("p", id === null ? "Forgotten: " : "Learned: ", h("b", said(label)), "."),
     h("ul.bars.plain", moves),
-    isShort ? soft("It has moved, but not far enough: one text is little against all that it has read.") : "",
+    isShort ? soft("It has moved, but not far enough: one is little against all that it has read.") : "",
     id === null ? "" : back));
   if (id !== null) back.focus();
 }
@@ -109,9 +109,13 @@ const list = latest(async () => {
   $("correction-list").replaceChildren(...shown.map(entry), older);
 });
 
-function entry({ id, change, label, text, at, stands }) {
+const pairs = (row) => Object.entries(row).map(([name, value]) => `${name} ${value}`).join(" · ");
+
+function entry({ id, change, label, text: whole, row, at, stands }) {
   const isStanding = change === "learned" && stands;
-  const name = text === null ? "(the text is erased)" : shortened(text, 90);
+  const text = isOfRows() && row ? asAsked(row) : whole;
+  const told = isOfRows() ? row && pairs(row) : text;
+  const name = told === null ? "(it is erased)" : shortened(told, 90);
   const back = button("Undo", async () => {
     back.disabled = true;
     await undo(id, text, label).catch((error) => back.replaceWith(told(error)));

@@ -2,7 +2,7 @@
 
 import { latest, post } from "./api.js";
 import { $, button, chance, h, percent, plural, said, select, some, soft, told } from "./dom.js";
-import { labels, on, state } from "./state.js";
+import { given, isOfRows, labels, on, state } from "./state.js";
 
 const COSTS = [0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 const ALWAYS = null; // the price of not answering where that is not allowed
@@ -166,12 +166,12 @@ export function decideOn(text) {
 
 const decide = latest(async (text) => {
   if (text === null) {
-    decision.replaceChildren(soft("Write a text to see what is decided."));
+    decision.replaceChildren(soft(`${isOfRows() ? "Fill in a row" : "Write a text"} to see what is decided.`));
     return;
   }
   try {
     const rule = deciding();
-    const answer = await post("v1/classify", { text, ...rule });
+    const answer = await post("v1/classify", { ...given(text), ...rule });
     if (asked !== null) show(answer, rule);
   } catch (error) {
     decision.replaceChildren(told(error));

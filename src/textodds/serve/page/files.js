@@ -9,7 +9,7 @@ import {
 } from "./dom.js";
 import { measure } from "./measured.js";
 import { chooser } from "./source.js";
-import { state } from "./state.js";
+import { isOfRows, state } from "./state.js";
 
 const TEXTS = 1000; // of a batch, if the service takes as many: progress is seen to move
 const BYTES = 1_000_000;
@@ -21,6 +21,7 @@ const FEW = 10;
 let running = null;
 
 export function startFiles() {
+  if (isOfRows()) $("files-of").textContent = "rows";
   chooser("files", { go: "Classify all rows", withLabel: true, onchosen: clear, onready: run });
 }
 
@@ -134,8 +135,8 @@ async function classify(source, answers, signal, tick) {
     if (flying.size >= AT_ONCE) await Promise.race(flying);
   };
   for await (const row of source.all(signal)) {
-    const text = source.at(row, source.text);
-    const json = typeof text === "string" ? JSON.stringify(text.toWellFormed?.() ?? text) : "";
+    const text = isOfRows() ? source.record(row) : source.at(row, source.text);
+    const json = typeof text !== "string" ? "" : isOfRows() ? text : JSON.stringify(text.toWellFormed?.() ?? text);
     const long = encoder.encode(json).length + 1;
     let error = text instanceof Error ? text : null;
     const isLong = text.length > limits.text && Array.from(text).length > limits.text;
@@ -152,9 +153,16 @@ async function classify(source, answers, signal, tick) {
 async function answered(rows, signal) {
   const texts = rows.filter((row) => !row.error).map((row) => row.json);
   if (!texts.length) return [];
-  const body = `{"texts":[${texts.join(",")}]}`;
+  const body = `{"${isOfRows() ? "rows" : "texts"}":[${texts.join(",")}]}`;
   const sent = { body, type: "application/json", tries: PATIENCE, signal };
-  return (await call("v1/classify/batch", sent)).answers;
+  try {
+    return (await call("v1/classify/batch", sent)).answers;
+  } catch (error) {
+    if (!isOfRows() || error.status !== 422) throw error;
+    if (rows.length === 1) return (rows[0].error = new Error(`is refused: ${error.message.replace(/^`rows\[\d+\]`:? /, "")}`), []);
+    const half = Math.ceil(rows.length / 2); // to find the row that is bad
+    return [...await answered(rows.slice(0, half), signal), ...await answered(rows.slice(half), signal)];
+  }
 }
 
 function summary(source, answers, seconds, end) {
@@ -168,13 +176,13 @@ function summary(source, answers, seconds, end) {
   $("files-result").replaceChildren(
     section("h-summary", ["Answers to ", said(source.file.name), end],
       h("dl.facts", fact("rows", count(answers.rows)), fact("seconds", seconds.toFixed(seconds < 10 ? 2 : 0)),
-        fact("mean probability", percent(mean)), fact("without a known word", count(answers.blind))),
+        fact("mean probability", percent(mean)), fact(isOfRows() ? "without a value" : "without a known word", count(answers.blind))),
       answers.errors ? errors : "", bars.node, h("div.row", keep)),
     section("h-rows", "First rows", rowTable(answers.first),
       folded("The rows it is least sure of", rowTable(answers.doubtful))));
 }
 
-const rowTable = (rows) => table("Rows", ["Row", "Label", "Probability", "Text"],
+const rowTable = (rows) => table("Rows", ["Row", "Label", "Probability", isOfRows() ? "Its columns" : "Text"],
   rows.map((row) => [cell(count(row.number)), said(row.label), cell(chance(row.probability)), row.text]));
 
 /** Reads the file again and writes each row with its answer: the rows themselves were never kept. */

@@ -5,7 +5,7 @@ import { calibration } from "./charts.js";
 import {
   cell, count, fact, fixed, folded, h, percent, plural, said, section, soft, table, told,
 } from "./dom.js";
-import { state } from "./state.js";
+import { isOfRows, state } from "./state.js";
 
 const TABLE = 12; // classes of a full table of confusions
 const PAIRS = 15; // else the most frequent mistakes
@@ -19,9 +19,10 @@ export async function measure(box, source) {
   const wait = h("p.soft", { role: "status" }, "Comparing with the labels…");
   box.replaceChildren(section("h-measured", TITLE, wait));
   const [text, label] = [source.text, source.label].map((at) => source.columns[at]);
+  const named = isOfRows() ? { label } : { text, label };
   try {
     const sent = await source.upload(state.card.limits.upload);
-    const found = await call(`v1/evaluate?${new URLSearchParams({ text, label })}`, { ...sent, tries: 30 });
+    const found = await call(`v1/evaluate?${new URLSearchParams(named)}`, { ...sent, tries: 30 });
     if (wait.isConnected) box.replaceChildren(...drawn(found));
   } catch (error) {
     wait.replaceWith(error.status ? told(error) : soft(`The file was not measured: ${error.message}.`));

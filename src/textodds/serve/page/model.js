@@ -2,8 +2,8 @@
 
 import { get, latest } from "./api.js";
 import { Bars, calibration, diverging } from "./charts.js";
-import { $, count, folded, h, percent, said, section, select, shown, soft, told } from "./dom.js";
-import { labels, on, state } from "./state.js";
+import { $, count, folded, h, percent, said, section, select, shortened, shown, soft, table, told } from "./dom.js";
+import { isOfRows, labels, on, state } from "./state.js";
 
 const WORDS = 24;
 
@@ -18,7 +18,7 @@ export function startModel() {
 /** Draws the view; a class and its rival may be named. */
 export function showModel(label, rival) {
   const names = labels();
-  const { classes, quality, recipe } = state.card;
+  const { classes, quality, recipe, words, columns } = state.card;
   const isCounted = classes.every((each) => each.documents !== null);
   const ranked = classes.map((each) => [each.label, isCounted ? each.documents : each.prior]);
   ranked.sort((a, b) => b[1] - a[1]);
@@ -34,10 +34,14 @@ export function showModel(label, rival) {
   $("model-body").replaceChildren(
     h("div.stack", section("h-classes", "Its classes", bars.node),
       section("h-quality", "How good it is", ...measured(quality))),
-    section("h-words", "Words that tell most", selects(), h("div", { id: "telling" }, "…")),
+    words ? section("h-words", "Words that tell most", selects(), h("div", { id: "telling" }, "…"))
+      : section("h-columns", "Its columns", columnTable(columns)),
     h("div.wide", section("h-facts", "What it is", facts(), made)));
-  tell();
+  if (words) tell();
 }
+
+const columnTable = (columns) => table("Columns", ["Column", "Kind", "Categories"],
+  columns.map(({ name, kind, categories }) => [said(name), kind, shortened((categories ?? []).join(", "), 200)]));
 
 function facts() {
   const { name, version, documents, corrections, facts: more } = state.card;
@@ -52,7 +56,7 @@ function measured(quality) {
   if (!quality) return [soft("That is not known. A file with labels, under Files, would show it.")];
   const [low, high] = quality.accuracy_interval;
   return [h("p", h("b.large", percent(quality.accuracy)), " right"),
-    soft(`${percent(low)} to ${percent(high)}, with 95\u202f% confidence: by ${count(quality.n)} texts `,
+    soft(`${percent(low)} to ${percent(high)}, with 95\u202f% confidence: by ${count(quality.n)} ${isOfRows() ? "rows" : "texts"} `,
       "of training that were left out when they were asked about"),
     calibration(quality.reliability, quality.calibration_error)];
 }

@@ -2,6 +2,7 @@
 
 import { CsvReader, JsonReader, LineReader } from "./csv.js";
 import { $, button, bytes, h, said, select, shortened, soft, told } from "./dom.js";
+import { isOfRows, state } from "./state.js";
 
 const TEXT_NAMES = "text message body content document sentence review comment description title".split(" ");
 const LABEL_NAMES = "label labels class category target tag topic sentiment y".split(" ");
@@ -68,6 +69,23 @@ class Source {
     if (this.kind === "jsonl") return row[name];
     if (row.length === this.columns.length) return row[column];
     return new Error(`has ${row.length} fields, not ${this.columns.length}`);
+  }
+
+  /** The columns of the model in a row, as JSON; an Error says why there are none. */
+  record(row) {
+    if (row instanceof Error) return row;
+    if (this.kind !== "jsonl" && row.length !== this.columns.length) return this.at(row, 0);
+    const plain = this.columns.map((name) => name.toLowerCase());
+    return JSON.stringify(Object.fromEntries(state.card.columns.map(({ name }) => {
+      const at = plain.indexOf(name.toLowerCase());
+      return [name, (this.kind === "jsonl" ? row[this.columns[at]] : row[at]) ?? null];
+    })));
+  }
+
+  /** The columns of the model that the file does not have. */
+  get missing() {
+    const plain = this.columns.map((name) => name.toLowerCase());
+    return state.card.columns.map(({ name }) => name).filter((name) => !plain.includes(name.toLowerCase()));
   }
 
   /** All fields of a row as text, by `columns`. */
@@ -144,7 +162,7 @@ function kindOf(name, start) {
 export function chooser(id, { go, withLabel, onchosen, onready }) {
   const input = h("input.away", { id: `${id}-file`, type: "file", accept: ACCEPTED });
   const zone = h("label.drop", { for: input.id }, h("span", h("b", "Choose a file"), " or drop it here"),
-    h("span.soft", "CSV, TSV, JSON lines, or one text per line; gzipped or not"));
+    h("span.soft", `CSV, TSV, JSON lines${isOfRows() ? "" : ", or one text per line"}; gzipped or not`));
   const details = h("div");
   const take = async (file) => {
     if (!file) return;
@@ -164,14 +182,19 @@ export function chooser(id, { go, withLabel, onchosen, onready }) {
       preview.textContent = first ? `It begins: ${shortened(first, 160)}` : "";
       start.disabled = source.text === null;
     };
+    const check = () => {
+      const { missing } = source;
+      start.disabled = missing.length === state.card.columns.length;
+      preview.textContent = missing.length ? `Columns of the model that it does not have: ${missing.join(", ")}` : "";
+    };
     const pick = (name, words, options, chosen, onchange) => [h("label", { for: `${id}-${name}` }, words),
       select(`${id}-${name}`, options, String(chosen ?? ""), onchange)];
     const texts = [...(source.text === null ? [["", "choose…"]] : []), ...names];
     const size = h("span.soft", bytes(source.file.size));
     const rows = [h("p", h("b", said(source.file.name)), " ", size)];
     if (source.kind !== "lines") {
-      rows.push(h("p.row", pick("text", "Texts are in", texts, source.text, set),
-        withLabel ? pick("label", "labels in", [["", "no column"], ...names], source.label,
+      rows.push(h("p.row", isOfRows() ? [] : pick("text", "Texts are in", texts, source.text, set),
+        withLabel ? pick("label", isOfRows() ? "Labels are in" : "labels in", [["", "no column"], ...names], source.label,
           (value) => (source.label = number(value))) : []));
     }
     if (source.isTable) {
@@ -186,8 +209,9 @@ export function chooser(id, { go, withLabel, onchosen, onready }) {
         h("label", { for: box.id }, "The first line has the names of the columns")));
     }
     details.replaceChildren(h("div.card", rows, preview, h("div.row", start)));
-    set(String(source.text ?? ""));
-    (source.text === null ? $(`${id}-text`) : start).focus();
+    if (isOfRows()) check();
+    else set(String(source.text ?? ""));
+    (source.text === null && !isOfRows() ? $(`${id}-text`) : start).focus();
   };
   input.onchange = () => (take(input.files[0]), (input.value = ""));
   for (const name of ["dragover", "dragleave", "drop"]) {

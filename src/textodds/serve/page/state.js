@@ -33,6 +33,18 @@ export const likeliest = (p) => labels().sort((a, b) => (own(p, b) ?? 0) - (own(
 /** Names of the classes, in the model's order. */
 export const labels = () => state.card.classes.map((each) => each.label);
 
+/** Whether the model reads rows, columns by name, rather than one text. */
+export const isOfRows = () => Boolean(state.card.columns);
+
+/** A row as one string, columns in the model's order, so that two can be compared; `given` takes it. */
+export function asAsked(row) {
+  const names = state.card.columns.map(({ name }) => name).filter((name) => (own(row, name) ?? null) !== null);
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, row[name]])));
+}
+
+/** What is asked about, as the service takes it. */
+export const given = (asked) => (isOfRows() ? { row: JSON.parse(asked) } : { text: asked });
+
 /** A new name for a document. `randomUUID` is missing where the page is not served securely. */
 export function freshId() {
   if (crypto.randomUUID) return crypto.randomUUID();

@@ -5,11 +5,13 @@ import { Bars } from "./charts.js";
 import { offerCorrection, startCorrections } from "./correct.js";
 import { decideOn, startDeciding } from "./decide.js";
 import { $, chance, count, h, said, told } from "./dom.js";
-import { on, state } from "./state.js";
+import { startRow } from "./rows.js";
+import { given, isOfRows, on, state } from "./state.js";
 import { explainSoon, startWhy } from "./why.js";
 
 const QUIET = 900; // milliseconds without typing after which the answer is read out
 const HINT = "Type or paste a text. The answer comes as you write, with what each word says for and against.";
+const ROW_HINT = "Fill in what you know. The answer comes at once, with what each column says for and against.";
 const BLIND = "No word of it is known to the model: this is what it believes before it has read anything.";
 
 const bars = new Bars("Probability of each class");
@@ -18,11 +20,16 @@ let silence;
 
 export function startTrying() {
   const field = $("text");
-  field.oninput = () => read(field.value);
-  $("clear").onclick = () => (write(""), field.focus());
   startDeciding();
   startCorrections();
   startWhy(write);
+  if (isOfRows()) {
+    on("card", () => ask(text));
+    startRow(readRow);
+    return;
+  }
+  field.oninput = () => read(field.value);
+  $("clear").onclick = () => (write(""), field.focus());
   on("card", () => read(field.value));
   read(field.value); // a reloaded page may have kept it
 }
@@ -43,7 +50,19 @@ function read(value) {
   $("text-note").textContent = length > 0.8 * limit ? note : "";
   $("text-note").classList.toggle("error", isLong);
   const asked = isLong || !text.trim() ? null : text;
-  if (asked === null) hint(isLong ? "That is too long to be read at once." : HINT);
+  ask(asked, isLong ? "That is too long to be read at once." : HINT);
+}
+
+function readRow(row) {
+  text = row ?? "";
+  $("clear").hidden = row === null;
+  ask(row, ROW_HINT);
+}
+
+/** Asks about a text or a row; null is none, and `words` say so. */
+function ask(asked, words = ROW_HINT) {
+  if (!asked) asked = null;
+  if (asked === null) hint(words);
   $("answer-body").classList.toggle("stale", asked !== null);
   answerTo(asked);
   decideOn(asked);
@@ -59,7 +78,7 @@ function hint(words) {
 const answerTo = latest(async (asked) => {
   if (asked === null) return;
   try {
-    const answer = await post("v1/classify", { text: asked });
+    const answer = await post("v1/classify", given(asked));
     if (text.trim()) show(answer, asked);
   } catch (error) {
     if (text !== asked) return;

@@ -3,9 +3,9 @@
 import { latest, post } from "./api.js";
 import { waterfall } from "./charts.js";
 import {
-  $, button, chance, count, h, listed, odds, plural, said, select, shown, signed, soft, term, told,
+  $, button, chance, count, folded, h, listed, odds, plural, said, select, shortened, shown, signed, soft, term, told,
 } from "./dom.js";
-import { labels, state } from "./state.js";
+import { given, isOfRows, labels, state } from "./state.js";
 
 const OTHERS = "others"; // the service's name for all other classes together
 const TOP = 12;
@@ -22,7 +22,7 @@ export function startWhy(put) {
   write = put;
 }
 
-const hasAll = () => labels().length > 2 && !labels().includes(OTHERS);
+const hasAll = () => !isOfRows() && labels().length > 2 && !labels().includes(OTHERS);
 
 /** Explains a text once it has stood still for a moment; null for none. */
 export function explainSoon(asked) {
@@ -42,9 +42,11 @@ const explain = latest(async (asked) => {
   const heading = h("h3", { id: "h-why" }, "Why");
   const { explained } = state.card.limits;
   try {
-    if (asked.length > explained && Array.from(asked).length > explained) {
+    if (isOfRows()) {
+      parts = drawnRow(await post("v1/explain", { ...given(asked), rival: chosen }));
+    } else if (asked.length > explained && Array.from(asked).length > explained) {
       parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word.`)];
-    } else parts = drawn(await post("v1/explain", { text: asked, rival: chosen }), asked);
+    } else parts = drawn(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
   } catch (error) {
     if (rival && error.status === 422) { // the rival is the answer now
       rival = "";
@@ -66,6 +68,26 @@ function drawn(why, asked) {
   const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
   return [h("div.heading", heading, versus(why, isAll)), ...reading(why, asked, against), unknown(why),
     summed(why, against), result(why, against, isWhole), flip(why, asked)];
+}
+
+/** What each column adds, and of columns of texts each word. */
+function drawnRow(why) {
+  const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
+  const value = (each) => (each === null || each === undefined ? "" : [" ", h("span.soft", shortened(String(each), 40))]);
+  const columns = why.columns.map(({ column, value: held, log_odds: x }) =>
+    ({ name: [said(column), value(held)], value: x, kind: "" }));
+  const ends = [{ name: "before reading", value: why.start, kind: "base" }];
+  const rest = Math.abs(why.remainder) > 1e-9 ? [{ name: "several rivals", value: why.remainder, kind: "base" }] : [];
+  const together = { name: "together", value: why.log_odds, kind: "" };
+  const caption = () => h("span", "What adds to the log-odds of ", said(why.label), " against ", said(why.rival));
+  const words = why.words.slice(0, TOP).map(({ word, count: n, log_odds: x }) =>
+    ({ name: [term(word), n > 1 ? ` × ${count(n)}` : ""], value: x, kind: "" }));
+  const others = why.words.slice(TOP);
+  const sum = others.reduce((total, word) => total + word.log_odds, 0);
+  if (others.length) words.push({ name: plural(others.length, "other word"), value: sum, kind: "base" });
+  return [h("div.heading", heading, versus(why, false)), waterfall(caption(), [...ends, ...columns, ...rest], together),
+    words.length ? folded("Word by word", waterfall(caption(), [...ends, ...words, ...rest], together)) : "",
+    result(why, why.rival, labels().length === 2)];
 }
 
 function versus(why, isAll) {

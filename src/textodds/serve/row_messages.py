@@ -1,0 +1,129 @@
+"""What is asked and answered where the model reads rows: columns by name in the place of a text."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from textodds.serve.messages import (
+    ChangeRequest,
+    DecisionOptions,
+    Id,
+    Label,
+    Named,
+    NewLabel,
+    NewLabels,
+    Probability,
+    Request,
+    Version,
+    WordOdds,
+)
+
+Value = str | int | float | bool | None
+Row = Annotated[
+    dict[str, Any],  # checked with the columns of the model: what is wrong then has a name
+    Meta(
+        description="Values by the names of columns. A column that is left out, or null, is a missing value."
+    ),
+]
+
+
+class ClassifyRowRequest(DecisionOptions, kw_only=True):
+    """One row."""
+
+    row: Row
+
+
+class ClassifyRowsRequest(DecisionOptions, kw_only=True):
+    """Several rows, which are decided alike."""
+
+    rows: list[Row]
+
+
+class ExplainRowRequest(Request):
+    """A row, and the classes whose odds are to be explained."""
+
+    row: Row
+    label: Annotated[Named | None, Meta(description="By default the most probable class.")] = None
+    rival: Annotated[Named | None, Meta(description="By default the runner-up.")] = None
+
+
+class ColumnOdds(Struct):
+    """What a column adds to the log-odds; columns that are weighed together have one name, `a, b`."""
+
+    column: str
+    value: Value
+    log_odds: float
+
+
+class ExplainRowAnswer(Struct, kw_only=True):
+    """A sum: ``start``, every column's ``log_odds`` and ``remainder`` add up to ``log_odds``.
+
+    ``words`` are those of a model of several columns of texts, each under the name of its column.
+    """
+
+    label: Label
+    rival: str
+    probability: Probability
+    log_odds: float
+    start: float
+    remainder: float
+    columns: list[ColumnOdds]
+    words: list[WordOdds]
+    version: Version
+
+
+class RowDocument(Request, kw_only=True):
+    """A row under its right label. Without an id it is given one, which the answer tells."""
+
+    id: Id | None = None
+    row: Row
+    label: NewLabel
+
+
+class LearnRowsRequest(ChangeRequest):
+    """Rows to learn: all of them, or, on an error, none."""
+
+    documents: Annotated[list[RowDocument], Meta(min_length=1)]
+    new_labels: NewLabels = False
+
+
+class ForgottenRow(Request, kw_only=True):
+    """A row to forget. What was learned here is known by its id; else row and label are needed too."""
+
+    id: Id
+    row: Row | None = None
+    label: Named | None = None
+
+
+class ForgetRowsRequest(ChangeRequest):
+    """Rows to forget: all of them, or, on an error, none."""
+
+    documents: Annotated[list[ForgottenRow], Meta(min_length=1)]
+
+
+class RowCorrection(Struct):
+    """An entry of the journal; ``stands`` if it has not been undone or replaced since."""
+
+    id: str
+    change: Literal["learned", "forgotten"]
+    label: str
+    row: Annotated[Row | None, Meta(description="Null once the row of a forgotten document is erased.")]
+    at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
+    stands: bool
+
+
+class RowCorrectionsAnswer(Struct):
+    """What was learned and forgotten here, the latest first."""
+
+    corrections: list[RowCorrection]
+    total: int
+    version: Version
+
+
+class SuggestRowsRequest(Request):
+    """Rows without labels."""
+
+    rows: list[Row]
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 10
