@@ -293,11 +293,16 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     @of_one_state
     def __call__(self, row: Mapping[str, object] | str) -> Prediction[Label]:
         """The prediction for one row, a dict of its columns; those left out are missing. No text."""
+        return self.answer(row).of_type(self.labels)
+
+    @of_one_state
+    def answer(self, row: Mapping[str, object] | str) -> Prediction[str]:
+        """The prediction for one row, with labels as text, whatever they were in training."""
         scores, evidence = self.score([self.row_of(row)])
         shares = np.exp(log_softmax(scores)[0])
         best = int(shares.argmax())
-        probabilities: dict[Label, float] = dict(zip(self.classes_, shares.tolist(), strict=True))
-        return Prediction(self.classes_[best], float(shares[best]), int(evidence[0, 0]), probabilities)
+        probabilities = dict(zip(self.class_names, shares.tolist(), strict=True))
+        return Prediction(self.class_names[best], float(shares[best]), int(evidence[0, 0]), probabilities)
 
     @of_one_state
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:

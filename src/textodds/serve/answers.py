@@ -43,13 +43,12 @@ def classify(
 ) -> messages.ClassifyAnswer:
     """The answer to one text or row."""
     item: Any
-    if is_text := isinstance(request, messages.ClassifyRequest):
+    if isinstance(request, messages.ClassifyRequest):
         item = request.text
     else:
         item = rows.item_of(serving.model, request.row)
     if not request.costs and request.prior is None and request.abstain is None and request.top is None:
-        # the usual case, without a detour
-        said = serving.model.answer(item) if is_text else _said_of_row(serving.model, item)
+        said = _said(serving.model, item)  # the usual case, without a detour
         return messages.ClassifyAnswer(
             label=said.label,
             probability=said.probability,
@@ -62,9 +61,11 @@ def classify(
     return messages.ClassifyAnswer(**structs.asdict(answer), rule=rule, version=serving.version)
 
 
-def _said_of_row(model: Model, item: Any) -> Prediction:
+def _said(model: Model, item: Any) -> Prediction[str]:
+    if isinstance(model, TextModel):
+        return model.answer(item)
     with rows.reading(["row"]):
-        return model(item)
+        return model.answer(item)
 
 
 def classify_batch(

@@ -278,7 +278,7 @@ class Decoder:
         self._texts: Any = msgspec.json.Decoder(endpoint.takes)
         self._rows: Any = self._texts if of_rows is None else msgspec.json.Decoder(of_rows)
 
-    def decode(self, body: bytes) -> Any:
+    def decode(self, body: bytes | bytearray) -> Any:
         """The request; an error that says so, if it is one for a model of another kind."""
         reads_rows = self._service.live.base.reads_rows
         wanted, other = (self._rows, self._texts) if reads_rows else (self._texts, self._rows)

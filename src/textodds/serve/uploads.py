@@ -20,9 +20,9 @@ from time import monotonic
 from typing import Any
 
 from textodds.errors import BadFile, InputError
-from textodds.model.text_model import TextModel
 from textodds.serve.fold import ServedModel
 from textodds.serve.problems import Problem, unavailable
+from textodds.serve.rows import Model
 
 logger = logging.getLogger("textodds.serve")
 
@@ -140,7 +140,7 @@ class Uploads:
         return key
 
 
-def _lay_out(folder: Path, model: TextModel, name: str, content: bytes | bytearray) -> None:
+def _lay_out(folder: Path, model: Model, name: str, content: bytes | bytearray) -> None:
     """Write what is to be measured, and on what."""
     model.save(folder / MODEL)
     Path(folder, name).write_bytes(content)
