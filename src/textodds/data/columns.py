@@ -65,6 +65,10 @@ class ColumnRequest:
         What stands between the texts of several columns.
     fields : dict
         Of texts, what each column of the last part is, for messages: text or label.
+    names : sequence of str
+        All columns of the first file or table that was opened, read or not.
+    keeps_rows : bool
+        Whether all columns are read, to be written beside the answers.
     """
 
     is_of_texts = True
@@ -89,6 +93,8 @@ class ColumnRequest:
         self._weight = weight
         self.labelled = labelled
         self._guesses_label = labelled
+        self.names: Sequence[str] = ()
+        self.keeps_rows = False
 
     @property
     def needs_rows(self) -> bool:
@@ -148,6 +154,7 @@ class ColumnRequest:
         Places(columns={'Message': (1,)}, label=2, weight=None)
         """
         places = self._places(where, names)
+        self.names = self.names or tuple(names)
         if len(set(names)) < len(names):
             read = {names[at] for at in places.all}
             refuse_twice(where, [name for name in names if name in read])
@@ -165,8 +172,16 @@ class ColumnRequest:
         """The columns to read among ``names``; of a table all, while its schema is not known."""
         return self.places(where, names, sparse=sparse).all
 
+    def with_kept(self, where: str, names: Sequence[str]) -> list[int]:
+        """The columns to read among ``names``: all where rows are kept, or else as `positions`."""
+        positions = self.positions(where, names)
+        self.names = self.names or tuple(names)
+        return list(range(len(names))) if self.keeps_rows else positions
+
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""
+        if self.keeps_rows:
+            return positions
         return positions[: len(positions) - self.reads_labels - self.reads_weights]
 
     def is_one_text(self, positions: list[int]) -> bool:
@@ -182,6 +197,17 @@ class ColumnRequest:
 
     def learn(self, parts: Sequence[Part]) -> None:
         """Find the schema from ``parts``, the first rows, where it needs them."""
+
+    @property
+    def wanted(self) -> list[str]:
+        """The names of the columns of texts, as far as they are known before any data is opened."""
+        names = [*self._texts] or [column.name for column in self._like.columns]
+        return [part.strip() for name in names for part in name.split(JOIN)]
+
+    def left(self) -> list[str]:
+        """The columns that are there and not read."""
+        weight = None if self._weight is None else position(self.names, self._weight)
+        return [name for at, name in enumerate(self.names) if name not in self.fields and at != weight]
 
     def _named(self) -> list[tuple[str, str]]:
         """Options that name a column, and the names."""
@@ -212,21 +238,29 @@ class ColumnRequest:
                 beside[option] = places[0]
         # What is named for one thing is not guessed for another.
         if not texts:
-            texts = [self._text_as_before(names, found) or (_usual(where, names, TEXT_NAMES, "text", found),)]
+            before = self._text_as_before(where, names, found)
+            texts = [before or (_usual(where, names, TEXT_NAMES, "text", found),)]
         label = beside.get("label")
         if label is None and self._guesses_label and self._like.label is not None:
             label = position(names, self._like.label)
+            if label is None:
+                raise _not_as_before(where, names, self._like.label, "label")
             label = None if label in (*found, *texts[0]) else label
         if label is None and self._guesses_label:
             label = _usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
         joined = tuple(at for places in texts for at in places)
         return Places({JOIN.join(names[at] for at in joined): joined}, label, beside.get("weight"))
 
-    def _text_as_before(self, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
+    def _text_as_before(
+        self, where: str, names: Sequence[str], taken: Collection[int]
+    ) -> tuple[int, ...]:
         """Where the column of texts of an earlier source stands, or those it was joined from."""
         for column in self._like.columns:
-            parts = [position(names, part) for part in _names_joined(names, column.name)]
-            places = tuple(at for at in parts if at is not None and at not in taken)
+            parts = {part: position(names, part) for part in _names_joined(names, column.name)}
+            for part, at in parts.items():
+                if at is None:
+                    raise _not_as_before(where, names, part, "text")
+            places = tuple(at for at in parts.values() if at is not None and at not in taken)
             if len(places) == len(parts):
                 return places
         return ()
@@ -448,6 +482,16 @@ def _named_at(where: str, columns: Sequence[str], name: str, option: str) -> int
     if at is None:
         raise MissingColumn(where, name, columns, option)
     return at
+
+
+def _not_as_before(where: str, columns: Sequence[str], name: str, option: str) -> MissingColumn:
+    """The error for a column of training that other data lacks: to guess another is to read other data."""
+    usual = TEXT_NAMES if option == "text" else LABEL_NAMES
+    likely = [column for column in columns if column.strip().casefold() in usual]
+    hint = f"the model was trained with it; name the column to read: `--{option} {likely[0]}`" if likely else (
+        f"the model was trained with it; name the column to read: `--{option} COLUMN`"
+    )
+    return MissingColumn(where, name, columns, None, hint=f"{hint} ({option}=)")
 
 
 def _names_joined(columns: Sequence[str], name: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +11,7 @@ from textodds.data import files
 from textodds.data.admission import Part, Parts, Values
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
 from textodds.data.columns import ColumnRequest
+from textodds.data.dialect import Dialect
 from textodds.data.files import File
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Position
@@ -22,22 +22,6 @@ if TYPE_CHECKING:
 
 # The next rows, and the bad ones among them: line, reason and bytes of each.
 Piece: TypeAlias = tuple[Part | Batch, list[tuple[int, str, bytes]]]
-
-KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How lines are taken apart: a format of `KINDS`, and whether CSV and TSV have quotes and a header."""
-
-    format: str
-    quoting: bool
-    header: bool
-
-    @property
-    def kind(self) -> str:
-        """What the kernel calls the format."""
-        return KINDS[self.format]
 
 
 def parts(
@@ -76,9 +60,9 @@ def _selected(
     reader: LineReader, file: File, dialect: Dialect, request: ColumnRequest, rejects: Rejects
 ) -> Callable[[], Piece | None]:
     """What reads the next rows of the columns that are wanted."""
-    name, is_labelled = TEXT, request.reads_labels
+    name, is_labelled = TEXT, request.reads_labels or request.keeps_rows
     if dialect.kind == "delimited":
-        chosen = request.positions(file.name, reader.columns)
+        chosen = request.with_kept(file.name, reader.columns)
         if not request.is_one_text(chosen):
             reader.select_columns(chosen)
             return partial(_next_table, reader, [reader.columns[at] for at in chosen], file, rejects)

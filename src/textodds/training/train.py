@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from textodds.data import Batch, Observer, ReadOptions, Source, read
+from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
 from textodds.errors import InputError, Unsupported
 from textodds.learn.recipe import Recipe, is_of_documents
 from textodds.model.file import load
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from textodds.learn.registry import Learner
     from textodds.model.table_model import TableModel
     from textodds.training.choose import Choice
+
+M = TypeVar("M", "TextModel", "TableModel")
 
 
 def train(
@@ -152,14 +154,16 @@ def train(
     def of_rows() -> TextModel | TableModel:
         from textodds.training.tables import open_table, train_table_on
 
-        return train_table_on(open_table(source, labels, weights, plan=plan, reading=reading), plan, observer)
+        opened = open_table(source, labels, weights, plan=plan, reading=reading)
+        return _remembering(train_table_on(opened, plan, observer), reading.remembered(source))
 
     def of_texts(data: Source) -> TextModel | TableModel:
         others = None
         if unlabelled is not None:
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
         model = _of_texts(data, others, plan, observer, stream=stream)
-        return _remembering(model, data, question if unlabelled is None else None)
+        model = _remembering(model, reading.remembered(source), data.schema)
+        return model if unlabelled is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
@@ -178,18 +182,25 @@ def _like(
     if is_table(data[0], data[1]):
         raise InputError("the model to be like is one of texts, and the data are a table without any")
     if data[0] is None and reading.query is None:
-        return _remembering(train_again(like, plan, observer), None, question)
-    source = like.read(*data, labelled=True, **vars(reading))
+        return _asked(train_again(like, plan, observer), question)
+    source = like.read(*data, labelled=True, **reading.said)
     model = _of_texts(source, None, plan, observer, stream=question.stream)
-    return _remembering(model, source, question)
+    known = reading.remembered(data[0]) or like.info.get("reading") or {}
+    return _asked(_remembering(model, known, source.schema), question)
 
 
-def _remembering(model: TextModel, data: Source | None, question: Question | None) -> TextModel:
-    """The model, which reads columns that have names again, and may be asked the same again."""
-    if data is not None and data.schema.columns:
-        model.info["columns"] = data.schema.as_dict()
-    if question is not None:
-        model.info[ASKED] = question.as_dict()
+def _remembering(model: M, known: Mapping[str, object], schema: Schema | None = None) -> M:
+    """The model, which reads other data as these were read: columns that have names, and what was said."""
+    if schema is not None and schema.columns:
+        model.info["columns"] = schema.as_dict()
+    if known:
+        model.info["reading"] = dict(known)
+    return model
+
+
+def _asked(model: TextModel, question: Question) -> TextModel:
+    """The model, which may be asked the same again."""
+    model.info[ASKED] = question.as_dict()
     return model
 
 
