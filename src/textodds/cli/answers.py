@@ -53,7 +53,9 @@ class UnknownTexts:
         """Say how many there were, and which came first."""
         if not self.count:
             return
-        numbers = ", ".join(f"{row:,}" for row in self._first) + ("" if self.count == len(self._first) else ", …")
+        numbers = ", ".join(f"{row:,}" for row in self._first) + (
+            "" if self.count == len(self._first) else ", …"
+        )
         verb = "has" if self.count == 1 else "have"
         if self._is_of_texts:
             what = f"{counted(self.count, 'text')} {verb} no word that the model knows"
@@ -117,7 +119,10 @@ class Answered:
                 say(f"the data have a column {name}: the answer is in {one_line(free)}", quiet=quiet)
         if self.unread:
             said = counted(self.unread, "row")
-            say(f"{said} could not be read, and {'has' if self.unread == 1 else 'have'} no answer", quiet=quiet)
+            say(
+                f"{said} could not be read, and {'has' if self.unread == 1 else 'have'} no answer",
+                quiet=quiet,
+            )
         self.unknown.say(quiet=quiet)
         if where is not None:
             say(f"wrote {strong(where)}: {counted(self.rows, 'row')}", quiet=quiet)
@@ -154,7 +159,7 @@ def write_answers(source: Source, output: str, answered: Answered, *, quiet: boo
 def _opened(output: str, source: Source) -> Iterator[RowFile]:
     if output == STDIN:
         known = None if source.dialect is None else source.dialect.format
-        yield row_stream(sys.stdout, known if known in FORMATS[:3] else FORMATS[0], source.dialect)  # type: ignore[arg-type]
+        yield row_stream(sys.stdout, known if known in FORMATS[:3] else FORMATS[0], source.dialect)
         return
     with replacing(output) as temporary, row_file(temporary, output, source.dialect) as file:
         yield file

@@ -153,7 +153,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
     """The options for reading data."""
     text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
-    query = "Read this query to the database DATA, or to DuckDB."
+    query = "Run this query on the database DATA, or DuckDB."
     rejects = "For skipped rows.  [default: DATA.rejected.jsonl]"
     return together(
         option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
@@ -161,8 +161,8 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         *([weight] if weighted else []),
         format_option(FORMATS),
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
-        _form_option("quoting", 'Whether " quotes fields of CSV and TSV, or is an ordinary character.'),
-        _form_option("header", "Whether CSV and TSV have a header; without, columns are 1, 2, …"),
+        _form_option("quoting", '" quotes fields of CSV and TSV, or is ordinary.'),
+        _form_option("header", "Columns of CSV and TSV have names, or are 1, 2, …"),
         bad_rows_option(),
         option(
             "Data", "--rejects", "rejects_path", metavar="FILE", writes="file of rejected rows", help=rejects

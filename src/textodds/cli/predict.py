@@ -75,7 +75,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
     examples=[
         'textodds predict mail.textodds --say "win a free phone"',
         "textodds predict mail.textodds new.csv -o answers.csv",
-        "textodds predict mail.textodds new.csv -o answers.parquet --top 3 --threshold 0.8",
+        "textodds predict mail.textodds new.csv -o answers.parquet --threshold 0.8",
         'textodds predict mail.textodds new.csv --loss "ham->spam: 20" --abstain 0.5',
         "textodds predict mail.textodds new.csv --max-error 0.01",
         "tail -f log.txt | textodds predict log.textodds",
@@ -147,7 +147,8 @@ def _check(output: str | None, texts: tuple[str, ...], options: PredictOptions) 
         raise InputError("`--top` gives some classes, and `--proba` all", hint="leave out one of the two")
     if output is not None and texts:
         raise InputError(
-            "`-o` writes the rows of data, but the text is given with `--say`", hint="leave out one of the two"
+            "`-o` writes the rows of data, but the text is given with `--say`",
+            hint="leave out one of the two",
         )
     if output is not None and options["as_json_"]:
         raise InputError(

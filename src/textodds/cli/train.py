@@ -31,7 +31,7 @@ from textodds.cli.options import (
     switch_off,
     textbook_option,
 )
-from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, weight
+from textodds.cli.output import counted, duration, faint, one_line, say, size, strong, tell, warn, weight
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
@@ -155,6 +155,8 @@ def train(
     with progress(quiet=quiet) as observer:
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
+    if not is_of_kept:
+        _say_columns(model, observer, options["weight"], as_json=as_json_, quiet=quiet)
     if len(model.classes_) == 1:
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
     evaluation = None
@@ -184,6 +186,23 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
     from textodds.training.train import train as of_library
 
     return of_library(None if is_kept else paths_of(data, options["query"]), **how)
+
+
+def _say_columns(model: Model, observer: Progress, weight: str | None, *, as_json: bool, quiet: bool) -> None:
+    """Say which columns were read and which were left, of data whose columns have names."""
+    schema = model.schema
+    if not schema.columns or not (as_json or isinstance(model, TextModel)):  # whose columns are listed below
+        return
+    used = [column.name for column in schema.used]
+    left = schema.names("ignore")
+    if isinstance(model, TextModel):
+        left = list(getattr(observer.sources[0], "left", ()))  # a DataFrame of Spark does not say
+    parts = [f"{'text' if isinstance(model, TextModel) else 'columns'}: {', '.join(map(one_line, used))}"]
+    parts += [
+        f"{name}: {one_line(each)}" for name, each in (("label", schema.label), ("weight", weight)) if each
+    ]
+    parts += [f"left: {', '.join(map(one_line, left))}"] if left else []
+    say("; ".join(parts), quiet=quiet)
 
 
 def _plain(summary: Summary) -> dict[str, object]:

@@ -95,9 +95,7 @@ def admit(part: Part, request: ColumnRequest, rejects: Rejects) -> Batch | None:
     return admitted(part, request, rejects)[0]
 
 
-def admitted(
-    part: Part, request: ColumnRequest, rejects: Rejects
-) -> tuple[Batch | None, Collection[int]]:
+def admitted(part: Part, request: ColumnRequest, rejects: Rejects) -> tuple[Batch | None, Collection[int]]:
     """As `admit`, and the positions of the bad rows."""
     problems: dict[int, tuple[str, str | None]] = {
         at: (reason, None) for at, reason in part.unreadable.items()

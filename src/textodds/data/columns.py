@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textodds.data.batch import BETWEEN_FIELDS, TEXT
-from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
+from textodds.data.schema import GIVEN, Column, Schema, check_kind, lacking, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 if TYPE_CHECKING:
@@ -65,10 +65,6 @@ class ColumnRequest:
         What stands between the texts of several columns.
     fields : dict
         Of texts, what each column of the last part is, for messages: text or label.
-    names : sequence of str
-        All columns of the first file or table that was opened, read or not.
-    keeps_rows : bool
-        Whether all columns are read, to be written beside the answers.
     """
 
     is_of_texts = True
@@ -90,11 +86,11 @@ class ColumnRequest:
         self._texts = tuple(text)
         self.separator = BETWEEN_FIELDS if len(text) > 1 else "\n"
         self._label = label
-        self._weight = weight
+        self.weight = weight
         self.labelled = labelled
         self._guesses_label = labelled
-        self.names: Sequence[str] = ()
-        self.keeps_rows = False
+        self.names: Sequence[str] = ()  # all columns of what was opened first, read or not
+        self.keeps_rows = False  # whether all columns are read, to be written beside the answers
 
     @property
     def needs_rows(self) -> bool:
@@ -114,7 +110,7 @@ class ColumnRequest:
     @property
     def reads_weights(self) -> bool:
         """Whether the weights are a column of the source."""
-        return self._weight is not None
+        return self.weight is not None
 
     @property
     def may_join(self) -> bool:
@@ -180,9 +176,8 @@ class ColumnRequest:
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""
-        if self.keeps_rows:
-            return positions
-        return positions[: len(positions) - self.reads_labels - self.reads_weights]
+        beside = 0 if self.keeps_rows else self.reads_labels + self.reads_weights
+        return positions[: len(positions) - beside]
 
     def is_one_text(self, positions: list[int]) -> bool:
         """Whether the ``positions`` to read are one column of texts, with its label and weight."""
@@ -204,14 +199,9 @@ class ColumnRequest:
         names = [*self._texts] or [column.name for column in self._like.columns]
         return [part.strip() for name in names for part in name.split(JOIN)]
 
-    def left(self) -> list[str]:
-        """The columns that are there and not read."""
-        weight = None if self._weight is None else position(self.names, self._weight)
-        return [name for at, name in enumerate(self.names) if name not in self.fields and at != weight]
-
     def _named(self) -> list[tuple[str, str]]:
         """Options that name a column, and the names."""
-        beside = (("label", self._label), ("weight", self._weight))
+        beside = (("label", self._label), ("weight", self.weight))
         named = [(option, name) for option, name in beside if name is not None]
         return [*(("text", name) for name in self._texts), *named]
 
@@ -244,22 +234,20 @@ class ColumnRequest:
         if label is None and self._guesses_label and self._like.label is not None:
             label = position(names, self._like.label)
             if label is None:
-                raise _not_as_before(where, names, self._like.label, "label")
+                raise lacking(where, self._like.label, names, "label", LABEL_NAMES)
             label = None if label in (*found, *texts[0]) else label
         if label is None and self._guesses_label:
             label = _usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
         joined = tuple(at for places in texts for at in places)
         return Places({JOIN.join(names[at] for at in joined): joined}, label, beside.get("weight"))
 
-    def _text_as_before(
-        self, where: str, names: Sequence[str], taken: Collection[int]
-    ) -> tuple[int, ...]:
+    def _text_as_before(self, where: str, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
         """Where the column of texts of an earlier source stands, or those it was joined from."""
         for column in self._like.columns:
             parts = {part: position(names, part) for part in _names_joined(names, column.name)}
             for part, at in parts.items():
                 if at is None:
-                    raise _not_as_before(where, names, part, "text")
+                    raise lacking(where, part, names, "text", TEXT_NAMES)
             places = tuple(at for at in parts.values() if at is not None and at not in taken)
             if len(places) == len(parts):
                 return places
@@ -380,7 +368,7 @@ class TableRequest(ColumnRequest):
             return names
         beside = {
             _named_at("the array", names, name, option)
-            for name, option in ((self._label, "label"), (self._weight, "weight"))
+            for name, option in ((self._label, "label"), (self.weight, "weight"))
             if name is not None
         }
         others = [at for at in range(width) if at not in beside]
@@ -436,13 +424,13 @@ class TableRequest(ColumnRequest):
             return _named_at(where, names, name, "label")
         if not self._guesses_label:
             return None
-        weight = None if self._weight is None else position(names, self._weight)
+        weight = None if self.weight is None else position(names, self.weight)
         return _usual(where, names, LABEL_NAMES, "label", [*taken, *([] if weight is None else [weight])])
 
     def _weight_at(self, where: str, names: Sequence[str], label: int | None) -> int | None:
-        if self._weight is None:
+        if self.weight is None:
             return None
-        at = _named_at(where, names, self._weight, "weight")
+        at = _named_at(where, names, self.weight, "weight")
         if at == label:
             raise InputError(
                 f"label and weight are both column `{names[at]}` of {where}",
@@ -482,16 +470,6 @@ def _named_at(where: str, columns: Sequence[str], name: str, option: str) -> int
     if at is None:
         raise MissingColumn(where, name, columns, option)
     return at
-
-
-def _not_as_before(where: str, columns: Sequence[str], name: str, option: str) -> MissingColumn:
-    """The error for a column of training that other data lacks: to guess another is to read other data."""
-    usual = TEXT_NAMES if option == "text" else LABEL_NAMES
-    likely = [column for column in columns if column.strip().casefold() in usual]
-    hint = f"the model was trained with it; name the column to read: `--{option} {likely[0]}`" if likely else (
-        f"the model was trained with it; name the column to read: `--{option} COLUMN`"
-    )
-    return MissingColumn(where, name, columns, None, hint=f"{hint} ({option}=)")
 
 
 def _names_joined(columns: Sequence[str], name: str) -> list[str]:

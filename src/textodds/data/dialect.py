@@ -6,6 +6,7 @@ import contextlib
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
 SEPARATORS = (",", ";", "\t", "|")
@@ -29,15 +30,15 @@ class Dialect:
         return KINDS[self.format]
 
     def separator(self, names: Sequence[str]) -> str:
-        """What stands between the fields of a CSV file whose columns have these names.
+        r"""What stands between the fields of a CSV file whose columns have these names.
 
-        >>> Dialect("csv", beginning=b"id;text\\n1;see me, please\\n").separator(["id", "text"])
+        >>> Dialect("csv", beginning=b"id;text\n1;see me, please\n").separator(["id", "text"])
         ';'
         """
         if self.format == "tsv":
             return "\t"
         lines = self.beginning.decode("utf-8-sig", errors="replace").splitlines(keepends=True)
-        quoting = csv.QUOTE_MINIMAL if self.quoting else csv.QUOTE_NONE
+        quoting: Any = csv.QUOTE_MINIMAL if self.quoting else csv.QUOTE_NONE
         for separator in SEPARATORS if self.format == "csv" else ():
             with contextlib.suppress(csv.Error):
                 first = next(csv.reader(lines, delimiter=separator, quoting=quoting), [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -63,13 +64,21 @@ def kept_rows(part: Part | Batch, request: ColumnRequest, rejects: Rejects) -> K
     values: list[Any] = [column.array for column in part.columns]
     if part.length and isinstance(part.at(0), str):  # documents that are whole files
         names, values = [FILE, *names], [[part.at(row) for row in range(part.length)], *values]
-    rows = range(part.length)
-    if part.unreadable:
-        rows = [row for row in rows if row not in part.unreadable]  # type: ignore[assignment]
+    rows: Sequence[int] = range(part.length)
+    lost = {row for row in bad if row in part.unreadable or (part.is_json and not _is_object(part.raw(row)))}
+    if lost:
+        rows = [row for row in rows if row not in lost]
         values = [_at(column, rows) for column in values]
     lines = [part.raw(row) or b"{}" for row in rows] if part.is_json else None
     good = [at for at, row in enumerate(rows) if row not in bad] if bad else None
     return KeptRows(names, values, lines, batch, good, len(rows))
+
+
+def _is_object(line: bytes | None) -> bool:
+    try:
+        return isinstance(json.loads(line or b""), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _at(column: Any, rows: Sequence[int]) -> Any:

@@ -58,7 +58,9 @@ class ReadOptions:
                     f"there is no option `{name}`{suggestion(name, READ_OPTIONS)}",
                     hint=f"how data is read: {', '.join(READ_OPTIONS)}",
                 )
-        return cls(**{name: value for name, value in options.items() if name not in FORM or value is not None})
+        return cls(
+            **{name: value for name, value in options.items() if name not in FORM or value is not None}
+        )
 
     @property
     def said(self) -> dict[str, Any]:
@@ -320,7 +322,11 @@ def _file_source(
         )
     asked, how = how, _as_before(how, formats, before)
     notes = [f"read as in training: `--no-{name}`" for name in FORM if vars(asked)[name] != vars(how)[name]]
-    notes += [f"read as in training: `--format {formats[0]}`" for _ in formats[:1] if _is_before(found[0], asked, before)]
+    notes += [
+        f"read as in training: `--format {formats[0]}`"
+        for _ in formats[:1]
+        if _is_before(found[0], asked, before)
+    ]
     _refuse_dialect(how, formats)
     rejects = how.rejects(_name(found))
     rejects.refuse_to_overwrite(file.path for file in found)
@@ -416,12 +422,16 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest, before: M
     known = how.format or files.format_of_name(pipe.name)
     notes, begun = [], b""
     if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
-        begun = stdin.beginning()
+        begun = stdin.unpacked(stdin.beginning())
         known, shows = stdin.format_of(begun, request.wanted) or (None, "")
         if known is not None:
             notes = [f"stdin is read as {known}: {shows}; `--format lines` reads every line as a text"]
         elif not request.is_tabular:
             known = "lines"  # where there need be no labels
+            if begun.partition(b"\n")[0].strip().decode(errors="replace") in request.wanted:
+                notes = [
+                    "the first line of stdin is a text, though a column is called so; or: `--format csv`"
+                ]
     rejects = how.rejects(_name([pipe]))
     if known in files.STREAMED:
         how = _as_before(replace(how, format=known), [known], before)

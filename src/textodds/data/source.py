@@ -197,7 +197,8 @@ class Source:
     @property
     def left(self) -> list[str]:
         """The columns, among `names`, that are not read."""
-        return self._request.left()
+        taken = {*self._request.fields, *(each.name for each in self.schema.columns), self._request.weight}
+        return [name for name in self.names if name not in taken]
 
     def _looked(self, parts: Parts) -> Parts:
         """The same ``parts``, of which so many are taken that the schema can be found."""

@@ -78,7 +78,6 @@ def format_of(begun: bytes, wanted: Sequence[str]) -> tuple[str, str] | None:
     >>> format_of(b"see you, body and soul\n", ["body"]) is None
     True
     """
-    begun = _unpacked(begun)
     if begun.startswith(files.PARQUET_MAGIC):
         return "parquet", "it begins as Parquet does"
     if begun.startswith(files.SQLITE_MAGIC) or begun[8:12] == files.DUCKDB_MAGIC:
@@ -93,7 +92,10 @@ def format_of(begun: bytes, wanted: Sequence[str]) -> tuple[str, str] | None:
         with contextlib.suppress(csv.Error):
             names = next(csv.reader([text], delimiter=separator), [])
             if len(names) > 1 and _names(names, wanted, is_plain=True):
-                return "tsv" if separator == "\t" else "csv", f"its first line names {_columns(names, wanted)}"
+                return (
+                    "tsv" if separator == "\t" else "csv",
+                    f"its first line names {_columns(names, wanted)}",
+                )
     return None
 
 
@@ -111,7 +113,8 @@ def _columns(names: Sequence[str], wanted: Sequence[str]) -> str:
     return f"the column{'s' if len(shown) > 1 else ''} " + ", ".join(f"`{name}`" for name in shown)
 
 
-def _unpacked(begun: bytes) -> bytes:
+def unpacked(begun: bytes) -> bytes:
+    """The beginning of what is packed by gzip; or the beginning as it is."""
     if packing_of(begun) != "gzip":
         return begun
     with contextlib.suppress(zlib.error):

@@ -22,7 +22,7 @@ PREFIX = "predicted_"  # of an answer whose name is that of a column of the data
 Floats = NDArray[np.float64]
 Column = Sequence[Any] | NDArray[Any]
 Decide = Callable[[Floats], Iterable[tuple[str, float, Mapping[str, object]]]]
-"""What else decides, of log-posteriors (N, K): its third part has an ``action``, which may be None, or more."""
+"""What else decides, of log-posteriors (N, K); fields have an ``action``, None for no answer, or more."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,10 @@ class AnswerColumns:
         if decide is not None:
             found |= _decided(decide(log_posterior), found)
         if self.threshold is not None:
-            found[LABEL] = np.where(found[PROBABILITY] >= self.threshold, found[LABEL], None)
+            is_enough = np.asarray(found[PROBABILITY]) >= self.threshold
+            found[LABEL] = [
+                label if yes else None for label, yes in zip(found[LABEL], is_enough, strict=True)
+            ]
         if self.top is not None:
             order = np.argsort(-p, axis=1, kind="stable")[:, : self.top]
             for rank, at in enumerate(order.T, start=1):
@@ -70,7 +73,7 @@ def _decided(
     """What was decided in the place of the most probable class; a set stands beside it."""
     rows = list(answers)
     fields = rows[0][2] if rows else {}
-    found = {name: [row[2][name] for row in rows] for name in fields if name != "action"}
+    found: dict[str, Column] = {name: [row[2][name] for row in rows] for name in fields if name != "action"}
     if "action" not in fields:
         return found
     return {LABEL: [row[2]["action"] for row in rows], PROBABILITY: [row[1] for row in rows], **found}
