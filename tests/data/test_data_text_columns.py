@@ -50,7 +50,9 @@ def test_the_columns_of_an_earlier_source_are_read_again(form, tmp_path):
     assert pairs(again) == list(zip(JOINED, MAIL["kind"], strict=True))
     (tmp_path / "others").mkdir()
     others = read(form(tmp_path / "others", {"text": ["a"], "label": ["b"]}), like=earlier)
-    with pytest.raises(MissingColumn, match="has no column `Subject`; its columns are `text`, `label`") as told:
+    with pytest.raises(
+        MissingColumn, match="has no column `Subject`; its columns are `text`, `label`"
+    ) as told:
         list(others)
     assert "trained with it; name the column to read: `--text text` (text=)" in told.value.hint
 
