@@ -31,7 +31,7 @@ from textodds.cli.options import (
     switch_off,
     textbook_option,
 )
-from textodds.cli.output import counted, duration, faint, one_line, say, size, strong, tell, warn, weight
+from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, weight
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
@@ -66,6 +66,7 @@ class Summary:
     observed: Progress
     seconds: float
     evaluation: Evaluation | None
+    weight: str | None = None  # the column of weights, where one was named
     is_of_kept: bool = False  # whether it was learned from documents that another model has kept
 
     @property
@@ -155,8 +156,6 @@ def train(
     with progress(quiet=quiet) as observer:
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
-    if not is_of_kept:
-        _say_columns(model, observer, options["weight"], as_json=as_json_, quiet=quiet)
     if len(model.classes_) == 1:
         warn(f"there is only one class: every answer will be '{one_line(model.classes_[0])}'")
     evaluation = None
@@ -167,7 +166,7 @@ def train(
             evaluation = model.evaluate_batches(batches)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
-    summary = Summary(model, path, written, observer, seconds, evaluation, is_of_kept)
+    summary = Summary(model, path, written, observer, seconds, evaluation, options["weight"], is_of_kept)
     tell(_plain(summary), _lines(summary), json=as_json_, quiet=quiet)
 
 
@@ -188,21 +187,17 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
     return of_library(None if is_kept else paths_of(data, options["query"]), **how)
 
 
-def _say_columns(model: Model, observer: Progress, weight: str | None, *, as_json: bool, quiet: bool) -> None:
-    """Say which columns were read and which were left, of data whose columns have names."""
-    schema = model.schema
-    if not schema.columns or not (as_json or isinstance(model, TextModel)):  # whose columns are listed below
-        return
-    used = [column.name for column in schema.used]
+def _columns_read(summary: Summary) -> dict[str, Any]:
+    """Which columns were read and which were left, of data whose columns have names."""
+    model, schema = summary.model, summary.model.schema
+    if summary.is_of_kept or not schema.columns:
+        return {}
     left = schema.names("ignore")
     if isinstance(model, TextModel):
-        left = list(getattr(observer.sources[0], "left", ()))  # a DataFrame of Spark does not say
-    parts = [f"{'text' if isinstance(model, TextModel) else 'columns'}: {', '.join(map(one_line, used))}"]
-    parts += [
-        f"{name}: {one_line(each)}" for name, each in (("label", schema.label), ("weight", weight)) if each
-    ]
-    parts += [f"left: {', '.join(map(one_line, left))}"] if left else []
-    say("; ".join(parts), quiet=quiet)
+        left = list(getattr(summary.observed.sources[0], "left", ()))  # a DataFrame of Spark does not say
+    noun = "text" if isinstance(model, TextModel) else "columns"
+    beside = {"label": schema.label, "weight": summary.weight, "left": left}
+    return {noun: [column.name for column in schema.used], **beside}
 
 
 def _plain(summary: Summary) -> dict[str, object]:
@@ -210,6 +205,7 @@ def _plain(summary: Summary) -> dict[str, object]:
     rows, bytes_read = summary.rows, summary.observed.bytes_read
     return {
         **model_files.plain(summary.model, summary.path, summary.bytes),
+        "read": _columns_read(summary),
         "rows": rows,
         "seconds": summary.seconds,
         "rows_per_second": rows / summary.seconds,
@@ -232,6 +228,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.is_of_kept:
         learned = f"{counted(n, 'document')} that the model had kept"
     yield f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}"
+    if isinstance(model, TextModel) and (read := _columns_read(summary)):  # those of a table are listed below
+        named = {name: [each] if isinstance(each, str) else each for name, each in read.items() if each}
+        yield "; ".join(f"{name}: {', '.join(map(one_line, each))}" for name, each in named.items())
     yield ""
     documents = model.class_documents
     noun = "rows" if sum(documents.values()) == n else "weight"
