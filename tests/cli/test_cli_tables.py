@@ -329,7 +329,7 @@ def test_rows_unlike_any_are_told(people, capsys):
         (["--learner", "lda"], "column `town` is one of categories (3 different values)", "town=ignore"),
         (["--learner", "gaussian"], "column `town` is one of categories (3 different values)", "town=ignore"),
         (["--learner", "table:max_cells=9"], "the full table needs 720 cells", "fewer columns"),
-        (["--like", "mail.textodds"], "people.csv has no text column", "--text"),
+        (["--like", "mail.textodds"], "people.csv has no column `text`", "--text"),
         (["--like", "people.csv"], "`people.csv` is damaged or no model of ours", "train it again"),
         (["--like", "cut.textodds", "--columns", "town=ignore"], "a model that is like another", "leave out"),
         (["--learner", "mixed:binary"], "mixed has no binary", "goes with multinomial"),

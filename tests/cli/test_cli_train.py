@@ -29,6 +29,7 @@ def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
         f"{Path('mail.textodds').stat().st_size / 1000:.3g} kB", "2 kB"
     ) == dedent("""\
         learned 6 rows of mail.csv in 1 ms (fast)
+        text: text; label: label
 
           class   rows   share
           ham        3   50.0%
@@ -49,6 +50,7 @@ def test_json_is_one_object_on_stdout_and_nothing_on_stderr(mail, capsys):
     assert err == ""
     told = json.loads(out)
     assert told["rows"] == 6
+    assert told["read"] == {"text": ["text"], "label": "label", "weight": None, "left": []}
     assert told["classes"] == {"ham": 3, "spam": 3}
     assert told["words"] == 16
     assert told["model"] == "mail.textodds"

@@ -48,8 +48,13 @@ def test_the_columns_of_an_earlier_source_are_read_again(form, tmp_path):
     earlier = read(MAIL, text="subject+body", label="kind").schema
     again = read(form(tmp_path, {**MAIL, "text": ["other"] * 3, "label": ["other"] * 3}), like=earlier)
     assert pairs(again) == list(zip(JOINED, MAIL["kind"], strict=True))
-    others = read({"text": ["a"], "label": ["b"]}, like=earlier)
-    assert pairs(others) == [("a", "b")]
+    (tmp_path / "others").mkdir()
+    others = read(form(tmp_path / "others", {"text": ["a"], "label": ["b"]}), like=earlier)
+    with pytest.raises(
+        MissingColumn, match="has no column `Subject`; its columns are `text`, `label`"
+    ) as told:
+        list(others)
+    assert "trained with it; name the column to read: `--text text` (text=)" in told.value.hint
 
 
 @every_reader

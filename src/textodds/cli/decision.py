@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.cli.commands import F, option, together
-from textodds.cli.options import Reading, number
+from textodds.cli.options import SHARE, Reading, number
 from textodds.cli.output import counted, one_line, say
 from textodds.errors import InputError, Unsupported
 from textodds.learn.arrays import Floats
@@ -35,6 +35,7 @@ class AnswerOptions(Reading):
 
     loss: tuple[str, ...]
     abstain: float | None
+    threshold: float | None
     max_error: float | None
     sets: float | None
     by_class: bool
@@ -58,11 +59,13 @@ def loss_options() -> Callable[[F], F]:
 
 
 def guarantee_options() -> Callable[[F], F]:
-    """``--max-error``, ``--sets`` and ``--by-class``."""
+    """``--threshold``, ``--max-error``, ``--sets`` and ``--by-class``."""
+    threshold = "Answer only from this probability on."
     max_error = "Answer only so that at most this share of answers is wrong, with 95 % confidence."
     sets = "Answer with a set of labels, which holds the right one with this probability."
     by_class = "With --sets: with this probability within every class."
     return together(
+        option(SECTION, "--threshold", type=SHARE, metavar="PROBABILITY", help=threshold),
         option(SECTION, "--max-error", type=INSIDE, metavar="RATE", help=max_error),
         option(SECTION, "--sets", type=INSIDE, metavar="COVERAGE", help=sets),
         option(SECTION, "--by-class", is_flag=True, help=by_class),
@@ -105,8 +108,10 @@ def answers_of(
 ) -> Answers | None:
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
     loss, abstain, by_class = options["loss"], options["abstain"], options["by_class"]
-    max_error, sets = options["max_error"], options["sets"]
+    max_error, sets, threshold = options["max_error"], options["sets"], options["threshold"]
     ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("sets", sets)) if on]
+    if threshold is not None:
+        ways.append("threshold")
     if abstain is not None and not loss:
         ways.insert(0, "abstain")
     if len(ways) > 1:
@@ -117,6 +122,8 @@ def answers_of(
         raise InputError("`--by-class` is about sets", hint="give their coverage too: `--sets 0.9`")
     if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
         return _least_loss(rule, model.class_names)
+    if threshold is not None:
+        return _from_threshold(threshold, model.class_names)
     if ways and prior is not None:
         raise InputError(
             f"`--{ways[0]}` promises what was seen under the prior of training, and `--prior` changes it",
@@ -134,6 +141,17 @@ def _least_loss(rule: Rule, classes: tuple[str, ...]) -> Answers:
         decisions = rule.decide(log_posterior)
         expected = ({"expected_loss": loss} for loss in decisions.expected_loss.tolist())
         return _actions(classes, log_posterior, decisions.action, expected)
+
+    return answers
+
+
+def _from_threshold(threshold: float, classes: tuple[str, ...]) -> Answers:
+    """Answers of the most probable class, from a probability on."""
+
+    def answers(log_posterior: Floats) -> Iterator[Answer]:
+        is_enough = np.exp(log_posterior).max(axis=1) >= threshold
+        action = np.where(is_enough, log_posterior.argmax(axis=1), -1)
+        return _actions(classes, log_posterior, action, [{}] * len(action))
 
     return answers
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.commands import argument, command, option
-from textodds.cli.options import model_argument, said, top_option
+from textodds.cli.options import COUNT, model_argument, said, source_for, top_option
 from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
+from textodds.data.batch import taken
 from textodds.data.files import STDIN
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
@@ -19,8 +21,10 @@ from textodds.model.file import load
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
+    from textodds.model.file import Model
     from textodds.model.table_model import TableExplanation
 
+ROW = "Explain this row, from 1, of the data file that TEXT then names."
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 
 
@@ -29,11 +33,13 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
     examples=[
         'textodds explain mail.textodds "win a free phone"',
         'textodds explain news.textodds "rates fall" --why-not sport',
+        "textodds explain mail.textodds new.csv --row 17",
         "textodds explain mail.textodds - --html why.html < letter.txt",
     ],
 )
 @model_argument()
 @argument("text", "The text, or for a table a row as JSON; - reads it from stdin.", literal=True)
+@option("What to explain", "--row", type=COUNT, metavar="N", help=ROW)
 @option("What to explain", "--label", metavar="LABEL", help="This class instead of the answer.")
 @option(
     "What to explain", "--why-not", metavar="RIVAL", help="Compare with this class instead of the runner-up."
@@ -47,6 +53,7 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
 def explain(
     model: str,
     text: str,
+    row: int | None,
     label: str | None,
     why_not: str | None,
     others: bool,
@@ -66,12 +73,11 @@ def explain(
         raise Unsupported(
             "`--others` and `--html` are for texts", hint="leave them out; `--why-not` takes any class"
         )
-    given = sys.stdin.read().removesuffix("\n") if text == STDIN else text
+    given = _given(opened, text, row)
     if not isinstance(opened, TextModel):
-        row = opened.explain(said(opened, given), label, why_not)
-        show(_plain(row), _row_lines(row), json=as_json_)
+        by_column = opened.explain(given, label, why_not)
+        show(_plain(by_column), _row_lines(by_column), json=as_json_)
         return
-    given = said(opened, given)
     explanation = opened.explain(given, label, OTHERS if others else why_not)
     flip = explanation.flip()
     if html is not None:
@@ -81,6 +87,27 @@ def explain(
     show(about, _text_lines(explanation, given, flip, top), json=as_json_)
     if html is not None:
         say(f"\nwrote {html}", quiet=as_json_)
+
+
+def _given(model: Model, text: str, row: int | None) -> Any:
+    """The text or row to explain: as it is given, from stdin, or the ``row`` of a file, from 1."""
+    if row is None:
+        return said(model, sys.stdin.read().removesuffix("\n") if text == STDIN else text)
+    source, before = source_for(model, [text], {}, labelled=False), 0
+    for batch in source:
+        if before < row <= before + len(batch):
+            found = batch.take([row - before - 1])
+            if isinstance(model, TextModel):
+                return taken(found.texts, [0])[0]  # type: ignore[index]
+            return {name: _value(column) for name, column in found.columns.items()}
+        before += len(batch)
+    raise InputError(f"{source.description} has {before:,} rows, and row {row:,} is wanted")
+
+
+def _value(column: Any) -> object:
+    """The one value of a column; None where it is missing."""
+    (value,) = column.tolist() if hasattr(column, "tolist") else list(column)
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _plain(explanation: TableExplanation) -> dict[str, Any]:

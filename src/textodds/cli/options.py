@@ -137,8 +137,8 @@ class Reading(TypedDict, total=False):
     weight: str | None
     format: str | None
     query: str | None
-    quoting: bool
-    header: bool
+    quoting: bool | None
+    header: bool | None
     encoding: str | None
     sheet: str | None
     bad_rows: str
@@ -155,7 +155,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
     """The options for reading data."""
     text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
-    query = "Read this query to the database DATA, or to DuckDB."
+    query = "Run this query on the database DATA, or DuckDB."
     rejects = "Write skipped rows here.  [default: nowhere]"
     return together(
         option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
@@ -163,8 +163,8 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         *([weight] if weighted else []),
         format_option(FORMATS),
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
-        switch_off("Data", "quoting", 'In CSV and TSV, " is an ordinary character.'),
-        switch_off("Data", "header", "CSV and TSV have no header; columns are 1, 2, …"),
+        _form_option("quoting", '" quotes fields of CSV and TSV, or is ordinary.'),
+        _form_option("header", "Columns of CSV and TSV have names, or are 1, 2, …"),
         option(
             "Data", "--encoding", metavar="NAME", help="Encoding of DATA, such as cp1252.  [default: utf-8]"
         ),
@@ -174,6 +174,11 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
             "Data", "--rejects", "rejects_path", metavar="FILE", writes="file of rejected rows", help=rejects
         ),
     )
+
+
+def _form_option(name: str, about: str) -> Callable[[F], F]:
+    """``--NAME/--no-NAME``; where neither is given, as the data of the model's training, or yes."""
+    return option("Data", f"--{name}/--no-{name}", name, default=None, help=about)
 
 
 def _one_or_several(
@@ -217,10 +222,13 @@ def opened(data: Sequence[str], options: Reading, *, labelled: bool = True) -> S
     return read(paths_of(data, options.get("query")), labelled=labelled, **reading_of(options))
 
 
-def source_for(model: Model, data: Sequence[str], options: Reading, *, labelled: bool) -> Any:
+def source_for(
+    model: Model, data: Sequence[str], options: Reading, *, labelled: bool, keep_rows: bool = False
+) -> Any:
     """The source of what a model reads: texts, or rows of its table; its columns are those of training."""
+    given, how = paths_of(data, options.get("query")), reading_of(options)
     try:
-        return model.read(paths_of(data, options.get("query")), labelled=labelled, **reading_of(options))
+        return model.read(given, labelled=labelled, keep_rows=keep_rows, **how)
     except BadFile as error:  # a text may have been given by mistake for the name of a file
         if error.problem.startswith("no file at") and (
             taken := next((path for path in data if " " in path), None)

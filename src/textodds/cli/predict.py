@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from textodds.cli.answers import Answered, UnknownTexts, write_answers
 from textodds.cli.commands import argument, command, option
 from textodds.cli.decision import (
     Answer,
@@ -19,6 +20,7 @@ from textodds.cli.decision import (
     loss_options,
 )
 from textodds.cli.options import (
+    COUNT,
     PRIOR,
     literal_batches,
     model_argument,
@@ -31,13 +33,20 @@ from textodds.cli.options import (
 from textodds.cli.output import as_json, one_line
 from textodds.cli.progress import watched
 from textodds.data.files import STDIN
+from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
+from textodds.model.answers import AnswerColumns
 from textodds.model.file import load
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
 
-PROBA = "Give the probability of every class, the most probable first."
+OUTPUT = (
+    "Write all columns of DATA with the answers behind them: a .csv, .tsv, .jsonl or .parquet file, or "
+    "- for stdout; the first three also .gz."
+)
+PROBA = "Give the probability of every class, the most probable first; with -o, columns p(CLASS)."
+TOP = "Give the N most probable classes; with -o, columns label_1, probability_1, ..."
 OTHER_PRIOR = "Answer under another prior: data, uniform, or spam=0.02,ham=0.98."
 FAMILIARITY = (
     "Add how often typical texts are as surprising, for a model trained with `--typical`: a small "
@@ -53,6 +62,7 @@ class PredictOptions(AnswerOptions):
     """What to answer, and how data is read."""
 
     proba: bool
+    top: int | None
     familiarity: bool
     as_json_: bool
 
@@ -64,16 +74,20 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
     "predict",
     examples=[
         'textodds predict mail.textodds --say "win a free phone"',
-        "textodds predict mail.textodds new.csv --proba > answers.tsv",
+        "textodds predict mail.textodds new.csv -o answers.csv",
+        "textodds predict mail.textodds new.csv -o answers.parquet --threshold 0.8",
         'textodds predict mail.textodds new.csv --loss "ham->spam: 20" --abstain 0.5',
         "textodds predict mail.textodds new.csv --max-error 0.01",
         "tail -f log.txt | textodds predict log.textodds",
     ],
 )
 @model_argument()
-@argument("data", "Files or patterns; by default -, which is stdin with one text a line.", nargs=-1)
+@argument("data", "Files or patterns; by default -, stdin: one text a line, or a table that shows by "
+          "the columns of the model in its first line.", nargs=-1)  # fmt: skip
 @say_option("Label this text (of a table, a row as JSON) instead of data; may be repeated.")
+@option("Answers", "-o", "--output", metavar="FILE", writes="file of answers", help=OUTPUT)
 @option("Answers", "--proba", is_flag=True, help=PROBA)
+@option("Answers", "--top", type=COUNT, metavar="N", help=TOP)
 @option("Answers", "--prior", type=PRIOR, metavar="PRIOR", help=OTHER_PRIOR)
 @option("Answers", "--familiarity", is_flag=True, help=FAMILIARITY)
 @loss_options()
@@ -84,6 +98,7 @@ def predict(
     model: str,
     data: tuple[str, ...],
     texts: tuple[str, ...],
+    output: str | None,
     prior: str | dict[str, float] | None,
     threads: int | None,
     quiet: bool,
@@ -92,37 +107,78 @@ def predict(
     """Label texts or rows of a table.
 
     Prints one line for each text, in the order of the texts: the label, a tab, and its probability.
-    Answers to stdin come as lines come. Where losses or a promise decide, the label is what to
-    answer, and ? where it is better not to.
+    Answers to stdin come as lines come. Where losses, a threshold or a promise decide, the label is what
+    to answer, and ? where it is better not to.
+
+    With -o, the answers are columns behind those of DATA: label, which is empty where there is no answer,
+    and probability. An answer whose name DATA has already is called predicted_label, and so on. Rows
+    that could be taken apart but not answered (`--bad-rows skip`) stay, without an answer.
     """
+    _check(output, texts, options)
     answering = load(model, threads=threads)
     if prior is not None:
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
+    unknown = UnknownTexts(answering)
     if texts:
-        _write(answering, literal_batches(answering, texts, data), decide, options)
+        _write(answering, literal_batches(answering, texts, data), decide, options, unknown)
+        unknown.say(quiet=quiet or options["as_json_"])
         return
     if not data and options["query"] is None:
         data = (STDIN,)
-    source = source_for(answering, data, options, labelled=False)
+    source = source_for(answering, data, options, labelled=False, keep_rows=output is not None)
+    if output is not None:
+        threshold = options["threshold"]
+        wanted = AnswerColumns(
+            answering.classes_, proba=options["proba"], top=options["top"], threshold=threshold
+        )
+        decide = decide if threshold is None else None
+        answered = Answered(answering, wanted, decide, familiarity=options["familiarity"])
+        write_answers(source, output, answered, quiet=quiet)
+        return
     with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as batches:
-        _write(answering, batches, decide, options)
+        _write(answering, batches, decide, options, unknown)
+    unknown.say(quiet=quiet or options["as_json_"])
 
 
-def _write(model: Model, batches: Iterable[Any], decide: Answers | None, options: PredictOptions) -> None:
+def _check(output: str | None, texts: tuple[str, ...], options: PredictOptions) -> None:
+    """Refuse options that could only be ignored."""
+    if output is None and options["proba"] and options["top"] is not None:
+        raise InputError("`--top` gives some classes, and `--proba` all", hint="leave out one of the two")
+    if output is not None and texts:
+        raise InputError(
+            "`-o` writes the rows of data, but the text is given with `--say`",
+            hint="leave out one of the two",
+        )
+    if output is not None and options["as_json_"]:
+        raise InputError(
+            "`--json` is about stdout, but the answers go to a file", hint="name a file: `-o answers.jsonl`"
+        )
+
+
+def _write(
+    model: Model,
+    batches: Iterable[Any],
+    decide: Answers | None,
+    options: PredictOptions,
+    unknown: UnknownTexts,
+) -> None:
     """Write the answers, and see to it that they arrive before the next batch is waited for."""
     for batch in portions(batches, len(model.classes_)):
-        lines = _lines(model, batch, decide, options)
+        lines = _lines(model, batch, decide, options, unknown)
         while piece := "".join(itertools.islice(lines, PIECE)):
             sys.stdout.write(piece)
         sys.stdout.flush()
 
 
-def _lines(model: Model, batch: Any, decide: Answers | None, options: PredictOptions) -> Iterator[str]:
+def _lines(
+    model: Model, batch: Any, decide: Answers | None, options: PredictOptions, unknown: UnknownTexts
+) -> Iterator[str]:
     """The lines of a batch: of the most probable class, or of what is decided."""
     familiar = model.familiarity_of(batch) if options["familiarity"] else []
     # Not `model.score`, which loads pyarrow for texts that are not a list.
     scores, evidence = model.score_batch(batch)
+    unknown.see(evidence)
     names = [one_line(name) for name in model.class_names]
     answers: Iterable[Answer]
     if decide is None:
@@ -141,14 +197,17 @@ def _lines(model: Model, batch: Any, decide: Answers | None, options: PredictOpt
             about = {"label": model.class_names[k], "probability": float(row[k]), "evidence": n, **fields}
             if options["proba"]:
                 about["probabilities"] = dict(zip(model.class_names, row.tolist(), strict=True))
+            if options["top"] is not None:
+                order = np.argsort(-row, kind="stable")[: options["top"]].tolist()
+                about["probabilities"] = {model.class_names[at]: float(row[at]) for at in order}
             if familiar:
                 about |= {name: getattr(familiar[i], name) for name in ("log_density", "surprise", "p_value")}
             yield as_json(about) + "\n"
         return
     ends = [f"\t{each.p_value:.4f}\n" for each in familiar] if familiar else ["\n"] * len(p)
-    if options["proba"]:
+    if options["proba"] or options["top"] is not None:
         for row, (first, _, _), end in zip(p, answers, ends, strict=True):
-            order = np.argsort(-row, kind="stable").tolist()
+            order = np.argsort(-row, kind="stable")[: options["top"]].tolist()
             pairs = [f"{names[k]}\t{row[k]:.4f}" for k in order]
             yield "\t".join(pairs if decide is None else [first, *pairs]) + end
     else:

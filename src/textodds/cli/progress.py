@@ -49,6 +49,8 @@ class Progress(Observer):
             self.sources.append(source)
             if source.is_stdin and sys.stdin is not None and sys.stdin.isatty():
                 say("reading what you type, a line at a time; end with Ctrl-D", quiet=self._quiet)
+            for note in getattr(source, "notes", ()):  # a DataFrame of Spark has none
+                say(one_line(note), quiet=self._quiet)
         self.rows_read = self.bytes_read = 0
         self._doing, self._began = doing, time.monotonic()
 

@@ -31,7 +31,8 @@ def trained(
 
     if not data:
         raise InputError("there is no data", hint="name files, patterns or folders that Spark can read")
-    files = {name: how.pop(name) for name in ("format", "quoting", "header")}  # which Spark reads
+    files = {"format": how.pop("format")}  # which Spark reads
+    files |= {name: how.pop(name) is not False for name in ("quoting", "header")}
     columns = ("learner", "features", "observer", "text", "label", "weight", "bad_rows")
     plan_on_spark(  # refuses before there is a session what Spark has no part in
         how["learner"], how["features"], {name: how[name] for name in how if name not in columns}

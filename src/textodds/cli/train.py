@@ -68,6 +68,7 @@ class Summary:
     observed: Progress
     seconds: float
     evaluation: Evaluation | None
+    weight: str | None = None  # the column of weights, where one was named
     is_of_kept: bool = False  # whether it was learned from documents that another model has kept
 
     @property
@@ -171,7 +172,7 @@ def train(
             _warn_of_shared(observer.sources[0 if options["unlabelled"] else -1], tested)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
-    summary = Summary(model, path, written, observer, seconds, evaluation, is_of_kept)
+    summary = Summary(model, path, written, observer, seconds, evaluation, options["weight"], is_of_kept)
     tell(_plain(summary), _lines(summary), json=as_json_, quiet=quiet)
 
 
@@ -207,11 +208,25 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
     return model
 
 
+def _columns_read(summary: Summary) -> dict[str, Any]:
+    """Which columns were read and which were left, of data whose columns have names."""
+    model, schema = summary.model, summary.model.schema
+    if summary.is_of_kept or not schema.columns:
+        return {}
+    left = schema.names("ignore")
+    if isinstance(model, TextModel):
+        left = list(getattr(summary.observed.sources[0], "left", ()))  # a DataFrame of Spark does not say
+    noun = "text" if isinstance(model, TextModel) else "columns"
+    beside = {"label": schema.label, "weight": summary.weight, "left": left}
+    return {noun: [column.name for column in schema.used], **beside}
+
+
 def _plain(summary: Summary) -> dict[str, object]:
     rejects = None if summary.is_of_kept else summary.observed.source.rejects
     rows, bytes_read = summary.rows, summary.observed.bytes_read
     return {
         **model_files.plain(summary.model, summary.path, summary.bytes),
+        "read": _columns_read(summary),
         "rows": rows,
         "seconds": summary.seconds,
         "rows_per_second": rows / summary.seconds,
@@ -234,6 +249,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     if summary.is_of_kept:
         learned = f"{counted(n, 'document')} that the model had kept"
     yield f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}"
+    if isinstance(model, TextModel) and (read := _columns_read(summary)):  # those of a table are listed below
+        named = {name: [each] if isinstance(each, str) else each for name, each in read.items() if each}
+        yield "; ".join(f"{name}: {', '.join(map(one_line, each))}" for name, each in named.items())
     yield ""
     documents = model.class_documents
     noun = "rows" if sum(documents.values()) == n else "weight"

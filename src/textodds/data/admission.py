@@ -59,6 +59,7 @@ class Part:
     sparse: bool = False
     labels: Values | None = None
     weights: Values | None = None
+    is_json: bool = False  # whether `raw` is the JSON object that a row is
 
     def __len__(self) -> int:
         return self.length
@@ -93,6 +94,11 @@ Parts: TypeAlias = Generator[Part | Batch, None, None]
 
 def admit(part: Part, request: ColumnRequest, rejects: Rejects) -> Batch | None:
     """The batch of the good rows of ``part``, or None where no row is good."""
+    return admitted(part, request, rejects)[0]
+
+
+def admitted(part: Part, request: ColumnRequest, rejects: Rejects) -> tuple[Batch | None, Collection[int]]:
+    """As `admit`, and the positions of the bad rows."""
     problems: dict[int, tuple[str, str | None]] = {
         at: (reason, None) for at, reason in part.unreadable.items()
     }
@@ -124,9 +130,11 @@ def admit(part: Part, request: ColumnRequest, rejects: Rejects) -> Batch | None:
         reason, hint = problems[row]
         rejects.add(part.origin, part.at(row), reason, part.shown(row), hint=hint)
     if len(problems) == part.length:
-        return None
+        return None, problems
     batch = Batch(columns, labels, weights)
-    return batch.take([row for row in range(part.length) if row not in problems]) if problems else batch
+    if problems:
+        batch = batch.take([row for row in range(part.length) if row not in problems])
+    return batch, problems
 
 
 def _may_be_categories(column: Column | None) -> str | None:
@@ -332,7 +340,7 @@ def row_parts(
 ) -> Parts:
     """Parts of rows that are sequences, with as many items as there are ``names``; else as `record_parts`."""
     width = len(names)
-    chosen = request.positions(origin.where, names)
+    chosen = request.with_kept(origin.where, names)
 
     def is_row(item: object) -> bool:
         return isinstance(item, (tuple, list)) and len(item) == width

@@ -11,7 +11,7 @@ import numpy as np
 
 from textodds.data.batch import BETWEEN_FIELDS, TEXT
 from textodds.data.labels import LabelTypes
-from textodds.data.schema import GIVEN, Column, Schema, check_kind, refuse_twice
+from textodds.data.schema import GIVEN, Column, Schema, check_kind, lacking, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 if TYPE_CHECKING:
@@ -90,9 +90,11 @@ class ColumnRequest:
         self._texts = tuple(text)
         self.separator = BETWEEN_FIELDS if len(text) > 1 else "\n"
         self._label = label
-        self._weight = weight
+        self.weight = weight
         self.labelled = labelled
         self._guesses_label = labelled
+        self.names: Sequence[str] = ()  # all columns of what was opened first, read or not
+        self.keeps_rows = False  # whether all columns are read, to be written beside the answers
 
     @property
     def needs_rows(self) -> bool:
@@ -112,7 +114,7 @@ class ColumnRequest:
     @property
     def reads_weights(self) -> bool:
         """Whether the weights are a column of the source."""
-        return self._weight is not None
+        return self.weight is not None
 
     @property
     def may_join(self) -> bool:
@@ -165,6 +167,7 @@ class ColumnRequest:
         Places(columns={'Message': (1,)}, label=2, weight=None)
         """
         places = self._places(where, names)
+        self.names = self.names or tuple(names)
         if len(set(names)) < len(names):
             read = {names[at] for at in places.all}
             refuse_twice(where, [name for name in names if name in read])
@@ -182,9 +185,16 @@ class ColumnRequest:
         """The columns to read among ``names``; of a table all, while its schema is not known."""
         return self.places(where, names, sparse=sparse).all
 
+    def with_kept(self, where: str, names: Sequence[str]) -> list[int]:
+        """The columns to read among ``names``: all where rows are kept, or else as `positions`."""
+        positions = self.positions(where, names)
+        self.names = self.names or tuple(names)
+        return list(range(len(names))) if self.keeps_rows else positions
+
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""
-        return positions[: len(positions) - self.reads_labels - self.reads_weights]
+        beside = 0 if self.keeps_rows else self.reads_labels + self.reads_weights
+        return positions[: len(positions) - beside]
 
     def is_one_text(self, positions: list[int]) -> bool:
         """Whether the ``positions`` to read are one column of texts, with its label and weight."""
@@ -200,9 +210,15 @@ class ColumnRequest:
     def learn(self, parts: Sequence[Part]) -> None:
         """Find the schema from ``parts``, the first rows, where it needs them."""
 
+    @property
+    def wanted(self) -> list[str]:
+        """The names of the columns of texts, as far as they are known before any data is opened."""
+        names = [*self._texts] or [column.name for column in self._like.columns]
+        return [part.strip() for name in names for part in name.split(JOIN)]
+
     def _named(self) -> list[tuple[str, str]]:
         """Options that name a column, and the names."""
-        beside = (("label", self._label), ("weight", self._weight))
+        beside = (("label", self._label), ("weight", self.weight))
         named = [(option, name) for option, name in beside if name is not None]
         return [*(("text", name) for name in self._texts), *named]
 
@@ -229,21 +245,27 @@ class ColumnRequest:
                 beside[option] = places[0]
         # What is named for one thing is not guessed for another.
         if not texts:
-            texts = [self._text_as_before(names, found) or (_usual(where, names, TEXT_NAMES, "text", found),)]
+            before = self._text_as_before(where, names, found)
+            texts = [before or (_usual(where, names, TEXT_NAMES, "text", found),)]
         label = beside.get("label")
         if label is None and self._guesses_label and self._like.label is not None:
             label = position(names, self._like.label)
+            if label is None:
+                raise lacking(where, self._like.label, names, "label", LABEL_NAMES)
             label = None if label in (*found, *texts[0]) else label
         if label is None and self._guesses_label:
             label = _usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
         joined = tuple(at for places in texts for at in places)
         return Places({JOIN.join(names[at] for at in joined): joined}, label, beside.get("weight"))
 
-    def _text_as_before(self, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
+    def _text_as_before(self, where: str, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
         """Where the column of texts of an earlier source stands, or those it was joined from."""
         for column in self._like.columns:
-            parts = [position(names, part) for part in _names_joined(names, column.name)]
-            places = tuple(at for at in parts if at is not None and at not in taken)
+            parts = {part: position(names, part) for part in _names_joined(names, column.name)}
+            for part, at in parts.items():
+                if at is None:
+                    raise lacking(where, part, names, "text", TEXT_NAMES)
+            places = tuple(at for at in parts.values() if at is not None and at not in taken)
             if len(places) == len(parts):
                 return places
         return ()
@@ -366,7 +388,7 @@ class TableRequest(ColumnRequest):
             return names
         beside = {
             _named_at("the array", names, name, option)
-            for name, option in ((self._label, "label"), (self._weight, "weight"))
+            for name, option in ((self._label, "label"), (self.weight, "weight"))
             if name is not None
         }
         others = [at for at in range(width) if at not in beside]
@@ -422,13 +444,13 @@ class TableRequest(ColumnRequest):
             return _named_at(where, names, name, "label")
         if not self._guesses_label:
             return None
-        weight = None if self._weight is None else position(names, self._weight)
+        weight = None if self.weight is None else position(names, self.weight)
         return _usual(where, names, LABEL_NAMES, "label", [*taken, *([] if weight is None else [weight])])
 
     def _weight_at(self, where: str, names: Sequence[str], label: int | None) -> int | None:
-        if self._weight is None:
+        if self.weight is None:
             return None
-        at = _named_at(where, names, self._weight, "weight")
+        at = _named_at(where, names, self.weight, "weight")
         if at == label:
             raise InputError(
                 f"label and weight are both column `{names[at]}` of {where}",

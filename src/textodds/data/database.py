@@ -45,7 +45,7 @@ def parts(file: File | None, query: str | None, request: ColumnRequest) -> Parts
             yield from row_parts(rows, names, request, origin)
     elif file is None or file.size:
         with _duckdb(file, query) as relation:
-            read = _record_batches(relation, request.positions(origin.where, relation.columns))
+            read = _record_batches(relation, request.with_kept(origin.where, relation.columns))
             yield from arrow_parts(read, origin)
 
 

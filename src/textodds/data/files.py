@@ -391,6 +391,15 @@ def encoding_hint(file: File, row: str | bytes) -> str | None:
     return encoding.proposal(sample + b"\n" + row)
 
 
+def keys_of(line: bytes) -> list[str]:
+    """The keys of the JSON object that a line is; none of any other line."""
+    try:
+        item = json.loads(line) if line.startswith(b"{") else None
+    except (ValueError, RecursionError):
+        return []
+    return list(item) if isinstance(item, dict) else []
+
+
 def _is_object(line: bytes, *, whole: bool) -> bool:
     if not line.startswith(b"{"):
         return False

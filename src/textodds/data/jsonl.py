@@ -13,10 +13,11 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import BinaryIO
 
 from textodds.data import files
-from textodds.data.admission import Parts, Row, record_parts
+from textodds.data.admission import Part, Parts, Row, record_parts
 from textodds.data.batch import RECORD_BYTES
 from textodds.data.columns import ColumnRequest
 from textodds.data.files import File
@@ -39,7 +40,7 @@ def parts(file: File, request: ColumnRequest, progress: Position) -> Parts:
         rows = _items if _is_list(stream) else _rows
         for part in record_parts(rows(file, stream, request), request, Origin(file.name)):
             progress.current = position()
-            yield part
+            yield replace(part, is_json=True) if isinstance(part, Part) else part
 
 
 def _rows(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]:

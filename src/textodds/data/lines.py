@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,6 +12,7 @@ from textodds.data import files
 from textodds.data.admission import Part, Parts, Values
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch
 from textodds.data.columns import ColumnRequest
+from textodds.data.dialect import Dialect
 from textodds.data.files import File
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Position
@@ -26,22 +26,6 @@ if TYPE_CHECKING:
 Piece: TypeAlias = tuple[Part | Batch, list[tuple[int, str, bytes]]]
 
 _NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
-
-KINDS = {"csv": "delimited", "tsv": "delimited", "fasttext": "fasttext", "lines": "lines"}
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How lines are taken apart: a format of `KINDS`, and whether CSV and TSV have quotes and a header."""
-
-    format: str
-    quoting: bool
-    header: bool
-
-    @property
-    def kind(self) -> str:
-        """What the kernel calls the format."""
-        return KINDS[self.format]
 
 
 def parts(
@@ -80,10 +64,10 @@ def _selected(
     reader: LineReader, file: File, dialect: Dialect, request: ColumnRequest, rejects: Rejects
 ) -> Callable[[], Piece | None]:
     """What reads the next rows of the columns that are wanted."""
-    name, is_labelled = TEXT, request.reads_labels
+    name, is_labelled = TEXT, request.reads_labels or request.keeps_rows
     if dialect.kind == "delimited":
         try:
-            chosen = request.positions(file.name, reader.columns)
+            chosen = request.with_kept(file.name, reader.columns)
         except MissingColumn as error:
             raise _without_header(error, reader.columns, file, dialect, request) from error
         if not request.is_one_text(chosen):

@@ -72,7 +72,7 @@ def _record_batches(file: File, table: Any, request: ColumnRequest, progress: Po
     n_rows: int = table.metadata.num_rows
     request.positions(file.name, names)  # a column that is missing is told of though there are no rows
     for group in range(table.metadata.num_row_groups):
-        positions = request.positions(file.name, names)
+        positions = request.with_kept(file.name, names)
         chosen = [names[at] for at in positions]
         # Threads gain nothing for two columns, and reading already overlaps with counting.
         of_group = {"row_groups": [group], "columns": chosen, "use_threads": False}

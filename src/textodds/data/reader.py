@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet
+from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet, stdin
 from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
+from textodds.data.dialect import Dialect
 from textodds.data.files import File, Spool
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -59,7 +61,14 @@ class ReadOptions:
                     f"there is no option `{name}`{suggestion(name, READ_OPTIONS)}",
                     hint=f"how data is read: {', '.join(READ_OPTIONS)}",
                 )
-        return cls(**options)
+        return cls(
+            **{name: value for name, value in options.items() if name not in FORM or value is not None}
+        )
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options that are not as usual."""
+        return {each.name: value for each in fields(self) if (value := vars(self)[each.name]) != each.default}
 
     def of_other_data(self) -> ReadOptions:
         """The same way of reading for other data: without what names rows of the first."""
@@ -68,6 +77,15 @@ class ReadOptions:
     def without_labels(self) -> ReadOptions:
         """The same way of reading for data without labels."""
         return replace(self.of_other_data(), label=None)
+
+    def remembered(self, source: object) -> dict[str, object]:
+        """What was said of how the files ``source`` are read, for data that come later; see `read`."""
+        known: dict[str, object] = {name: False for name in FORM if not vars(self)[name]}
+        if self.format is not None:
+            first = source[0] if isinstance(source, list) and source else source
+            path = os.fsdecode(first) if isinstance(first, (str, os.PathLike)) else ""
+            known |= {"format": self.format, "named": files.format_of_name(path)}
+        return known | ({} if self.query is None else {"query": self.query})
 
     @property
     def text_names(self) -> tuple[str, ...]:
@@ -100,6 +118,9 @@ class ReadOptions:
         return {"format": self.format, **given, "encoding": self.encoding, "sheet": self.sheet}
 
 
+FORM = ("quoting", "header")
+"""Options of CSV and TSV that a model remembers."""
+
 READ_OPTIONS = tuple(field.name for field in fields(ReadOptions))
 """Their names."""
 
@@ -113,6 +134,8 @@ def read(
     schema: Schema | None = None,
     like: Schema | None = None,
     labelled: bool = True,
+    before: Mapping[str, Any] | None = None,
+    keep_rows: bool = False,
     **options: Any,
 ) -> Source:
     """A `Source` of the labelled texts in ``source`` or, with ``columns`` or a ``schema``, of a table.
@@ -142,6 +165,11 @@ def read(
     like : Schema, optional
         The columns of an earlier source of texts: those are read where they are there and no others are
         named. A model has them in `TextModel.schema`.
+    before : dict, optional
+        How the files of a model's training were read (`ReadOptions.remembered`); so are these, where no
+        option says otherwise. A model has it in ``info["reading"]``.
+    keep_rows : bool
+        Whether `Source.with_rows` has all columns, as they came.
     text : str or list of str, optional
         The name of the column of texts, or the key. ``"subject+body"`` joins two columns to one text, by a
         newline, unless there is a column of just that name. ``"ticket.body"`` is a field within a field of
@@ -220,6 +248,7 @@ def read(
             )
     else:
         request = ColumnRequest(how.text_names, how.label, how.weight, like=like, labelled=labelled)
+    request.keeps_rows = keep_rows
     source, first = _begun(source)
     paths = _paths_of(source, first)
     if how.query is not None:
@@ -235,7 +264,7 @@ def read(
         return _query_source(paths, how, request)
     if paths is not None:
         refuse("a file", labels=labels, weights=weights)
-        return _file_source(paths, how, request)
+        return _file_source(paths, how, request, _unless_given(before, options))
     refuse("not a file", **how.of_files)
     return objects.object_source(source, first, labels, weights, request, how.rejects())
 
@@ -274,7 +303,22 @@ def _paths_of(source: Any, first: object) -> list[str] | None:
     return [os.fsdecode(item) for item in items]
 
 
-def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> Source:
+def _unless_given(before: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """How data was read before, without what is said otherwise now."""
+    return {name: value for name, value in (before or {}).items() if options.get(name) is None}
+
+
+def _as_before(how: ReadOptions, formats: list[str], before: Mapping[str, Any]) -> ReadOptions:
+    """How files of these formats are read: with quotes and a header as before, where they may have them."""
+    if not set(formats) <= set(files.DELIMITED):
+        return how
+    known = {name: before[name] for name in FORM if isinstance(before.get(name), bool)}
+    return replace(how, **known)
+
+
+def _file_source(
+    paths: list[str], how: ReadOptions, request: ColumnRequest, before: Mapping[str, Any]
+) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
     found = [how.file(path) for given in paths for path in files.found(given)]
     folders = [file for file in found if files.is_folder(file.path)]
@@ -290,11 +334,23 @@ def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> 
     if any(file.is_pipe for file in found):
         if len(found) > 1:
             raise InputError("a pipe cannot be read together with other files", hint="join them with `cat`")
-        return _pipe_source(found[0], how, request)
+        return _pipe_source(found[0], how, request, before)
 
-    formats = [_format_of(file, how, request) for file in found]
+    formats = [_format_of(file, _format_before(file, how, before), request) for file in found]
     if set(formats) == {"mail"}:
         return _mail_source(found, how, request)
+    if "database" in formats and isinstance(query := before.get("query"), str):
+        raise InputError(
+            f"the model was trained by a query, and `{found[formats.index('database')].name}` comes without",
+            hint=f"give it again, if it is as you want it: --query {shlex.quote(query)}",
+        )
+    asked, how = how, _as_before(how, formats, before)
+    notes = [f"read as in training: `--no-{name}`" for name in FORM if vars(asked)[name] != vars(how)[name]]
+    notes += [
+        f"read as in training: `--format {formats[0]}`"
+        for _ in formats[:1]
+        if _is_before(found[0], asked, before)
+    ]
     _refuse_dialect(how, formats)
     rejects = how.rejects()
     rejects.refuse_to_overwrite(file.path for file in found)
@@ -307,7 +363,21 @@ def _file_source(paths: list[str], how: ReadOptions, request: ColumnRequest) -> 
             progress.finish(file.size)
 
     description = found[0].name if len(found) == 1 else f"{len(found):,} files"
-    return Source(request, description, parts, rejects, size=sum(file.size for file in found))
+    begun = files.head(found[0].path) if request.keeps_rows and formats[0] in files.DELIMITED else b""
+    dialect = Dialect(formats[0], how.quoting, how.header, begun)
+    size = sum(file.size for file in found)
+    return Source(request, description, parts, rejects, size=size, notes=notes, dialect=dialect)
+
+
+def _is_before(file: File, how: ReadOptions, before: Mapping[str, Any]) -> bool:
+    """Whether the format of a file is that of training, since its name says what that of training did."""
+    if how.format is not None or before.get("format") not in files.FORMATS:
+        return False
+    return before.get("named") == files.format_of_name(file.name)
+
+
+def _format_before(file: File, how: ReadOptions, before: Mapping[str, Any]) -> ReadOptions:
+    return replace(how, format=before["format"]) if _is_before(file, how, before) else how
 
 
 def _format_of(file: File, how: ReadOptions, request: ColumnRequest) -> str:
@@ -348,7 +418,7 @@ def _file_parts(
         return parquet.parts(file, request, progress)
     if format_ == "database":
         return database.parts(file, None, request)
-    return lines.parts(file, lines.Dialect(format_, how.quoting, how.header), request, rejects, progress)
+    return lines.parts(file, Dialect(format_, how.quoting, how.header), request, rejects, progress)
 
 
 def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequest) -> Source:
@@ -406,18 +476,28 @@ def _mail_source(found: list[File], how: ReadOptions, request: ColumnRequest) ->
     return Source(request, description, parts, how.rejects(), size=size)
 
 
-def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source:
+def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest, before: Mapping[str, Any]) -> Source:
     """The source of a pipe: as it comes if its format is known, else by way of a temporary file.
 
     The temporary file is what allows to look at the first bytes; it can also be read twice.
     """
     known = how.format or files.format_of_name(pipe.name)
+    notes, begun = [], b""
     if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
-        known = "lines"  # where there need be no labels
+        begun = stdin.unpacked(stdin.beginning())
+        known, shows = stdin.format_of(begun, request.wanted) or (None, "")
+        if known is not None:
+            notes = [f"stdin is read as {known}: {shows}; `--format lines` reads every line as a text"]
+        elif not request.is_tabular:
+            known = "lines"  # where there need be no labels
+            if begun.partition(b"\n")[0].strip().decode(errors="replace") in request.wanted:
+                notes = [
+                    "the first line of stdin is a text, though a column is called so; or: `--format csv`"
+                ]
     rejects = how.rejects()
     rejects.advise = lambda where, row: files.encoding_hint(pipe, row)
     if known in files.STREAMED:
-        how = replace(how, format=known)
+        how = _as_before(replace(how, format=known), [known], before)
         format_ = _format_of(pipe, how, request)
         _refuse_dialect(how, [format_])
         return Source(
@@ -426,15 +506,17 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest) -> Source
             lambda rejects, progress: _file_parts(pipe, format_, how, request, rejects, progress),
             rejects,
             replayable=False,
+            notes=notes,
+            dialect=Dialect(format_, how.quoting, how.header, begun),
         )
     spool = Spool(pipe)
 
     def parts(rejects: Rejects, progress: Position) -> Parts:
         format_ = _format_of(spool.file, how, request)
         file = spool.named_file if format_ == "database" else spool.file
-        return _file_parts(file, format_, how, request, rejects, progress)
+        return _file_parts(file, format_, _as_before(how, [format_], before), request, rejects, progress)
 
-    return Source(request, pipe.name, parts, rejects)
+    return Source(request, pipe.name, parts, rejects, notes=notes)
 
 
 def _refuse_dialect(how: ReadOptions, formats: list[str]) -> None:

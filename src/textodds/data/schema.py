@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textodds.data.values import cut
-from textodds.errors import InputError, suggestion
+from textodds.errors import InputError, MissingColumn, suggestion
 
 KINDS = ("number", "category", "text", "ignore")
 
@@ -102,6 +102,15 @@ def refuse_twice(where: str, names: Sequence[str]) -> None:
         f"{where} has two columns named `{twice}`" if twice else f"{where} has two columns without a name",
         hint="give each column a name of its own",
     )
+
+
+def lacking(
+    where: str, name: str, columns: Sequence[str], option: str, usual: Sequence[str]
+) -> MissingColumn:
+    """The error for a column of training that other data lack: another is not guessed."""
+    likely = [column for column in columns if column.strip().casefold() in usual]
+    hint = f"the model was trained with it; name the column to read: `--{option} {(likely or ['COLUMN'])[0]}`"
+    return MissingColumn(where, name, columns, None, hint=f"{hint} ({option}=)")
 
 
 def _unknown_kind(what: str, kind: object) -> InputError:

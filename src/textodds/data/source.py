@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from textodds.data.admission import Part, Parts, admit
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnRequest
+from textodds.data.dialect import Dialect
+from textodds.data.kept_rows import KeptRows, kept_rows
 from textodds.data.labels import LabelType
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -71,6 +73,10 @@ class Source:
         Bytes of its files, which ``bytes_read`` counts up to; None for anything else.
     rejects : Rejects
         The bad rows of the pass at hand, or of the last one.
+    notes : sequence of str
+        What was found out about how it is read, and should be said.
+    dialect : Dialect or None
+        How its first file is written, where that is known.
     """
 
     def __init__(
@@ -82,8 +88,11 @@ class Source:
         *,
         replayable: bool = True,
         size: int | None = None,
+        notes: Sequence[str] = (),
+        dialect: Dialect | None = None,
     ) -> None:
         self.description = description
+        self.notes, self.dialect = notes, dialect
         self.replayable = replayable
         self.size = size
         self.rejects = rejects
@@ -178,6 +187,31 @@ class Source:
         finally:
             parts.close()
             self.rejects.close()
+
+    def with_rows(self) -> Iterator[KeptRows]:
+        """The rows as they came, each with its place in a batch; all columns if it was read to keep them."""
+        begun, self._begun = self._begun, None
+        if begun is None:
+            self._begin()
+            begun = self._parts(self.rejects, self._progress)
+        try:
+            for part in begun:
+                yield kept_rows(part, self._request, self.rejects)
+            self._request.have_no_names()
+        finally:
+            begun.close()
+            self.rejects.close()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All columns of its first file or table, once that was opened; none where they have no names."""
+        return self._request.names
+
+    @property
+    def left(self) -> list[str]:
+        """The columns, among `names`, that are not read."""
+        taken = {*self._request.fields, *(each.name for each in self.schema.columns), self._request.weight}
+        return [name for name in self.names if name not in taken]
 
     def _looked(self, parts: Parts) -> Parts:
         """The same ``parts``, of which so many are taken that the schema can be found."""

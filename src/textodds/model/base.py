@@ -69,6 +69,11 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         """The labels, of the type they had in training, in the order of the columns of probabilities."""
         return self.labels.values(self.class_names)
 
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The labels, in the order of the columns of probabilities; `classes_` is the same."""
+        return self.classes_
+
     def class_number(self, label: object) -> int:
         """The number of a class."""
         name = self.class_name(label)
@@ -405,6 +410,35 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     def predict_proba(self, data: object, *, calibrate: bool = True) -> Floats:
         """``p(class | x)``, (N, K), rows summing to one; without ``calibrate`` as Bayes' rule has it."""
         return np.exp(self.predict_log_proba(data, calibrate=calibrate))
+
+    @of_one_state
+    def predict_frame(
+        self,
+        frame: Any,
+        *,
+        proba: bool = False,
+        top: int | None = None,
+        threshold: float | None = None,
+        **reading: Any,
+    ) -> Any:
+        """A frame of the same kind (pandas, polars, Arrow): its columns, and behind them the answers.
+
+        These are ``label`` and ``probability``; with ``top=3`` also ``label_1``, ``probability_1``, … of the
+        three most probable classes; with ``proba`` the probability ``p(CLASS)`` of every class, in the
+        order of `classes`. Below the ``threshold`` there is no label (None). An answer whose name the
+        frame has already is called ``predicted_label``, and so on. A row that cannot be read is an error,
+        or with ``bad_rows="skip"`` has no answer.
+        """
+        from textodds.model.answers import AnswerColumns, answered_frame
+
+        wanted = AnswerColumns(self.classes_, proba=proba, top=top, threshold=threshold)
+        return answered_frame(self, frame, wanted, **reading)
+
+    def top(self, data: object, k: int = 3) -> list[list[tuple[str, float]]]:
+        """The ``k`` most probable labels of each text or row, with their probabilities, best first."""
+        from textodds.model.answers import top_classes
+
+        return top_classes(self.classes_, self.predict_proba(data), k)
 
     def evaluate(self, source: object, labels: object = None, **reading: Any) -> Evaluation:
         """Measured quality on labelled data; takes what `train` takes as data, of splits the one `test`."""

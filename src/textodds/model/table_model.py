@@ -266,7 +266,8 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
 
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
         """A source of the columns of the model; takes what `textodds.read` takes."""
-        return self.resolving(read(*data, schema=self.schema, labelled=labelled, **reading))
+        before = self.info.get("reading")
+        return self.resolving(read(*data, schema=self.schema, labelled=labelled, before=before, **reading))
 
     def _batches(self, rows: object) -> Source:
         return self.read(rows)

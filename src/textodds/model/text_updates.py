@@ -47,6 +47,8 @@ class TextReading(DensityModel[Tally, Corpus, Example]):
         names = [[column.name for column in each.columns] for each in (mine, theirs)]
         if names[0] and names[0] == names[1] and mine.label == theirs.label:
             model.info["columns"] = mine.as_dict()
+        if (known := self.info.get("reading")) and known == other.info.get("reading"):
+            model.info["reading"] = known
         return model
 
     def read(self, *data: object, labelled: bool = False, **reading: Any) -> Source:
@@ -64,7 +66,8 @@ class TextReading(DensityModel[Tally, Corpus, Example]):
                 given = [self.row_of(text) for text in given]
             else:
                 reading = reading | {"text": list(fields)}
-        source = read(given, *beside, labelled=labelled, like=self.schema, **reading)
+        before = self.info.get("reading")
+        source = read(given, *beside, labelled=labelled, like=self.schema, before=before, **reading)
         return self.resolving(source)
 
     def row_of(self, text: object) -> str:

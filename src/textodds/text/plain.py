@@ -63,6 +63,7 @@ INFO: Mapping[str, tuple[type, ...]] = {
     "earlier": (bool,),
     "class_documents": (dict,),
     "columns": (dict,),
+    "reading": (dict,),
     "quality": (dict,),
     "fit": (dict,),
     "left_out": (dict,),

@@ -143,8 +143,7 @@ def train_again(like: TextModel, plan: Plan, observer: Observer) -> TextModel:
         model.corpus = None
     known = {"source": like.info.get("source"), "documents": None, "rejected": like.info.get("rejected", 0)}
     model.info = known | model.info
-    if (columns := like.info.get("columns")) is not None:
-        model.info["columns"] = columns
+    model.info |= {name: like.info[name] for name in ("columns", "reading") if name in like.info}
     if choice is not None:
         model.info["chosen"] = choice.report()
     if without:

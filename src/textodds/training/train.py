@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from textodds.data import Batch, Observer, ReadOptions, Source, read
+from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
 from textodds.errors import InputError, Unsupported
 from textodds.learn.recipe import Recipe, is_of_documents
 from textodds.model.file import load
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from textodds.learn.registry import Learner
     from textodds.model.table_model import TableModel
     from textodds.training.choose import Choice
+
+M = TypeVar("M", "TextModel", "TableModel")
 
 
 @overload
@@ -191,7 +193,8 @@ def train(
         from textodds.training.tables import open_table, train_table_on
 
         data = checked_labels(open_table(source, labels, weights, plan=plan, reading=reading), clean_labels)
-        return with_labels(train_table_on(data, plan, observer), data, clean_labels)
+        model = with_labels(train_table_on(data, plan, observer), data, clean_labels)
+        return _remembering(model, reading.remembered(source))
 
     def of_texts(data: Source) -> TextModel | TableModel:
         others = None
@@ -199,7 +202,8 @@ def train(
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
         data = checked_labels(data, clean_labels)
         model = with_labels(_of_texts(data, others, plan, observer, stream=stream), data, clean_labels)
-        return _remembering(model, data, question if unlabelled is None else None)
+        model = _remembering(model, reading.remembered(source), data.schema)
+        return model if unlabelled is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
@@ -218,22 +222,29 @@ def _like(
     if is_table(data[0], data[1]):
         raise InputError("the model to be like is one of texts, and the data are a table without any")
     if data[0] is None and reading.query is None:
-        model = _remembering(train_again(like, plan, observer), None, question)
+        model = _asked(train_again(like, plan, observer), question)
     else:
-        source = like.read(*data, labelled=True, **vars(reading))
+        source = like.read(*data, labelled=True, **reading.said)
         model = _of_texts(source, None, plan, observer, stream=question.stream)
-        model = _remembering(model, source, question)
+        known = reading.remembered(data[0]) or like.info.get("reading") or {}
+        model = _asked(_remembering(model, known, source.schema), question)
     if all(map(like.labels.fits, model.class_names)):
         model.labels = like.labels
     return model
 
 
-def _remembering(model: TextModel, data: Source | None, question: Question | None) -> TextModel:
-    """The model, which reads columns that have names again, and may be asked the same again."""
-    if data is not None and data.schema.columns:
-        model.info["columns"] = data.schema.as_dict()
-    if question is not None:
-        model.info[ASKED] = question.as_dict()
+def _remembering(model: M, known: Mapping[str, object], schema: Schema | None = None) -> M:
+    """The model, which reads other data as these were read: columns that have names, and what was said."""
+    if schema is not None and schema.columns:
+        model.info["columns"] = schema.as_dict()
+    if known:
+        model.info["reading"] = dict(known)
+    return model
+
+
+def _asked(model: TextModel, question: Question) -> TextModel:
+    """The model, which may be asked the same again."""
+    model.info[ASKED] = question.as_dict()
     return model
 
 
