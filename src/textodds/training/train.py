@@ -127,6 +127,7 @@ def train(
     'spam'
     """
     reading, words = reading_and_words(options)
+    known = reading.remembered(source)
     if isinstance(like, str | os.PathLike):
         like = load(like)
     how = Running(
@@ -154,15 +155,14 @@ def train(
     def of_rows() -> TextModel | TableModel:
         from textodds.training.tables import open_table, train_table_on
 
-        opened = open_table(source, labels, weights, plan=plan, reading=reading)
-        return _remembering(train_table_on(opened, plan, observer), reading.remembered(source))
+        rows = open_table(source, labels, weights, plan=plan, reading=reading)
+        return _remembering(train_table_on(rows, plan, observer), known)
 
     def of_texts(data: Source) -> TextModel | TableModel:
         others = None
         if unlabelled is not None:
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
-        model = _of_texts(data, others, plan, observer, stream=stream)
-        model = _remembering(model, reading.remembered(source), data.schema)
+        model = _remembering(_of_texts(data, others, plan, observer, stream=stream), known, data.schema)
         return model if unlabelled is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
