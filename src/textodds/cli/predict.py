@@ -130,7 +130,7 @@ def predict(
     if output is not None:
         threshold = options["threshold"]
         wanted = AnswerColumns(
-            answering.classes_, proba=options["proba"], top=options["top"], threshold=threshold
+            answering.class_names, proba=options["proba"], top=options["top"], threshold=threshold
         )
         decide = decide if threshold is None else None
         answered = Answered(answering, wanted, decide, familiarity=options["familiarity"])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import frames
+from textodds.data.labels import Label
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
 
@@ -34,7 +35,7 @@ class AnswerColumns:
     ``proba`` the probability of every class, ``p(CLASS)``, in the order of ``classes``.
     """
 
-    classes: tuple[str, ...]
+    classes: tuple[Label, ...]
     proba: bool = False
     top: int | None = None
     threshold: float | None = None
@@ -146,12 +147,12 @@ def _with_columns(frame: Any, answers: Mapping[str, Column]) -> Any:
     if library == "pandas":
         found = frame.copy(deep=False)
         for name, column in answers.items():
-            found[name] = np.asarray(column, dtype=None if _is_float(column) else object)
+            found[name] = np.asarray(column, dtype=object if _is_text(column) else None)
         return found
     if library == "polars":
         import polars as pl
 
-        kinds = {name: pl.Float64 if _is_float(column) else pl.String for name, column in answers.items()}
+        kinds = {name: pl.String if _is_text(column) else None for name, column in answers.items()}
         return frame.with_columns(
             **{
                 name: pl.Series(name, column, kinds[name], nan_to_null=True)
@@ -162,16 +163,19 @@ def _with_columns(frame: Any, answers: Mapping[str, Column]) -> Any:
 
     table = frame if isinstance(frame, (pa.Table, pa.RecordBatch)) else pa.record_batch(frame)
     for name, column in answers.items():
-        kind = pa.float64() if _is_float(column) else pa.string()
+        kind = pa.string() if _is_text(column) else None
         table = table.append_column(name, pa.array(column, kind, from_pandas=True))
     return table
 
 
-def _is_float(column: Column) -> bool:
-    return isinstance(column, np.ndarray) and column.dtype.kind == "f"
+def _is_text(column: Column) -> bool:
+    """Whether a column is of labels that are text, or that are missing in places."""
+    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
+        return False
+    return all(value is None or isinstance(value, str) for value in column)
 
 
-def top_classes(classes: Sequence[str], p: Floats, k: int) -> list[list[tuple[str, float]]]:
+def top_classes(classes: Sequence[Label], p: Floats, k: int) -> list[list[tuple[Label, float]]]:
     """The ``k`` most probable classes of each row of p (N, K), with their probabilities."""
     order = np.argsort(-p, axis=1, kind="stable")[:, :k]
     shares = np.take_along_axis(p, order, axis=1)

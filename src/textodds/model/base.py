@@ -434,7 +434,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         wanted = AnswerColumns(self.classes_, proba=proba, top=top, threshold=threshold)
         return answered_frame(self, frame, wanted, **reading)
 
-    def top(self, data: object, k: int = 3) -> list[list[tuple[str, float]]]:
+    def top(self, data: object, k: int = 3) -> list[list[tuple[Label, float]]]:
         """The ``k`` most probable labels of each text or row, with their probabilities, best first."""
         from textodds.model.answers import top_classes
 

@@ -165,6 +165,7 @@ def train(
     'spam'
     """
     reading, words = reading_and_words(options)
+    known = reading.remembered(source)
     if isinstance(like, str | os.PathLike):
         like = load(like)
     how = Running(
@@ -194,7 +195,7 @@ def train(
 
         data = checked_labels(open_table(source, labels, weights, plan=plan, reading=reading), clean_labels)
         model = with_labels(train_table_on(data, plan, observer), data, clean_labels)
-        return _remembering(model, reading.remembered(source))
+        return _remembering(model, known)
 
     def of_texts(data: Source) -> TextModel | TableModel:
         others = None
@@ -202,7 +203,7 @@ def train(
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
         data = checked_labels(data, clean_labels)
         model = with_labels(_of_texts(data, others, plan, observer, stream=stream), data, clean_labels)
-        model = _remembering(model, reading.remembered(source), data.schema)
+        model = _remembering(model, known, data.schema)
         return model if unlabelled is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
