@@ -104,7 +104,9 @@ class Handler:
                 if len(headers) < len(scope["headers"]):
                     _must_be_clear(scope["headers"])
                 by = self._let_in(headers, scope)
-                call = (await self._read(scope, headers, receive))._replace(by=by)
+                call = await self._read(scope, headers, receive)
+                if self._endpoint.needs == "write":
+                    call = call._replace(by=by)
                 if self._endpoint.needs != "nothing":  # whether it is well can be asked at any time
                     service.admit(task)
                 answer = await self._answer(call, receive)
