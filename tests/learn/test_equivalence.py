@@ -110,7 +110,7 @@ def is_naive_bayes(model, log_theta, log_pi, rows):
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     classes=st.integers(2, 6),
