@@ -84,5 +84,5 @@ def test_an_empty_class_gives_no_batch(tmp_path):
 def test_columns_and_dialects_make_no_sense_for_a_folder(mail):
     with pytest.raises(InputError, match="`label` names a column"):
         read(mail, label="kind")
-    with pytest.raises(InputError, match="`header` is for CSV and TSV"):
+    with pytest.raises(InputError, match="`header` is for CSV, TSV and Excel"):
         read(mail, header=False)

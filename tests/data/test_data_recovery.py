@@ -116,8 +116,11 @@ def test_packed_files_that_are_cut_off_or_damaged_are_errors(name):
 def test_other_encodings_are_named(coding):
     mark = "" if coding != "utf-32-be" else "\ufeff"
     Path("mail.csv").write_bytes((mark + CSV.decode()).encode(coding))
-    with pytest.raises(BadFile, match=f"is in {coding[:6].upper()}, and only UTF-8"):
+    with pytest.raises(BadFile, match=f"is in {coding[:6].upper()}, not in UTF-8"):
         rows("mail.csv")
+    read_so = rows("mail.csv", encoding=coding[:6])[0]
+    Path("mail.csv").write_bytes(CSV)
+    assert read_so == rows("mail.csv")[0]
 
 
 @pytest.mark.parametrize(
