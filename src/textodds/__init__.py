@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
     from textodds.learn.solvers.descent import Descent
-    from textodds.model.base import Prediction
     from textodds.model.file import load
+    from textodds.model.prediction import Prediction
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
     from textodds.stats.moments import Moments

@@ -5,7 +5,7 @@ import pytest
 
 from textodds.data import Batch
 from textodds.errors import LengthMismatch
-from textodds.model.base import IdFilter
+from textodds.model.id_filter import IdFilter
 from textodds.stats.document_ids import DocumentIds
 
 

@@ -12,8 +12,8 @@ from textodds.cli import model_files, summaries
 from textodds.cli.commands import command, option
 from textodds.cli.output import counted, duration, echo, faint, strong, styled
 from textodds.errors import BadFile, InputError
-from textodds.model.base import Prediction
 from textodds.model.explain import Explanation
+from textodds.model.prediction import Prediction
 from textodds.model.text_model import TextModel
 from textodds.training.train import train
 

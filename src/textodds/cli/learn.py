@@ -21,8 +21,8 @@ from textodds.cli.options import (
 from textodds.cli.output import counted, tell
 from textodds.cli.progress import watched
 from textodds.errors import BadRow, InputError, MissingColumn
-from textodds.model.base import IdFilter
 from textodds.model.file import load
+from textodds.model.id_filter import IdFilter
 
 NEW_CLASS = "Labels that the model does not have are new classes."
 SAID = '--say "win a free phone" --label-is spam'

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, number, running_options
@@ -16,6 +16,7 @@ from textodds.errors import InputError, require
 
 if TYPE_CHECKING:
     from textodds.serve.service import Service
+    from textodds.serve.settings import Settings
 
 
 PORT = number(int, "a number from 0 to 65535; 0 for any that is free", lambda n: 0 <= n < 65_536)
@@ -29,6 +30,26 @@ LOSS = "Start without corrections that only a snapshot has, and keep it."
 TOKENS = "Lines of NAME SCOPE TOKEN [LAST DAY]; read again when it changes."
 AUDIT = "Add a JSON line for each correction: when, who, what; opened again on SIGHUP."
 TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
+
+
+class Serving(TypedDict):
+    """How to serve: where, for whom, and within which limits."""
+
+    host: str
+    port: int
+    origins: tuple[str, ...]
+    tokens: str | None
+    journal: str | None
+    audit: str | None
+    snapshot_every: int
+    read_only: bool
+    accept_loss: bool
+    max_text: int
+    max_batch: int
+    max_body: int
+    max_upload: int
+    max_requests: int
+    timeout: float
 
 
 @command(
@@ -56,22 +77,7 @@ TIMEOUT = "Time that a request may take; measuring a file may take twelve times 
 @option("Limits", "--max-requests", type=COUNT, default=128, metavar="N", help="Requests at the same time.")
 @option("Limits", "--timeout", type=SECONDS, default=10.0, metavar="SECONDS", help=TIMEOUT)
 @running_options(json="Print where it listens as JSON, once it does.", threads=False)
-def serve(
-    model: str,
-    host: str,
-    port: int,
-    origins: tuple[str, ...],
-    tokens: str | None,
-    journal: str | None,
-    audit: str | None,
-    snapshot_every: int,
-    read_only: bool,
-    accept_loss: bool,
-    timeout: float,
-    as_json_: bool,
-    quiet: bool,
-    **limits: int,
-) -> None:
+def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -> None:
     """Answer and learn over HTTP, with a page to try it on.
 
     The page is at /, the description of all that can be asked at /openapi.json. A correction is
@@ -84,36 +90,13 @@ def serve(
     Needs `pip install 'textodds[serve]'`.
     """
     require("serve", *PACKAGES, told="the service needs {}, which is not installed")
-    from textodds.serve.origins import Origin
     from textodds.serve.server import run
-    from textodds.serve.settings import Settings
     from textodds.serve.visible import VisibleFormatter
 
-    for name, given in (("journal", journal), ("audit", audit)):
-        if read_only and given is not None:
-            raise InputError(
-                f"`--read-only` keeps no corrections, and needs no `--{name}`", hint="give one of them"
-            )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(VisibleFormatter("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(handlers=[handler])
-    settings = Settings(
-        Path(model),
-        Path(f"{model}.journal" if journal is None else journal),
-        host,
-        port,
-        read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
-        write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
-        origins=tuple(Origin.of(address) for address in origins),
-        tokens=None if tokens is None else Path(tokens),
-        audit=None if audit is None else Path(audit),
-        snapshot_every=snapshot_every,
-        read_only=read_only,
-        accept_loss=accept_loss,
-        seconds=timeout,
-        upload_seconds=12 * timeout,
-        **{name.removeprefix("max_"): most for name, most in limits.items()},
-    )
+    settings = _settings(model, options)
 
     def ready(service: Service, address: str) -> None:
         version = service.live.serving.version
@@ -124,10 +107,44 @@ def serve(
         entries = service.journal.last
         more = f" and {counted(entries, 'correction')} of {settings.journal.name}" if entries else ""
         say(f"serving {model}{more} at {strong(address)}", quiet=quiet)
-        if read_only and settings.journal.exists():
+        if settings.read_only and settings.journal.exists():
             say(f"the corrections of {settings.journal.name} are not in its answers", quiet=quiet)
         if (why := service.live.base.cannot_learn) is not None:
             say(faint(f"it answers, but cannot learn: {why}"), quiet=quiet)
 
     run(settings, ready)
     say("stopped", quiet=quiet or as_json_)
+
+
+def _settings(model: str, options: Serving) -> Settings:
+    """The options and the tokens of the environment, as the service takes them."""
+    from textodds.serve.origins import Origin
+    from textodds.serve.settings import Settings
+
+    journal, tokens, audit = options["journal"], options["tokens"], options["audit"]
+    for name, given in (("journal", journal), ("audit", audit)):
+        if options["read_only"] and given is not None:
+            raise InputError(
+                f"`--read-only` keeps no corrections, and needs no `--{name}`", hint="give one of them"
+            )
+    return Settings(
+        Path(model),
+        Path(f"{model}.journal" if journal is None else journal),
+        options["host"],
+        options["port"],
+        read_token=os.environ.get("TEXTODDS_READ_TOKEN") or None,
+        write_token=os.environ.get("TEXTODDS_WRITE_TOKEN") or None,
+        origins=tuple(Origin.of(address) for address in options["origins"]),
+        tokens=None if tokens is None else Path(tokens),
+        audit=None if audit is None else Path(audit),
+        snapshot_every=options["snapshot_every"],
+        read_only=options["read_only"],
+        accept_loss=options["accept_loss"],
+        text=options["max_text"],
+        batch=options["max_batch"],
+        body=options["max_body"],
+        upload=options["max_upload"],
+        requests=options["max_requests"],
+        seconds=options["timeout"],
+        upload_seconds=12 * options["timeout"],
+    )

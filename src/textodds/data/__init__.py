@@ -9,7 +9,8 @@ From outside: the names below.
 """
 
 from textodds.data.batch import Batch, Texts
-from textodds.data.reader import READ_OPTIONS, ReadOptions, read
+from textodds.data.read_options import READ_OPTIONS, ReadOptions
+from textodds.data.reader import read
 from textodds.data.rejects import Rejects
 from textodds.data.schema import KINDS, Column, Schema
 from textodds.data.source import Observer, Source, prefetched

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from textodds.data.batch import BETWEEN_FIELDS, TEXT
+from textodds.data.column_names import JOIN, named_at, names_joined, position, usual
 from textodds.data.labels import LabelTypes
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, lacking, refuse_twice
 from textodds.errors import InputError, MissingColumn
@@ -23,8 +24,6 @@ TEXT_NAMES = (
     "text", "message", "body", "content", "document", "sentence", "review", "comment", "description", "title",
 )  # fmt: skip
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "tag", "topic", "sentiment", "y")
-
-JOIN = "+"  # between the names of columns whose texts are joined to one
 
 BY_NAME = "by its name"  # why a column is the text, where the user did not say so
 
@@ -228,8 +227,8 @@ class ColumnRequest:
         beside: dict[str, int] = {}
         for option, name in self._named():
             is_alone = option == "text" and len(self._texts) == 1
-            parts = _names_joined(names, name) if is_alone else [name]
-            places = tuple(_named_at(where, names, part, option) for part in parts)
+            parts = names_joined(names, name) if is_alone else [name]
+            places = tuple(named_at(where, names, part, option) for part in parts)
             for at in places:
                 if at in found:
                     raise InputError(
@@ -246,7 +245,7 @@ class ColumnRequest:
         # What is named for one thing is not guessed for another.
         if not texts:
             before = self._text_as_before(where, names, found)
-            texts = [before or (_usual(where, names, TEXT_NAMES, "text", found),)]
+            texts = [before or (usual(where, names, TEXT_NAMES, "text", found),)]
         label = beside.get("label")
         if label is None and self._guesses_label and self._like.label is not None:
             label = position(names, self._like.label)
@@ -254,14 +253,14 @@ class ColumnRequest:
                 raise lacking(where, self._like.label, names, "label", LABEL_NAMES)
             label = None if label in (*found, *texts[0]) else label
         if label is None and self._guesses_label:
-            label = _usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
+            label = usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
         joined = tuple(at for places in texts for at in places)
         return Places({JOIN.join(names[at] for at in joined): joined}, label, beside.get("weight"))
 
     def _text_as_before(self, where: str, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
         """Where the column of texts of an earlier source stands, or those it was joined from."""
         for column in self._like.columns:
-            parts = {part: position(names, part) for part in _names_joined(names, column.name)}
+            parts = {part: position(names, part) for part in names_joined(names, column.name)}
             for part, at in parts.items():
                 if at is None:
                     raise lacking(where, part, names, "text", TEXT_NAMES)
@@ -387,7 +386,7 @@ class TableRequest(ColumnRequest):
         if self.schema is None:
             return names
         beside = {
-            _named_at("the array", names, name, option)
+            named_at("the array", names, name, option)
             for name, option in ((self._label, "label"), (self.weight, "weight"))
             if name is not None
         }
@@ -410,7 +409,7 @@ class TableRequest(ColumnRequest):
         found: dict[str, tuple[int, ...]] = {name: (place_of[name],) for name in used if name in place_of}
         for name, column in used.items():
             if name not in found:
-                parts = _names_joined(names, name) if column.kind == "text" else [name]
+                parts = names_joined(names, name) if column.kind == "text" else [name]
                 near = [at for part in parts if (at := position(names, part)) is not None]
                 if tuple(near) in found.values():  # a column of that very name is wanted too
                     near = []
@@ -441,16 +440,16 @@ class TableRequest(ColumnRequest):
         if name is None and self._guesses_label and self.schema is not None:
             name = self.schema.label
         if name is not None:
-            return _named_at(where, names, name, "label")
+            return named_at(where, names, name, "label")
         if not self._guesses_label:
             return None
         weight = None if self.weight is None else position(names, self.weight)
-        return _usual(where, names, LABEL_NAMES, "label", [*taken, *([] if weight is None else [weight])])
+        return usual(where, names, LABEL_NAMES, "label", [*taken, *([] if weight is None else [weight])])
 
     def _weight_at(self, where: str, names: Sequence[str], label: int | None) -> int | None:
         if self.weight is None:
             return None
-        at = _named_at(where, names, self.weight, "weight")
+        at = named_at(where, names, self.weight, "weight")
         if at == label:
             raise InputError(
                 f"label and weight are both column `{names[at]}` of {where}",
@@ -475,46 +474,3 @@ class TableRequest(ColumnRequest):
                     )
             given[names[at]] = Column(names[at], kind, GIVEN)
         return given
-
-
-def position(columns: Sequence[str], name: str) -> int | None:
-    """Where ``name`` stands among ``columns``, if need be in another case or with blanks around it."""
-    if name in columns:
-        return columns.index(name)
-    plain, wanted = _plain(columns), name.strip().casefold()
-    return plain.index(wanted) if wanted in plain else None
-
-
-def _named_at(where: str, columns: Sequence[str], name: str, option: str) -> int:
-    at = position(columns, name)
-    if at is None:
-        raise MissingColumn(where, name, columns, option)
-    return at
-
-
-def _names_joined(columns: Sequence[str], name: str) -> list[str]:
-    """The names of the columns that ``name`` joins to one text: itself, where there is a column called so.
-
-    >>> _names_joined(["subject", "body", "C++"], "subject+body"), _names_joined(["C++"], "C++")
-    (['subject', 'body'], ['C++'])
-    """
-    if JOIN not in name or position(columns, name) is not None:
-        return [name]
-    return [part.strip() for part in name.split(JOIN)]
-
-
-def _usual(
-    where: str, columns: Sequence[str], names: Sequence[str], option: str, taken: Collection[int]
-) -> int:
-    """The position of the first of ``names`` that is there and not ``taken``, or `MissingColumn`."""
-    plain = _plain(columns)
-    for name in names:
-        for at, column in enumerate(plain):
-            if column == name and at not in taken:
-                return at
-    raise MissingColumn(where, option, columns, option)
-
-
-def _plain(columns: Sequence[str]) -> list[str]:
-    # `text, label` has a blank in front of `label` that nobody meant.
-    return [column.strip().casefold() for column in columns]

@@ -6,25 +6,25 @@ import copy
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch, Source
-from textodds.data.batch import taken
 from textodds.data.frames import split_of
 from textodds.data.labels import Label, LabelType, spellings, told
 from textodds.data.values import Unusable, label_of
-from textodds.errors import InputError, LengthMismatch, SimilarLabels, Unsupported, suggestion
+from textodds.errors import InputError, SimilarLabels, Unsupported, suggestion
 from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
 from textodds.judge.notebook import section, table
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import Prior
 from textodds.model.basis import Basis, D, Following, ModelBasis, T
+from textodds.model.id_filter import IdFilter
 from textodds.model.one_state import OneState, of_one_state
+from textodds.model.prediction import Prediction
 from textodds.stats.tally import Additive
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableRecipe
     from textodds.stats.document_ids import DocumentIds
 
-L = TypeVar("L", bound=Label)
 Floats = NDArray[np.float64]
 OTHERS = "others"  # the rival that is all other classes together
 
@@ -303,25 +302,6 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         return type(self.calibration).between(parts, shares)
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction(Generic[L]):
-    """What a model says of one text or row.
-
-    ``evidence`` is the number of terms the model knows, or of columns with a value: 0 means that it answers
-    without having read one (with the prior, unless unknown or absent words count in this model).
-    """
-
-    label: L
-    probability: float
-    evidence: int
-    probabilities: dict[L, float]
-
-    def of_type(self, labels: LabelType) -> Prediction[Label]:
-        """The same answer, with labels of the type they had in training."""
-        by_label = {labels.value(str(name)): share for name, share in self.probabilities.items()}
-        return Prediction(labels.value(str(self.label)), self.probability, self.evidence, by_label)
-
-
 class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     """A trained classifier: what `textodds.TextModel` and `textodds.TableModel` have in common."""
 
@@ -374,6 +354,17 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         if not self.has_counts and isinstance(known := self.info.get("class_documents"), dict):
             return {label: float(known.get(label, 0.0)) for label in self.class_names}
         return dict(zip(self.class_names, self.tally.class_rows.tolist(), strict=True))
+
+    @abstractmethod
+    def answer(self, item: Any) -> Prediction[str]:
+        """The prediction for one text or row, with labels as text, whatever they were in training."""
+
+    @of_one_state
+    def __call__(self, item: Any) -> Prediction[Label]:
+        """The prediction for one text, or for a row: a dict of its columns, those left out being missing."""
+        answer = self.answer(item)
+        is_text = self.labels.kind == "text"
+        return cast("Prediction[Label]", answer) if is_text else answer.of_type(self.labels)
 
     @abstractmethod
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
@@ -491,38 +482,3 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         from textodds.model.file import save
 
         save(path, cast("Model", self), counts=counts, documents=documents)
-
-
-class IdFilter:
-    """Lets pass the rows whose ids are new to a ledger (``sign`` 1), or known to it (-1); without one, all.
-
-    ``ids`` are those of all rows, in order. ``rows`` counts what has passed, ``left_out`` what has not.
-    """
-
-    def __init__(self, ledger: DocumentIds | None, ids: Sequence[str], sign: int) -> None:
-        self._ledger, self._ids, self._sign = ledger, ids, sign
-        self.has_ids = ledger is not None
-        self.rows = self.left_out = 0
-
-    def passing(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The rows that are to be learned, or forgotten."""
-        for batch in batches:
-            if self._ledger is None:
-                self.rows += len(batch)
-                yield batch
-                continue
-            start, labels = self.rows + self.left_out, batch.label_list()
-            ids = self._ids[start : start + len(batch)]
-            self._ledger, passes = self._ledger.changed(ids, labels, self._sign)
-            rows = np.flatnonzero(passes).tolist()
-            self.rows += len(rows)
-            self.left_out += len(batch) - len(rows)
-            if rows:
-                weights = None if batch.weights is None else batch.weights[rows]
-                yield Batch(taken(batch.texts, rows) or [], [labels[i] for i in rows], weights)
-
-    def finish(self) -> DocumentIds | None:
-        """The ledger after all rows."""
-        if self.has_ids and self.rows + self.left_out != len(self._ids):
-            raise LengthMismatch(self.rows + self.left_out, len(self._ids), "ids")
-        return self._ledger

@@ -22,12 +22,13 @@ from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import why_no_density
 from textodds.learn.registry import Prior
-from textodds.model.base import OTHERS, Prediction
+from textodds.model.base import OTHERS
 from textodds.model.basis import Basis
 from textodds.model.blocks import Block, ColumnChoice, TableTally, Words, block_of_dict
 from textodds.model.leave_one_out import class_numbers
 from textodds.model.novelty import DensityModel, Surprise, forgettable_parts
 from textodds.model.one_state import of_one_state
+from textodds.model.prediction import Prediction
 from textodds.stats.rows import Kind, RowKeeper, Rows
 from textodds.stats.sample import Reservoir, offer_rows
 
@@ -290,11 +291,6 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
             if name not in names and name not in {column.name for column in self.schema.columns}:
                 raise InputError(f"there is no column `{name}`{suggestion(str(name), names)}")
         return {name: row.get(name) for name in names}
-
-    @of_one_state
-    def __call__(self, row: Mapping[str, object] | str) -> Prediction[Label]:
-        """The prediction for one row, a dict of its columns; those left out are missing. No text."""
-        return self.answer(row).of_type(self.labels)
 
     @of_one_state
     def answer(self, row: Mapping[str, object] | str) -> Prediction[str]:

@@ -17,10 +17,10 @@ from textodds.errors import Unsupported
 from textodds.learn.forms.linear import LinearModel, log_prior
 from textodds.learn.recipe import Recipe, fitted, why_no_density
 from textodds.learn.registry import Prior
-from textodds.model.base import Prediction
 from textodds.model.explain import Explanation, ReadText, explain
 from textodds.model.novelty import TextDensity
 from textodds.model.one_state import of_one_state
+from textodds.model.prediction import Prediction
 from textodds.model.scorer import RowChanges, TextScorer
 from textodds.model.text_updates import TextUpdates
 from textodds.model.words import ClassWords
@@ -170,13 +170,6 @@ class TextModel(TextUpdates):
         Its scores are those whose softmax `predict_proba` gives. `linear` has those of Bayes' rule.
         """
         return self.linear if self.calibration is None else self.calibration.of_form(self.linear)
-
-    @of_one_state
-    def __call__(self, text: str | Mapping[str, str]) -> Prediction[Label]:
-        """The prediction for one text, or for a dict of its columns where the model has several."""
-        answer = self.answer(text)
-        is_text = self.labels.kind == "text"
-        return cast("Prediction[Label]", answer) if is_text else answer.of_type(self.labels)
 
     @of_one_state
     def answer(self, text: str | Mapping[str, str]) -> Prediction[str]:

@@ -15,7 +15,7 @@ from textodds.errors import InputError, Unsupported
 from textodds.judge.decisions import Losses, Rule, must_be_posterior
 from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
-from textodds.model.base import Prediction
+from textodds.model.prediction import Prediction
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 from textodds.serve import messages, rows

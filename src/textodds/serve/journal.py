@@ -89,18 +89,8 @@ class State(NamedTuple):
     was_forgotten: bool
 
 
-class Journal:
-    """The journal in a file, which no other process can have open at the same time.
-
-    Examples
-    --------
-    >>> journal = Journal(":memory:")
-    >>> journal.append([Change(1, "m1", "spam", "free phone"), Change(1, "m2", "ham", "see you")])
-    2
-    >>> [entry.id for entry in journal.after(1)], journal.states(["m1", "m3"])["m1"].last.label
-    (['m2'], 'spam')
-    >>> journal.close()
-    """
+class JournalFile:
+    """The file: opened, checked and sealed, with what it says of itself; `Journal` has its entries."""
 
     def __init__(self, path: str | Path) -> None:
         self.path, self._lock = path, threading.Lock()
@@ -195,36 +185,6 @@ class Journal:
             )
         return False
 
-    def append(
-        self, changes: Sequence[Change], before: Callable[[Sequence[JournalEntry]], None] | None = None
-    ) -> int:
-        """The number of the last entry, once all changes are on disk; on an error none of them is.
-
-        ``before`` is called with the entries just before they are kept: if it fails, they are not.
-        """
-        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        numbers = itertools.count(self.last + 1)
-        entries = [JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)]
-        return self._add(entries, before)
-
-    def restore(self, entries: Iterable[JournalEntry]) -> int:
-        """Add entries of another journal, under numbers of this one; the number of the last."""
-        return self._add([entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)])
-
-    def _add(
-        self,
-        entries: Sequence[JournalEntry],
-        before: Callable[[Sequence[JournalEntry]], None] | None = None,
-    ) -> int:
-        rows = list(sealed(entries, self._head))
-        with self._lock, self._transaction():
-            self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            if before is not None:
-                before(entries)
-        self.last += len(rows)
-        self._head = rows[-1].chain if rows else self._head
-        return self.last
-
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """What is done within is on disk at the end; on an error none of it is."""
@@ -240,14 +200,6 @@ class Journal:
     def _select(self, query: str, *values: int | str) -> list[Any]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
-
-    def _pages(
-        self, query: str, *values: int | str, after: int = 0, size: int = PORTION
-    ) -> Iterator[JournalEntry]:
-        """The entries of a query in order, so many at a time: others use the journal in between."""
-        while rows := self._select(f"{query} AND seq > ? ORDER BY seq LIMIT ?", *values, after, size):
-            yield from map(JournalEntry._make, rows)
-            after = rows[-1][0]
 
     def rest_on(self, base: str, since: int) -> None:
         """From entry ``since`` on changes are those of another model file."""
@@ -286,6 +238,68 @@ class Journal:
             self._db.execute(f"PRAGMA user_version = {OF_ROWS if rows else LAYOUT}")
             self._db.execute("UPDATE about SET seal = ?", (seal,))
         self.of_rows = rows
+
+    def copy(self) -> bytes:
+        """The journal as it is now, its log included, as the content of one file."""
+        with self._lock:
+            return self._db.serialize()
+
+    def close(self) -> None:
+        """Close the file; the log becomes part of it."""
+        with self._lock:
+            self._db.close()
+
+
+class Journal(JournalFile):
+    """The journal in a file, which no other process can have open at the same time.
+
+    Examples
+    --------
+    >>> journal = Journal(":memory:")
+    >>> journal.append([Change(1, "m1", "spam", "free phone"), Change(1, "m2", "ham", "see you")])
+    2
+    >>> [entry.id for entry in journal.after(1)], journal.states(["m1", "m3"])["m1"].last.label
+    (['m2'], 'spam')
+    >>> journal.close()
+    """
+
+    def append(
+        self, changes: Sequence[Change], before: Callable[[Sequence[JournalEntry]], None] | None = None
+    ) -> int:
+        """The number of the last entry, once all changes are on disk; on an error none of them is.
+
+        ``before`` is called with the entries just before they are kept: if it fails, they are not.
+        """
+        at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        numbers = itertools.count(self.last + 1)
+        entries = [JournalEntry(n, *change, at) for n, change in zip(numbers, changes, strict=False)]
+        return self._add(entries, before)
+
+    def restore(self, entries: Iterable[JournalEntry]) -> int:
+        """Add entries of another journal, under numbers of this one; the number of the last."""
+        return self._add([entry._replace(seq=seq) for seq, entry in enumerate(entries, self.last + 1)])
+
+    def _add(
+        self,
+        entries: Sequence[JournalEntry],
+        before: Callable[[Sequence[JournalEntry]], None] | None = None,
+    ) -> int:
+        rows = list(sealed(entries, self._head))
+        with self._lock, self._transaction():
+            self._db.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            if before is not None:
+                before(entries)
+        self.last += len(rows)
+        self._head = rows[-1].chain if rows else self._head
+        return self.last
+
+    def _pages(
+        self, query: str, *values: int | str, after: int = 0, size: int = PORTION
+    ) -> Iterator[JournalEntry]:
+        """The entries of a query in order, so many at a time: others use the journal in between."""
+        while rows := self._select(f"{query} AND seq > ? ORDER BY seq LIMIT ?", *values, after, size):
+            yield from map(JournalEntry._make, rows)
+            after = rows[-1][0]
 
     def mark(self, seq: int) -> str:
         """What tells an entry from another that might have had its number."""
@@ -384,16 +398,6 @@ class Journal:
             if erased:  # nor shall the log keep them
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return erased
-
-    def copy(self) -> bytes:
-        """The journal as it is now, its log included, as the content of one file."""
-        with self._lock:
-            return self._db.serialize()
-
-    def close(self) -> None:
-        """Close the file; the log becomes part of it."""
-        with self._lock:
-            self._db.close()
 
 
 def sealed(entries: Iterable[JournalEntry], chain: bytes) -> Iterator[Sealed]:

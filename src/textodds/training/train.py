@@ -169,14 +169,9 @@ def train(
     if isinstance(like, str | os.PathLike):
         like = load(like)
     how = Running(
-        typical=typical,
-        calibrate=calibrate,
-        textbook=textbook,
-        documents=documents,
-        budget=budget,
-        threads=checked_threads(threads),
-        memory=memory,
-    )
+        typical=typical, calibrate=calibrate, textbook=textbook, documents=documents, budget=budget,
+        threads=checked_threads(threads), memory=memory,
+    )  # fmt: skip
     observer = observer or Observer()
     if isinstance(like, TextModel):
         must_ask_nothing_else(
