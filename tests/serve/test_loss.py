@@ -64,6 +64,18 @@ def test_a_service_whose_journal_is_gone_says_what_is_missing_and_keeps_the_snap
     assert answer(serve()) == pytest.approx(corrected, abs=1e-6)
 
 
+def test_a_snapshot_that_was_about_to_be_written_is_none(serve: Callable[..., Running], model: Path) -> None:
+    """Killed between the file, which is made first for its rights, and its content."""
+    service = serve()
+    learn(service, *DOCUMENTS)
+    corrected = answer(service)
+    service.kill()
+    Path(f"{model}.journal.snapshot").touch(0o600)
+    service = serve()
+    assert answer(service) == corrected
+    assert service.stop() == (0, "")
+
+
 def tree(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 

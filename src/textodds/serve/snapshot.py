@@ -62,7 +62,8 @@ def recover(settings: Settings, journal: Journal, base: str) -> ServedModel | No
     path = settings.snapshot
     remove_leftovers(path)  # of one that was cut off
     try:
-        snapshot = _read(path) if path.exists() else None
+        # An empty file is the place of one that was about to be written when the service was killed.
+        snapshot = _read(path) if path.exists() and path.stat().st_size else None
     except TextoddsError as error:  # no loss: all is in the file and the journal
         logger.warning("the snapshot is not used, and the journal is read instead: %s", error.problem)
         return None
