@@ -164,15 +164,13 @@ def test_rows_that_cannot_be_answered_keep_their_place_and_are_counted(tickets, 
     assert main(command) == 2
     assert "new.jsonl, line 2: text is null" in capsys.readouterr().err
     assert not Path("a.csv").exists()
-    assert main([*command, "--bad-rows", "skip"]) == 0
+    assert main([*command, "--bad-rows", "skip", "--rejects", "bad.jsonl"]) == 0
     err = capsys.readouterr().err
     assert "skipped 1 row: text is null\n" in err
-    assert "2 skipped rows in new.jsonl.rejected.jsonl\n" in err
+    assert "2 skipped rows in bad.jsonl\n" in err
     assert "1 row could not be read, and has no answer\n" in err
     assert "1 text has no word that the model knows (row 3): the answer comes from the prior\n" in err
-    rejected = [
-        json.loads(line)["line"] for line in Path("new.jsonl.rejected.jsonl").read_text().splitlines()
-    ]
+    rejected = [json.loads(line)["line"] for line in Path("bad.jsonl").read_text().splitlines()]
     assert rejected == [2, 3]
     assert [row[1:3] for row in table("a.csv")] == [["id", "label"], ["1", "spam"], ["2", ""], ["4", "ham"]]
 

@@ -10,6 +10,7 @@ from textodds.cli import main
 
 def test_inspect_shows_recipe_file_and_words(mail, capsys):
     assert main(["train", "mail.csv", "--quiet", "--test", "mail.csv", "--learner", "auto:min_df=2"]) == 0
+    capsys.readouterr()
     assert main(["inspect", "mail.textodds", "--top", "2"]) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -10,7 +10,6 @@ import pytest
 
 from textodds.cli import main
 from textodds.cli.commands import Option, commands
-from textodds.data.rejects import SUFFIX
 
 from .transcripts import COMMAND, MAIL
 
@@ -137,9 +136,10 @@ def test_names_as_long_as_names_can_be(mail):
     assert Path(long).stat().st_size
     data = "d" * 251 + ".csv"
     Path(data).write_text(MAIL + "only one field\n")
-    assert main(["train", data, *SKIP, "--quiet"]) == 0
+    rejects = "r" * 249 + ".jsonl"
+    assert main(["train", data, *SKIP, "--rejects", rejects, "--quiet"]) == 0
     assert len(list(Path().glob("d*.textodds"))) == 1
-    assert len(list(Path().glob(f"d*{SUFFIX}"))) == 1
+    assert Path(rejects).stat().st_size
 
 
 def test_the_demonstration_replaces_nothing_of_others(mail, capsys):

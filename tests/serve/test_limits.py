@@ -12,7 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from serve.wire import HOST, JSON, connected, message, one_answer, post, problem, running, said, until_closed
+from serve.wire import (
+    HOST,
+    JSON,
+    connected,
+    evaluation,
+    message,
+    one_answer,
+    post,
+    problem,
+    running,
+    said,
+    until_closed,
+)
 
 SLOW = b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Content-Length: 1000\r\n\r\n{"
 LONG = 120  # seconds after which something that must end has not
@@ -162,11 +174,9 @@ def test_a_file_has_a_limit_of_its_own(patient):
 def busy(trained, tmp_path_factory):
     """A service that answers one request at a time, and has one that takes long."""
     journal = str(tmp_path_factory.mktemp("busy") / "journal")
-    file = b"label,text\n" + b"".join(b"l%d,free w%d\n" % (n, n) for n in range(60_000))
-    head = f"POST /v1/evaluate HTTP/1.1\r\nContent-Length: {len(file)}\r\nContent-Type: text/csv\r\n"
     with running(trained, "--max-requests", "1", "--timeout", "60", "--journal", journal) as found:
         with connected(found.port) as slow:
-            slow.sendall(head.encode() + HOST + b"\r\n" + file)
+            slow.sendall(evaluation(60_000))
             end = time.monotonic() + LONG
             while answers(found):
                 assert time.monotonic() < end
@@ -298,7 +308,7 @@ def test_trailers_have_an_end(service):
 def test_who_never_reads_is_let_go(trained, tmp_path):
     """Answers that are not taken may not be kept for ever."""
     journal = str(tmp_path / "journal")
-    with running(trained, "--timeout", str(LONG), "--journal", journal) as service:
+    with running(trained, "--timeout", "2", "--journal", journal) as service:
         one = service.client()
         for start in range(0, 200, 20):
             documents = [{"id": str(start + n), "text": "free " * 19_000, "label": "spam"} for n in range(20)]

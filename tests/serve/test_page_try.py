@@ -1,6 +1,7 @@
 """The page: a text, and its answer while it is typed."""
 
 import re
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +9,7 @@ from playwright.sync_api import expect
 import textodds
 from serve.browsing import answer, as_shown, write
 from serve.running import Running
-from serve.wire import connected, post
+from serve.wire import connected, evaluation
 
 HINT = "Type or paste a text."
 TEXTS = [
@@ -150,10 +151,10 @@ def test_a_busy_service_is_asked_again(visit, serve):
     page = visit(service)
     write(page, "see you at home")
     expect(page.get_by_role("table")).to_be_visible()
-    with connected(service.port) as other:
-        other.sendall(
-            post("/v1/classify", b"{}" + b" " * 50)[:-10]
-        )  # it never says all: it holds the one place
+    with connected(service.port) as other, closing(service.client()) as client:
+        other.sendall(evaluation(60_000))  # which holds the one place
+        while client.get("/metrics").status != 503:
+            pass
         with page.expect_response(lambda answer: answer.status == 503):
             write(page, "win a free phone")
     expect(answer(page).locator(".verdict")).to_contain_text("spam")

@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from serve.wire import JSON, connected, one_answer
+from serve.wire import connected, evaluation, one_answer
 
 LONG = 120  # seconds after which something that must come has not
 
@@ -102,23 +102,19 @@ def lets_in(service):
 
 def test_a_request_that_was_taken_is_answered_before_the_end(serve):
     service = serve("--timeout", str(LONG))
-    body = b'{"text": "free phone"}'
-    with connected(service.port, 60) as connection:
-        connection.sendall(
-            b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Content-Length: 22\r\n\r\n" + body[:5]
-        )
+    with connected(service.port, LONG) as connection:
+        connection.sendall(evaluation(100))
         wait_for(lambda: is_under_way(service))
         service.process.send_signal(signal.SIGTERM)
         wait_for(lambda: not lets_in(service))
-        connection.sendall(body[5:])
-        assert one_answer(connection).json()["evidence"] == 2
+        assert one_answer(connection).json()["n"] == 100
     assert service.stop() == (0, "")
 
 
 def test_while_stopping_no_more_are_let_in(serve):
     service = serve("--timeout", str(LONG))
     with connected(service.port, 60) as connection:
-        connection.sendall(b"POST /v1/classify HTTP/1.1\r\n" + JSON + b"Content-Length: 22\r\n\r\n{")
+        connection.sendall(evaluation(60_000))
         wait_for(lambda: is_under_way(service))
         service.process.send_signal(signal.SIGTERM)
         wait_for(lambda: not lets_in(service))

@@ -199,8 +199,8 @@ def test_a_file_that_cannot_be_measured_is_422_in_words(send, content, media):
         (
             "label,text\n".encode("utf-16"),
             "text/csv",
-            "the file that was sent is in UTF-16, and only UTF-8 is read",
-            "convert it: `iconv -f UTF-16 -t UTF-8 FILE`",
+            "the file that was sent is in UTF-16, not in UTF-8",
+            "send it in UTF-8",
         ),
         (
             gzip.compress(CSV)[:-9],

@@ -32,6 +32,14 @@ TITLES = {
 LEAKS = re.compile(rb'Traceback|File \\?"|\.py\b|/tmp/|/home/|/root/|/usr/|/var/|/work/|site-packages')
 
 
+def evaluation(rows: int) -> bytes:
+    """A request that evaluates so many rows: 100 take a moment, and thousands of labels a long one."""
+    labels = (b"ham" if n < 100 else b"l%d" % n for n in range(rows))
+    file = b"label,text\n" + b"".join(b"%s,free w%d\n" % (label, n) for n, label in enumerate(labels))
+    head = f"POST /v1/evaluate HTTP/1.1\r\nContent-Length: {len(file)}\r\nContent-Type: text/csv\r\n"
+    return head.encode() + HOST + b"\r\n" + file
+
+
 def problem(answer: Answer, status: int, code: str | None = None) -> dict[str, Any]:
     """The body of a refusal, once it is known to be of the shape that every refusal has."""
     assert answer.status == status, answer.body[:500]

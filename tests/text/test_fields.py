@@ -194,7 +194,9 @@ def test_a_model_of_one_column_reads_that_column_again(tmp_path):
     assert model.evaluate(path).as_dict() == model.evaluate(bodies, labels).as_dict()
     assert model.evaluate(path, text="text").accuracy < model.evaluate(path).accuracy
     others = as_csv([{"text": row["Body"], "label": row["kind"]} for row in rows], tmp_path / "other.csv")
-    assert model.evaluate(others).accuracy == model.evaluate(path).accuracy  # by the usual names
+    with pytest.raises(MissingColumn, match="has no column `Body`"):
+        model.evaluate(others)
+    assert model.evaluate(others, text="text", label="label").accuracy == model.evaluate(path).accuracy
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ MEANINGS = {
 SEPARATOR = "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"
 BY_ITSELF = {
     **dict.fromkeys(("sep", "separator", "delimiter", "delim", "field-separator"), SEPARATOR),
-    "header": "CSV and TSV have a header, unless you say `--no-header`",
     "data": "data are named without an option: `textodds COMMAND … DATA`",
     "file": "files are named without an option: `textodds COMMAND … DATA`",
     "verbose": "leave it out: everything is said, unless `--quiet`",

@@ -165,9 +165,7 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
         _form_option("quoting", '" quotes fields of CSV and TSV, or is ordinary.'),
         _form_option("header", "Columns of CSV and TSV have names, or are 1, 2, …"),
-        option(
-            "Data", "--encoding", metavar="NAME", help="Encoding of DATA, such as cp1252.  [default: utf-8]"
-        ),
+        option("Data", "--encoding", metavar="NAME", help="Encoding, such as cp1252.  [default: utf-8]"),
         option("Data", "--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         bad_rows_option(),
         option(

@@ -52,9 +52,9 @@ SETTING = "A setting of Spark; may be repeated."
 CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
-UNLABELLED = "Learn from these texts too, by EM; for naive Bayes."
+UNLABELLED = "Learn from these too, by EM; for naive Bayes."
 CLEAN = "Join labels that differ only in case or spaces."
-BUDGET = "Work that choosing and learning may take, as time of an ordinary core.  [default: 60s]"
+BUDGET = "Time of one core for choosing and learning.  [default: 60s]"
 MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
 
 

@@ -96,7 +96,7 @@ def proposal(sample: bytes) -> str | None:
     r"""What to do about bytes that are not UTF-8: which encodings decode them plausibly, and how they read.
 
     >>> proposal("Viele Grüße aus Köln".encode("cp1252"))
-    'it may be in cp1252, in which it reads `Grüße`: `--encoding cp1252` (encoding=\'cp1252\')'
+    "it may be in cp1252, in which it reads `Grüße`: `--encoding cp1252` (encoding='cp1252')"
     >>> proposal(bytes(range(128, 256))) is None
     True
     """

@@ -45,6 +45,8 @@ def _hint(error: TextoddsError) -> str | None:
         return "name the columns in the query: /v1/evaluate?text=COLUMN&label=COLUMN"
     if isinstance(error, BadRow):
         return "correct the row"
+    if error.hint is not None and "--encoding" in error.hint:
+        return "send it in UTF-8"
     return None if error.hint is None or "--" in error.hint else error.hint
 
 

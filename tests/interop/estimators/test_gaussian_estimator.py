@@ -154,7 +154,8 @@ def test_a_learner_has_priors_by_the_names_that_train_gives_the_classes(numbers)
         estimator = kind(priors=[0.3, 0.7]).fit(X, y)
         assert estimator.learner().prior == {"false": 0.3, "true": 0.7}
         model = textodds.train(X, y, learner=estimator)
-        assert model.classes_ == ("false", "true")
+        assert model.class_names == ("false", "true")
+        assert model.classes_ == (False, True)
 
 
 def test_a_learner_with_priors_needs_the_classes():
