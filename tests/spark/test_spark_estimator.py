@@ -68,7 +68,7 @@ def test_a_pipeline_learns_what_one_machine_does_and_answers_alike(fitted, answe
     rows = answers.collect()
     assert [row.prediction for row in rows] == [float(label) for label in model.predict(texts)]
     vectors = np.array([row.probability.toArray() for row in rows])
-    assert model.classes_ == ("0", "1", "2")
+    assert model.class_names == ("0", "1", "2")
     np.testing.assert_allclose(vectors, model.predict_proba(texts), rtol=1e-12)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textodds.data import Schema
 from textodds.data.columns import ColumnRequest
+from textodds.data.labels import BOOLEAN, INTEGER, NUMBER, TEXT, LabelType
 from textodds.errors import InputError
 from textodds.spark.wire import raised
 
@@ -64,6 +65,17 @@ def schema_of(df: DataFrame, text: str | None, label: str | None) -> Schema:
     request.places(WHERE, df.columns)
     assert request.schema is not None
     return request.schema
+
+
+def label_type(df: DataFrame, schema: Schema) -> LabelType:
+    """The type of the labels, as `textodds.train` finds it in a table of the same columns."""
+    if schema.label is None:
+        return LabelType()
+    name = df.schema[schema.label].dataType.typeName()
+    integers = {"byte": "int8", "short": "int16", "integer": "int32", "long": "int64"}
+    if name in integers:
+        return LabelType(INTEGER, integers[name])
+    return LabelType({"boolean": BOOLEAN, "float": NUMBER, "double": NUMBER}.get(name, TEXT))
 
 
 def text_of(df: DataFrame, text: str | None) -> Column:

@@ -19,7 +19,7 @@ from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
 from textodds.model.fit import calibrate_held_out, fit_counts, must_be_choosable
 from textodds.spark.count import CountResult, count
-from textodds.spark.dataframes import rows_of, schema_of
+from textodds.spark.dataframes import label_type, rows_of, schema_of
 from textodds.spark.progress import tasks_told
 from textodds.spark.tasks import RowErrors
 from textodds.stats.sample import SAMPLE, TYPICAL
@@ -90,7 +90,8 @@ def train(
     rows = rows_of(df, text, label, weight, labelled=True)
     with contextlib.nullcontext() if observer is None else tasks_told(df.sparkSession, observer):
         model = _train_on(rows, plan, bad_rows, observer or Observer())
-    model.info["columns"] = schema_of(df, text, label).as_dict()
+    schema = schema_of(df, text, label)
+    model.info["columns"], model.labels = schema.as_dict(), label_type(df, schema)
     question = Question(learner, features, _words(options), plan.calibrate, plan.typical, plan.textbook)
     model.info[ASKED] = question.as_dict()
     return model
