@@ -172,7 +172,7 @@ def scheduled(port: int, streams: Sequence[Stream]) -> Load:
                     due, now = begin + stream.due[sent[k]], clock()
                     if due > now:
                         break
-                    connection = idle[k].pop()
+                    connection = idle[k].pop(0)  # in turn: one that sends nothing for long is let go
                     connection.due = due
                     if not connection.send(next(stream.messages)):
                         raise Refused("a request did not fit into the socket")
