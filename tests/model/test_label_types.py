@@ -136,6 +136,23 @@ def test_models_of_text_and_of_numbers_are_merged_by_the_names_of_their_labels()
     assert (numbers + words).classes_ == ("0", "1", "x")
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "classes"),
+    [
+        ([1, 0], ["1", "0"], (0, 1)),
+        ([1, 0], ["1", "x"], ("0", "1", "x")),
+        ([1, 0], [1.5, 0.0], (0.0, 1.0, 1.5)),
+        ([True, False], [1, 0], ("0", "1", "false", "true")),
+    ],
+)
+def test_the_type_of_labels_does_not_depend_on_the_order_of_merging(one, other, classes):
+    first, second = (textodds.train(TEXTS, labels * 3, learner="multinomial") for labels in (one, other))
+    for merged in (first + second, second + first):
+        assert merged.classes_ == classes
+        assert [type(label) for label in merged.classes_] == [type(label) for label in classes]
+    assert (first + second - second).class_names == first.class_names
+
+
 def test_a_model_that_is_like_another_has_its_type_of_labels():
     model = textodds.train(TEXTS, [1, 0] * 3, learner="multinomial")
     assert textodds.train(like=model).classes_ == (0, 1)

@@ -105,6 +105,15 @@ class LabelType:
                     hint="give a label of that type; or train a model whose labels are text",
                 )
 
+    def together_with(self, other: LabelType, names: Iterable[str]) -> LabelType:
+        """The type of labels of which some had this type and some another, in whichever order they came."""
+        kinds = {self.kind, other.kind} - {TEXT}
+        kind = NUMBER if kinds == {INTEGER, NUMBER} else kinds.pop() if len(kinds) == 1 else TEXT
+        dtypes = {each.dtype for each in (self, other) if each.kind == INTEGER}
+        dtype = dtypes.pop() if len(dtypes) == 1 and kind == INTEGER else "int64"
+        found = LabelType(kind, dtype, self.clean and other.clean)
+        return found if all(map(found.fits, names)) else LabelType(clean=found.clean)
+
     def resolved(self, name: str, known: Collection[str]) -> str:
         """The name among those ``known`` of a label that is written ``name``; itself, if there is none.
 

@@ -277,8 +277,8 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         if not basis.classes:
             raise InputError("nothing would be left of the model")
         model = copy.copy(self)
-        if other.labels != self.labels and not all(map(self.labels.fits, basis.classes)):
-            model.labels = LabelType()
+        if sign > 0:
+            model.labels = self.labels.together_with(other.labels, basis.classes)
         model.file_format = model.document_ids = None
         model.info = model._install_basis(basis) | {"documents": basis.n_documents}
         if not model.has_documents:
