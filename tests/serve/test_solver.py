@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -205,6 +206,22 @@ def test_a_process_of_its_own_finds_the_same_model_and_is_not_missed_when_it_die
         process.stdin.close()  # as when the service is killed
         assert process.wait(LONG) == 0
         assert not folder.exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="this system has no policy for idle work")
+def test_the_process_that_solves_gives_way_to_the_one_that_answers(tmp_path: Path) -> None:
+    _base(tmp_path / "m", _rows(160), "multinomial")
+    beside = SolverProcess(beside=0)
+    with _core(tmp_path / "m") as core, closing(beside):
+        core.live._beside = beside
+        core.learn(("one", "ham", "noon"))
+        core.live.solve()
+        assert beside._process is not None
+        solver = beside._process.pid
+        assert os.sched_getscheduler(solver) == os.SCHED_IDLE
+        assert os.getpriority(os.PRIO_PROCESS, solver) == 19
+        assert os.getsid(solver) == os.getsid(0)  # `nice` counts within a session only
+        assert os.getpgid(solver) != os.getpgid(0)  # Ctrl-C is not for it
 
 
 def test_many_that_came_meanwhile_are_folded_into_the_solution(

@@ -85,7 +85,6 @@ def run(settings: Settings, ready: Callable[[Service, str], None]) -> None:
             backlog=1024,
         )
         gc.freeze()  # what the service was made of stays: no use in looking through it again and again
-        sys.setswitchinterval(0.001)  # who explains at length lets others go on five times as soon
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         server = uvicorn.Server(config)
         for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them again once it has ended

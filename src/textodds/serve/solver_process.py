@@ -29,7 +29,6 @@ logger = logging.getLogger("textodds.serve")
 
 BEGUN = "begun.textodds"
 BESIDE = 2000  # documents of a model from which on it is solved beside the service
-NICE = 10
 
 
 class SolverProcess:
@@ -73,7 +72,9 @@ class SolverProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "TEXTODDS_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-            start_new_session=True,  # Ctrl-C is for the service, which still needs it to save
+            # Ctrl-C is for the service, which still needs it to save. Not a session of its own: Linux shares
+            # cores out by session (`autogroup`), and `nice` counts only within one.
+            process_group=0,
         )
 
     def _ask(self, entries: Sequence[JournalEntry]) -> dict[str, object]:
@@ -127,11 +128,19 @@ def answer(folder: Path, lines: Iterable[bytes], answers: IO[bytes]) -> None:
 def main(folder: str) -> None:
     """Answer until the service ends, and leave nothing behind."""
     lines = questions(Path(folder))
-    os.nice(NICE)
+    _give_way()
     with suppress(BrokenPipeError):
         answer(Path(folder), lines, sys.stdout.buffer)
     for _ in lines:  # the service has ended, and with its lines this process does
         pass
+
+
+def _give_way() -> None:
+    """Take what others leave of a core, and hand it back as soon as one of them wakes."""
+    os.nice(19)
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):  # where a container forbids it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 if __name__ == "__main__":
