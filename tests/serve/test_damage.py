@@ -112,6 +112,21 @@ def test_a_log_that_was_cut_off_anywhere_is_no_damage(tmp_path: Path) -> None:
             assert found == entries[: len(found)]
 
 
+def test_a_snapshot_needs_nothing_that_is_written_after_it(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A service that is killed as soon as its snapshot is there finds it whole, without a warning."""
+    path, copy = tmp_path / "journal", tmp_path / "copy"
+    with closing(Journal(path)) as journal:
+        core = Core(base_at(tmp_path / "mail.textodds"), journal)
+        core.learn(("j1", "ham", "free lunch"), ("j2", "spam", "see cash"))
+        copy.write_bytes(journal.copy())
+        core.writer.save()
+    with closing(Journal(copy)) as journal:
+        assert Core(tmp_path / "mail.textodds", journal).live.saved == 2
+    assert not caplog.records
+
+
 def test_a_bit_of_a_snapshot_changes_no_answer(tmp_path: Path) -> None:
     with closing(Journal(":memory:")) as journal:
         core = Core(base_at(tmp_path / "mail.textodds"), journal)

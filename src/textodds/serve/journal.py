@@ -37,7 +37,7 @@ CREATE TABLE about (
     journal TEXT NOT NULL,  -- names this journal
     base TEXT NOT NULL,     -- the model file that the last entries are changes of, by its hash
     since INTEGER NOT NULL, -- the last entry from before that file was served
-    snapshot TEXT NOT NULL DEFAULT '',  -- the last snapshot, by its hash
+    snapshot TEXT NOT NULL DEFAULT '',  -- a hash in journals of before, which snapshots do not need
     seal TEXT NOT NULL DEFAULT ''       -- the hash of all of these
 ) STRICT;
 CREATE TABLE entries (
@@ -156,7 +156,7 @@ class JournalFile:
     def _check(self) -> None:
         """Refuse a file that is not as it was written."""
         *about, seal = self._db.execute("SELECT journal, base, since, snapshot, seal FROM about").fetchone()
-        self.key, self.base, self.since, self.snapshot = about
+        self.key, self.base, self.since, self._noted = about
         if _about_seal(*about, of_rows=self.of_rows) != seal:
             raise damaged(self.path, "what it says of itself")
         rows = self._db.execute(f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq")
@@ -203,20 +203,10 @@ class JournalFile:
 
     def rest_on(self, base: str, since: int) -> None:
         """From entry ``since`` on changes are those of another model file."""
-        self._set_about(base, since, self.snapshot)
-
-    def note_snapshot(self, snapshot: str) -> None:
-        """The last snapshot has this hash."""
-        self._set_about(self.base, self.since, snapshot)
-
-    def _set_about(self, base: str, since: int, snapshot: str) -> None:
-        about = (base, since, snapshot, self._seal(base, since, snapshot))
+        seal = _about_seal(self.key, base, since, self._noted, of_rows=self.of_rows)
         with self._lock:
-            self._db.execute("UPDATE about SET base = ?, since = ?, snapshot = ?, seal = ?", about)
-        self.base, self.since, self.snapshot = base, since, snapshot
-
-    def _seal(self, base: str, since: int, snapshot: str) -> str:
-        return _about_seal(self.key, base, since, snapshot, of_rows=self.of_rows)
+            self._db.execute("UPDATE about SET base = ?, since = ?, seal = ?", (base, since, seal))
+        self.base, self.since = base, since
 
     def must_suit(self, *, rows: bool, name: str) -> None:
         """Refuse corrections of rows for a model of texts, and those of texts for one of rows."""
@@ -233,7 +223,7 @@ class JournalFile:
         if self.of_rows == rows:
             return
         assert not self.last
-        seal = _about_seal(self.key, self.base, self.since, self.snapshot, of_rows=rows)
+        seal = _about_seal(self.key, self.base, self.since, self._noted, of_rows=rows)
         with self._lock, self._transaction():
             self._db.execute(f"PRAGMA user_version = {OF_ROWS if rows else LAYOUT}")
             self._db.execute("UPDATE about SET seal = ?", (seal,))

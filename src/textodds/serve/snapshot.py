@@ -8,7 +8,6 @@ the journal was lost or put back as it was before: then nothing is begun, and th
 from __future__ import annotations
 
 import copy
-import hashlib
 import itertools
 import logging
 from contextlib import suppress
@@ -33,7 +32,6 @@ class Snapshot(NamedTuple):
     journal: str
     seq: int  # the last entry that it holds
     entry: str  # the mark of that entry
-    digest: str  # the SHA-256 of its file
 
 
 def save(path: Path, served: ServedModel, journal: Journal) -> None:
@@ -50,8 +48,6 @@ def save(path: Path, served: ServedModel, journal: Journal) -> None:
         if is_new:
             path.unlink(missing_ok=True)
         raise
-    with path.open("rb") as file:
-        journal.note_snapshot(hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def recover(settings: Settings, journal: Journal, base: str) -> ServedModel | None:
@@ -80,9 +76,6 @@ def recover(settings: Settings, journal: Journal, base: str) -> ServedModel | No
         path.rename(kept)
         logger.warning("the snapshot %s; it is kept as `%s`", missing, kept)
         return None
-    if snapshot.digest != journal.snapshot:  # or a crash came between writing and noting it
-        logger.warning("the snapshot is not as it was written, and the journal is read instead")
-        return None
     if not snapshot.base == journal.base == base:
         return None
     return ServedModel(snapshot.model, base, snapshot.seq)
@@ -90,14 +83,14 @@ def recover(settings: Settings, journal: Journal, base: str) -> ServedModel | No
 
 def _read(path: Path) -> Snapshot | None:
     """The snapshot in a file; None if it is another model."""
-    model, digest, _ = open_model(path)
+    model = open_model(path).model  # which compares every checksum
     about: Any = model.info.pop("served", None)
     if not isinstance(about, dict) or type(about.get("seq")) is not int:
         return None
     texts = [about.get(name) for name in ("base", "journal", "entry")]
     if not all(isinstance(text, str) for text in texts):
         return None
-    return Snapshot(model, about["base"], about["journal"], about["seq"], about["entry"], digest)
+    return Snapshot(model, about["base"], about["journal"], about["seq"], about["entry"])
 
 
 def _missing(snapshot: Snapshot, journal: Journal) -> str | None:
