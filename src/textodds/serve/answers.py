@@ -251,7 +251,7 @@ def suggest(
 def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> messages.WordsAnswer:
     """The words that speak most for a class; against a rival, those that decide between the two.
 
-    Of a model of counts those come with intervals, and the surest first.
+    Of a model of counts those are log-odds ratios of the counts with intervals, and the surest first.
     """
     model = _of_texts(
         serving, "a model of a table has no words of its classes", "explain a row: POST /v1/explain"
@@ -260,7 +260,9 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
         telling = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
     elif model.has_counts:
         apart = model.separating_words(label, rival, limit)
-        telling = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
+        telling = [
+            messages.TellingWord(word.word, word.log_odds_ratio, word.low, word.high) for word in apart
+        ]
     else:
         telling = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
     return messages.WordsAnswer(label, rival, telling, serving.version)

@@ -326,7 +326,7 @@ class Card(Struct, kw_only=True):
 
 
 class TellingWord(Struct, omit_defaults=True):
-    """A word and its log-odds; of counts with a 95 % interval."""
+    """A word and its log-odds; against a rival, of counts, its log-odds ratio with a 95 % interval."""
 
     word: str
     log_odds: float
