@@ -95,7 +95,7 @@ def test_the_page_has_the_same_words_as_the_terminal(trained):
 
 
 def test_the_log_odds_of_a_word_mean_the_same_wherever_they_are_shown(trained):
-    """What a feature adds in a text is what `inspect` says of one use, or a part of what it says of a unit."""
+    """What a feature adds in a text is what `inspect` says of one use, or a part of that of a unit."""
     _, run = trained
     model = textodds.load("mail.textodds")
     told = json.loads(run("explain", "mail.textodds", TEXT, "--label", "spam", "--json", "--parts"))
@@ -131,6 +131,7 @@ def test_what_are_not_words_are_not_called_so(trained):
     assert re.search(rf"^  {noun[:-1]} +log-odds", between, re.M)
     assert ("log-odds per unit" in between) is (features != "words")
     assert ("log-odds ratio" in between) is (features == "words")
+    assert repr(textodds.load("mail.textodds")).endswith(f" {noun}>")
     assert "`qqqq` is not among the" in run("inspect", "mail.textodds", "--word", "qqqq")
 
 

@@ -100,7 +100,8 @@ class TextModel(TextUpdates):
     ) -> None:
         self.scorer = TextScorer(recipe, vocabulary, form, scale, changes)
         self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
-        self.class_names, self.extent = form.classes, (len(vocabulary), "word")
+        noun = "word" if recipe.settings.has_words else "feature"
+        self.class_names, self.extent = form.classes, (len(vocabulary), noun)
 
     @classmethod
     def of_tally(

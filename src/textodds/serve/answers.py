@@ -297,6 +297,7 @@ def model_card(
         classes=classes,
         documents=sum(documents.values()) if documents else None,
         words=rows.words_of(model),
+        has_words=isinstance(model, TableModel) or model.recipe.settings.has_words,
         columns=[messages.ColumnCard(*column) for column in rows.columns_of(model)] or UNSET,
         facts=facts,
         recipe=model.recipe.as_dict(),

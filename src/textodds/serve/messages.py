@@ -311,6 +311,7 @@ class Card(Struct, kw_only=True):
     classes: list[ClassSize]
     documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
     words: Annotated[int, Meta(description="Of a table 0.")]
+    has_words: Annotated[bool, Meta(description="Whether they are words, rather than letters or pairs.")]
     columns: Annotated[
         list[ColumnCard] | UnsetType, Meta(description="Not there if the model reads one text.")
     ] = UNSET

@@ -38,7 +38,8 @@ def fragment(explanation: Explanation, *, parts: bool = False) -> str:
             f"{_mark('dashed', AGAINST, 'for ' + rival)}; a stronger tint says more; dotted is unknown</p>",
             f'<table style="{table}"><thead><tr><th scope="col" style="text-align:left">'
             f"{explanation.noun(parts=parts)}</th>"
-            '<th scope="col" style="text-align:right">log-odds</th><th aria-hidden="true"></th></tr></thead>',
+            '<th scope="col" style="text-align:right;white-space:nowrap">log-odds</th>'
+            '<th aria-hidden="true"></th></tr></thead>',
             "<tbody>",
             *_rows(explanation, parts=parts),
             '</tbody><tfoot><tr><th scope="row" style="text-align:left">sum</th>',

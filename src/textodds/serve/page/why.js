@@ -43,7 +43,7 @@ const explain = latest(async (asked) => {
   const { explained } = state.card.limits;
   try {
     if (isOfRows()) {
-      parts = drawnRow(await post("v1/explain", { ...given(asked), rival: chosen }));
+      parts = drawnRow(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
     } else if (asked.length > explained && Array.from(asked).length > explained) {
       parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word.`)];
     } else parts = drawn(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
@@ -71,7 +71,7 @@ function drawn(why, asked) {
 }
 
 /** What each column adds, and of columns of texts each word. */
-function drawnRow(why) {
+function drawnRow(why, asked) {
   const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
   const value = (each) => (each === null || each === undefined ? "" : [" ", h("span.soft", shortened(String(each), 40))]);
   const columns = why.columns.map(({ column, value: held, log_odds: x }) =>
@@ -80,10 +80,10 @@ function drawnRow(why) {
   const rest = Math.abs(why.remainder) > 1e-9 ? [{ name: "several rivals", value: why.remainder, kind: "base" }] : [];
   const together = { name: "together", value: why.log_odds, kind: "" };
   const caption = () => h("span", "What adds to the log-odds of ", said(why.label), " against ", said(why.rival));
-  const words = strongest(why.words, "word");
+  const words = strongest(why.words, "other word");
   return [h("div.heading", heading, versus(why, false)), waterfall(caption(), [...ends, ...columns, ...rest], together),
     words.length ? folded("Word by word", waterfall(caption(), [...ends, ...words, ...rest], together)) : "",
-    result(why, why.rival, labels().length === 2)];
+    byFeature(why, asked, why.rival), result(why, why.rival, labels().length === 2)];
 }
 
 function versus(why, isAll) {
@@ -179,19 +179,20 @@ function beginning({ start, prior, intercept, calibration, absent }) {
 }
 
 /** The bars of the strongest words or features, and one of all others. */
-function strongest(all, noun) {
+function strongest(all, others) {
   const parts = all.slice(0, TOP).map(({ word, count: n, log_odds: x }) =>
     ({ name: [term(word), n > 1 ? ` × ${count(n)}` : ""], value: x, kind: "" }));
   const rest = all.slice(TOP);
   const sum = rest.reduce((total, word) => total + word.log_odds, 0);
-  return rest.length ? [...parts, { name: plural(rest.length, `other ${noun}`), value: sum, kind: "base" }] : parts;
+  return rest.length ? [...parts, { name: plural(rest.length, others), value: sum, kind: "base" }] : parts;
 }
 
-function summed(why, against, all = why.words, noun = "word") {
+function summed(why, against, { isByFeature = false } = {}) {
   const rest = Math.abs(why.remainder) > 1e-9 ? [{ name: "several rivals", value: why.remainder, kind: "base" }] : [];
-  const what = noun === "word" ? "What adds to" : "What each feature adds to";
+  const [what, parts] = isByFeature ? ["What each feature adds to", strongest(why.parts, "other")]
+    : ["What adds to", strongest(why.words, "other word")];
   const caption = h("span", what, " the log-odds of ", said(why.label), " against ", said(against));
-  return waterfall(caption, [...beginning(why), ...strongest(all, noun), ...rest],
+  return waterfall(caption, [...beginning(why), ...parts, ...rest],
     { name: "together", value: why.log_odds, kind: "" });
 }
 
@@ -204,7 +205,7 @@ function byFeature(why, asked, against) {
   box.addEventListener("toggle", async () => {
     try {
       const found = await post("v1/explain", { ...given(asked), label: why.label, rival: why.rival, parts: true });
-      body.replaceChildren(summed(found, against, found.parts, "feature"));
+      body.replaceChildren(summed(found, against, { isByFeature: true }));
     } catch (error) {
       body.replaceChildren(told(error));
     }
