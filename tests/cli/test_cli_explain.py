@@ -140,8 +140,9 @@ def test_the_columns_of_a_row_add_up(capsys):
     assert capsys.readouterr().out.startswith(f"{told['label']} rather than {told['rival']}\n")
     assert main(["explain", "rows.textodds", "1"]) == 2
     assert "`1` is no row of a table" in capsys.readouterr().err
-    assert main(["explain", "rows.textodds", '{"size": 4}', "--others"]) == 2
-    assert "are for texts" in capsys.readouterr().err
+    for option in ("--others", "--parts"):
+        assert main(["explain", "rows.textodds", '{"size": 4}', option]) == 2
+        assert "`--others`, `--parts` and `--html` are for texts" in capsys.readouterr().err
 
 
 def test_between_two_classes_a_model_of_counts_shows_intervals(model, capsys):

@@ -46,7 +46,10 @@ def test_the_words_equal_a_direct_implementation():
         assert {word.word for word in got} == set(expected)
         for word in got:
             delta, z, error = expected[word.word]
-            assert (word.log_odds, word.z) == (pytest.approx(delta, rel=1e-9), pytest.approx(z, rel=1e-9))
+            assert (word.log_odds_ratio, word.z) == (
+                pytest.approx(delta, rel=1e-9),
+                pytest.approx(z, rel=1e-9),
+            )
             assert word.high - word.low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
             assert (word.count, word.rival_count) == (counts["spam"][word.word], counts["ham"][word.word])
 
@@ -63,7 +66,7 @@ def test_swapping_the_classes_changes_the_signs():
     model = textodds.train(TEXTS, LABELS)
     there = {word.word: word for word in model.separating_words("spam", "ham", None)}
     for word in model.separating_words("ham", "spam", None):
-        assert word.log_odds == pytest.approx(-there[word.word].log_odds, abs=1e-12)
+        assert word.log_odds_ratio == pytest.approx(-there[word.word].log_odds_ratio, abs=1e-12)
         assert (word.low, word.high) == pytest.approx(
             (-there[word.word].high, -there[word.word].low), abs=1e-12
         )

@@ -175,7 +175,7 @@ def test_explanations_add_up_to_the_log_odds(name):
         log_p = dict(zip(model.classes_, model.predict_log_proba([row])[0], strict=True))
         assert found.label == model(row).label
         assert found.log_odds == pytest.approx(log_p[found.label] - log_p[found.rival], rel=1e-9, abs=1e-9)
-        total = found.prior + sum(value for _, _, value in found.columns)
+        total = found.start + sum(value for _, _, value in found.columns)
         assert total == pytest.approx(found.log_odds, rel=1e-9, abs=1e-9)
         sizes = [abs(value) for _, _, value in found.columns]
         assert sizes == sorted(sizes, reverse=True)
@@ -1047,7 +1047,7 @@ def test_any_table_is_learned_or_refused_in_words(learner):
         np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
         if len(model.classes_) > 1:
             found = model.explain({column: values[0] for column, values in table.items()})
-            total = found.prior + sum(value for _, _, value in found.columns)
+            total = found.start + sum(value for _, _, value in found.columns)
             assert total == pytest.approx(found.log_odds, rel=1e-6, abs=1e-6)
     assert learned > 10
 

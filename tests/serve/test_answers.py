@@ -269,7 +269,7 @@ def test_words_are_the_librarys(client, model):
     found = fine(client.get("/v1/words?label=spam&rival=ham"), messages.WordsAnswer)
     expected = model.separating_words("spam", "ham", 20)
     assert found["words"] == [
-        {"word": w.word, "log_odds": w.log_odds, "low": w.low, "high": w.high} for w in expected
+        {"word": w.word, "log_odds": w.log_odds_ratio, "low": w.low, "high": w.high} for w in expected
     ]
 
 

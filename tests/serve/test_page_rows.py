@@ -42,7 +42,7 @@ def test_a_row_is_answered_explained_corrected_and_taken_back(visit, serve, made
     expect(answer(page).locator(".verdict")).to_contain_text(said.label)
     expect(answer(page).locator(".verdict")).to_contain_text(as_shown(said.probability))
     rows = page.locator("#why table").first.locator("tr")
-    expect(rows).to_have_count(6)  # before reading, four columns, together
+    expect(rows).to_have_count(7)  # class prior, calibration, four columns, together
     parts = [signed(text) for text in rows.locator("td.number").all_inner_texts()]
     assert sum(parts[:-1]) == pytest.approx(parts[-1], abs=0.04)
     page.get_by_role("button", name="That is wrong").click()

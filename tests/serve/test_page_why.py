@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from serve.browsing import answer, as_shown, signed, train, write
+import textodds
+from serve.browsing import answer, as_shown, mail, signed, train, write
 from serve.conftest import MESSAGES
 
 pytestmark = pytest.mark.long
@@ -190,3 +191,37 @@ def test_words_that_are_not_there_count_where_the_model_counts_them(visit, serve
     assert dict(parts)["words not there"] == pytest.approx(found["absent"], abs=ROUNDED)
     assert sum(x for _, x in parts) == pytest.approx(total, abs=ROUNDED * (len(parts) + 1))
     assert total == pytest.approx(found["log_odds"], abs=ROUNDED)
+
+
+def test_a_model_of_letters_is_explained_by_words_and_by_letters_where_that_is_opened(
+    visit, serve, client_of, tmp_path
+):
+    recipe = {"learner": textodds.SoftmaxRegression(C=1e4), "unit": "characters-in-words", "ngrams": (1, 4)}
+    path = train(tmp_path / "letters.textodds", mail(150), **recipe)
+    service = serve(path=path)
+    page = visit(service)
+    text = "Win a prize at home, zyx!!!"
+    box = why(page, text)
+    asked = {"text": text, "rival": "others", "parts": True}
+    found = client_of(service).post("/v1/explain", asked).json()
+    assert (found["has_words"], found["calibration"] is None) == (False, False)
+    parts, (_, total) = sums(page)
+    before = [("class prior", found["prior"]), ("intercept", found["intercept"])]
+    before.append(("calibration", found["calibration"]))
+    words = [(word["word"], word["log_odds"]) for word in found["words"]]
+    assert (
+        {"win", "prize", "home"} <= {word for word, _ in words} <= {*"win a prize at home zyx !!! ,".split()}
+    )
+    expected = [*before, *words, ("several rivals", found["remainder"])]
+    assert [name for name, _ in parts] == [name for name, _ in expected]
+    assert [x for _, x in parts] == pytest.approx([x for _, x in expected], abs=ROUNDED)
+    assert total == pytest.approx(found["log_odds"], abs=ROUNDED)
+    tinted = page.locator(".reading .word").all_inner_texts()
+    assert [word.lower() for word in tinted] == [place["word"] for place in found["places"]]
+    box.get_by_text("By feature").click()
+    features = page.get_by_role("table", name=re.compile("What each feature adds to"))
+    expect(features).to_contain_text(f"{len(found['parts']) - 12} others")
+    shown = features.get_by_role("row").nth(len(before)).get_by_role("rowheader")
+    expect(shown).to_have_text(re.compile(re.escape(found["parts"][0]["word"].replace(" ", "␣"))))
+    page.get_by_role("button", name="Try it without").click()
+    expect(answer(page).locator(".verdict")).to_contain_text(found["flip"]["label_after"])

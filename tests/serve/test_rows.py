@@ -128,8 +128,33 @@ def test_an_explanation_of_a_row_adds_up_column_by_column(service, made):
     assert {each["column"]: each["value"] for each in found["columns"]} == ROW
     said = textodds.load(made)(ROW)
     assert (found["label"], found["probability"]) == (said.label, said.probability)
+    assert found["prior"] + found["calibration"] == pytest.approx(found["start"])
     turned = service.client().post("/v1/explain", {"row": ROW, "label": found["rival"]}).json()
     assert turned["log_odds"] == pytest.approx(-found["log_odds"])
+    refused = service.client().post("/v1/explain", {"row": ROW, "parts": True})
+    assert refused.json()["detail"] == "a model of a table has columns, and no other parts"
+
+
+def test_columns_of_texts_whose_features_are_letters_add_up_word_by_word(tmp_path):
+    said = [("spam", "win free cash"), ("ham", "home at noon"), ("ham", "call me now")]
+    rows = [
+        {"subject": f"{text} {i % 5}!", "body": f"{text}, {text}", "label": label}
+        for i in range(40)
+        for label, text in said
+    ]
+    model = textodds.train(
+        rows, text=["subject", "body"], learner="softmax", unit="characters-in-words", ngrams=(1, 4)
+    )
+    model.save(tmp_path / "letters.textodds")
+    row = {"subject": "Free cash!!!", "body": "call me - at noon"}
+    with running(tmp_path / "letters.textodds") as service:
+        found = service.client().post("/v1/explain", {"row": row, "parts": True}).json()
+    before = found["start"] + found["remainder"]
+    for parts in (found["columns"], found["words"], found["parts"]):
+        assert before + sum(each["log_odds"] for each in parts) == pytest.approx(found["log_odds"], abs=1e-12)
+    names = {word["word"] for word in found["words"]}
+    assert {"subject:free", "subject:cash", "body:call", "body:noon"} <= names
+    assert {"subject: fre", "body:all "} <= {part["word"] for part in found["parts"]}
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableExplanation
 
 ROW = "Explain this row, from 1, of the data file that TEXT then names."
+PARTS = "List features (pairs, letters) rather than the words they lie in; in JSON, beside them."
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 
 
@@ -46,6 +47,7 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
 )
 @option("What to explain", "--others", is_flag=True, help="Compare with all other classes together.")
 @top_option(20, "Words that are listed; the others are one line.")
+@option("What to show", "--parts", is_flag=True, help=PARTS)
 @option(
     "What to show", "--html", metavar="FILE", writes="page", help="Write a page with the words highlighted."
 )
@@ -58,20 +60,23 @@ def explain(
     why_not: str | None,
     others: bool,
     top: int,
+    parts: bool,
     html: str | None,
     as_json_: bool,
 ) -> None:
     """Show which words decided an answer.
 
     Each word's log-odds for the answer against the runner-up: with what was believed before reading they
-    add up. Green words, underlined, speak for the answer, red ones against it.
+    add up. Green words, underlined, speak for the answer, red ones against it. Where the model's features
+    are pairs of words or letters, each word has the sum of its shares.
     """
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` name two rivals", hint="leave out one of the two")
     opened = load(model)
-    if not isinstance(opened, TextModel) and (others or html is not None):
+    if not isinstance(opened, TextModel) and (others or parts or html is not None):
         raise Unsupported(
-            "`--others` and `--html` are for texts", hint="leave them out; `--why-not` takes any class"
+            "`--others`, `--parts` and `--html` are for texts",
+            hint="leave them out; `--why-not` takes any class",
         )
     given = _given(opened, text, row)
     if not isinstance(opened, TextModel):
@@ -82,9 +87,9 @@ def explain(
     flip = explanation.flip()
     if html is not None:
         with replacing(html) as temporary:
-            temporary.write_text(page(explanation), encoding="utf-8")
-    about = {**explanation.as_dict(), "flip": None if flip is None else asdict(flip)}
-    show(about, _text_lines(explanation, given, flip, top), json=as_json_)
+            temporary.write_text(page(explanation, parts=parts), encoding="utf-8")
+    about = {**explanation.as_dict(parts=parts), "flip": None if flip is None else asdict(flip)}
+    show(about, _text_lines(explanation, given, flip, top, parts=parts), json=as_json_)
     if html is not None:
         say(f"\nwrote {html}", quiet=as_json_)
 
@@ -120,7 +125,7 @@ def _plain(explanation: TableExplanation) -> dict[str, Any]:
 def _row_lines(explanation: TableExplanation) -> Iterator[str]:
     yield f"{strong(one_line(explanation.label))} rather than {one_line(explanation.rival)}"
     yield ""
-    rows = [[faint("before reading"), "", f"{explanation.prior:+.2f}"]]
+    rows = [[faint(name), "", f"{odds:+.2f}"] for name, odds in explanation.start_lines]
     rows += [
         [one_line(name), faint("" if value is None else one_line(str(value))), _signed(odds)]
         for name, value, odds in explanation.columns
@@ -128,19 +133,18 @@ def _row_lines(explanation: TableExplanation) -> Iterator[str]:
     yield from aligned([*rows, [strong("log-odds"), "", strong(f"{explanation.log_odds:+.2f}")]], left=2)
 
 
-def _text_lines(explanation: Explanation, text: str, flip: Flip | None, top: int) -> Iterator[str]:
+def _text_lines(
+    explanation: Explanation, text: str, flip: Flip | None, top: int, *, parts: bool
+) -> Iterator[str]:
     rival = "all others" if explanation.rival == OTHERS else one_line(explanation.rival)
     yield harmless(text) if not explanation.stretches else _coloured(explanation, text)
     yield ""
     yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
     yield ""
-    first = 1 if explanation.absent is None else 2
-    words = explanation.lines[first : first + len(explanation.words)]
-    rows = [[faint(name), f"{odds:+.2f}"] for name, odds in explanation.lines[:first]]
-    rows += [[one_line(name), _signed(odds)] for name, odds in words[:top]]
-    if rest := words[top:]:
-        rows.append([faint(f"{len(rest)} other words"), _signed(sum(odds for _, odds in rest))])
-    rows += [[faint(name), f"{odds:+.2f}"] for name, odds in explanation.lines[first + len(words) :]]
+    rows = [
+        [one_line(name), _signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
+        for name, odds, is_one in explanation.sum_lines(top, parts=parts)
+    ]
     rows.append([strong("log-odds"), strong(f"{explanation.log_odds:+.2f}")])
     yield from aligned(rows)
     if explanation.unknown_words:

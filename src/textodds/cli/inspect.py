@@ -11,9 +11,19 @@ import numpy as np
 from textodds.cli.commands import command, option
 from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import faint, one_line, show, strong, table, weight
-from textodds.cli.summaries import CLASSES, column_lines, largest, table_model_lines, text_model_lines
+from textodds.cli.summaries import (
+    CLASSES,
+    UNIT,
+    column_lines,
+    largest,
+    log_odds_column,
+    nouns,
+    table_model_lines,
+    text_model_lines,
+)
 from textodds.errors import Unsupported
 from textodds.learn.forms.equivalence import Hyperplane
+from textodds.model.explain import visible
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
 
@@ -62,7 +72,7 @@ def inspect(
     """Show what a model has learned.
 
     Its classes, recipe, file and measured quality, and the words that speak most for each class, by
-    their log-odds against the other classes.
+    their log-odds against the other classes: calibrated, as in `explain`, for one use of the word.
     """
     opened = load(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
@@ -110,6 +120,8 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
         "earlier_calibration": model.info.get("earlier") is True,
         "documents": known("documents", (int, float)),
         "words": len(model.vocabulary),
+        "has_words": model.recipe.settings.has_words,
+        "log_odds_per": model.words.per,
         "words_counted": len(model.tally.vocabulary) if has_counts else None,
         "recipe": model.recipe.as_dict(),
         "source": known("source", str),
@@ -139,28 +151,35 @@ def _show_between(model: TextModel, label: str, rival: str, top: int, *, json: b
     plane = model.hyperplane(label, rival, n=top)
     words = [{"word": word, "log_odds": odds, "odds_ratio": np.exp(odds)} for word, odds in plane.words]
     about: dict[str, Any] = {"label": label, "rival": rival, "bias": plane.bias, "words": words}
+    about |= {"has_words": model.recipe.settings.has_words, "log_odds_per": model.words.per}
     if separating is not None:
         about["separating"] = [word._asdict() for word in separating]
-    show(about, _between_lines(plane, separating or []), json=json)
+    show(about, _between_lines(about, plane, separating or []), json=json)
 
 
-def _between_lines(plane: Hyperplane, separating: list[SeparatingWord]) -> Iterator[str]:
+def _between_lines(
+    about: dict[str, Any], plane: Hyperplane, separating: list[SeparatingWord]
+) -> Iterator[str]:
     label, rival = one_line(plane.label), one_line(plane.rival)
     yield f"{strong(label)} (+) or {strong(rival)} (−): what a text adds up to"
     yield ""
     rows = [
-        [one_line(word), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"]
+        [one_line(visible(word)), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"]
         for word, odds in [("before reading", plane.bias), *plane.words]
     ]
     rows[0][0] = faint(rows[0][0])
-    yield from table(("word", "log-odds", "odds ratio"), rows)
+    noun = nouns(about)
+    yield from table((noun.removesuffix("s"), log_odds_column(about), "odds ratio"), rows)
+    if about["log_odds_per"] == "unit":
+        yield ""
+        yield faint(UNIT)
     if not separating:
         return
     yield ""
-    yield "words that most separate the two by their counts, with 95 % intervals"
+    yield f"{noun} that most separate the two by their counts, with 95 % intervals"
     yield ""
     rows = []
     for word, odds, z, low, high, count, rival_count in separating:
         numbers = [f"{odds:+.2f}", f"{low:+.2f}", f"{high:+.2f}", f"{z:+.1f}"]
-        rows.append([one_line(word), *numbers, weight(count), weight(rival_count)])
-    yield from table(("word", "log-odds", "from", "to", "z", label, rival), rows)
+        rows.append([one_line(visible(word)), *numbers, weight(count), weight(rival_count)])
+    yield from table((noun.removesuffix("s"), "log-odds ratio", "from", "to", "z", label, rival), rows)

@@ -85,5 +85,5 @@ def plain(model: Model, path: Path, written: int) -> dict[str, object]:
         "bytes": written,
         "documents": sum(model.class_documents.values()),
         "classes": model.class_documents,
-        f"{model.extent[1]}s": model.extent[0],
+        "columns" if model.kind == "tables" else "words": model.extent[0],
     }

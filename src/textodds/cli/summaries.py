@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textodds.cli.output import aligned, counted, faint, one_line, size, strong, styled, table, weight, width
+from textodds.model.explain import visible
 
 if TYPE_CHECKING:
     from textodds.judge.evaluation import Evaluation, Interval
     from textodds.model.file import Model
     from textodds.model.table_model import TableModel
 
+UNIT = "rows are weighted: one use in a text is a part of a unit, and adds that part (see `explain`)"
 CLASSES = 20  # that are listed, and of which words are shown
 MEASURED_CLASSES = 40  # whose precision and recall are listed
 MATRIX_CLASSES = 12  # more columns do not fit on a terminal
@@ -47,11 +49,29 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
         yield from smaller_classes(len(documents), CLASSES)
     if any(about["top_words"].values()):
         yield ""
-        yield "words that speak most for a class, with their log-odds"
+        adds = (
+            "what one use adds to its log-odds"
+            if about["log_odds_per"] == "use"
+            else "their log-odds per unit"
+        )
+        yield f"{nouns(about)} that speak most for a class, with {adds}"
         yield from _top_words(about["top_words"])
     for word in about["asked"]:
         yield ""
-        yield from _word_lines(word)
+        yield from _word_lines(word, about)
+    if about["log_odds_per"] == "unit" and (about["asked"] or any(about["top_words"].values())):
+        yield ""
+        yield faint(UNIT)
+
+
+def nouns(about: dict[str, Any]) -> str:
+    """What the words of a model are called: features, where they are letters, pairs or hash buckets."""
+    return "words" if about["has_words"] else "features"
+
+
+def log_odds_column(about: dict[str, Any]) -> str:
+    """The head of a column of log-odds: of one use as in `explain`, or of one unit of what is weighed."""
+    return "log-odds" if about["log_odds_per"] == "use" else "log-odds per unit"
 
 
 def table_model_lines(about: dict[str, Any], choices: list[str]) -> Iterator[str]:
@@ -91,7 +111,7 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if about["documents"] is not None:
         yield "documents", weight(about["documents"])
     known = about["words_counted"] not in (None, about["words"])
-    yield "words", f"{about['words']:,}" + (f", of {about['words_counted']:,} counted" if known else "")
+    yield nouns(about), f"{about['words']:,}" + (f", of {about['words_counted']:,} counted" if known else "")
     name = recipe["learner"]["learner"]
     learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
     yield "learner", f"{name} ({_choices((k, v) for k, v in learner.items() if v is not False)})"
@@ -238,7 +258,7 @@ def _top_words(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     for label, words in top_words.items():
         line = "  " + one_line(label) + " " * (margin - 2 - width(one_line(label)))
         for entry in words:
-            shown = f"{one_line(entry['word'])} {faint(format(entry['log_odds'], '+.2f'))}   "
+            shown = f"{one_line(visible(entry['word']))} {faint(format(entry['log_odds'], '+.2f'))}   "
             if width(line) + width(shown.rstrip()) > room and width(line) > margin:
                 yield line.rstrip()
                 line = " " * margin
@@ -246,13 +266,14 @@ def _top_words(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
         yield line.rstrip()
 
 
-def _word_lines(word: dict[str, Any]) -> Iterator[str]:
+def _word_lines(word: dict[str, Any], about: dict[str, Any]) -> Iterator[str]:
     if not word["known"]:
-        yield f"`{one_line(word['word'])}` is not among the words of the model"
+        yield f"`{one_line(word['word'])}` is not among the {nouns(about)} of the model"
         return
     by_class = word["by_class"]
     shown = sorted(by_class, key=lambda label: -by_class[label]["log_odds"])[:CLASSES]
-    rows = [[strong(one_line(word["word"])), faint("count"), faint("weight"), faint("log-odds")]]
+    head = ("count", "weight", log_odds_column(about))
+    rows = [[strong(one_line(visible(word["word"]))), *map(faint, head)]]
     for label in shown:
         entry = by_class[label]
         count = "–" if entry["count"] is None else weight(entry["count"])

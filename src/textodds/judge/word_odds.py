@@ -35,7 +35,7 @@ class SeparatingWord(NamedTuple):
     """A word, its log-odds ratio with z-score and 95 % interval, and how often each class has it."""
 
     word: str
-    log_odds: float
+    log_odds_ratio: float
     z: float
     low: float
     high: float

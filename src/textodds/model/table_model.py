@@ -102,23 +102,39 @@ class TableLesson:
 
 @dataclass(frozen=True)
 class TableExplanation:
-    """What each column adds to the log-odds of a label against a rival; they add up, with the prior."""
+    """What each column adds to the log-odds of a label against a rival; they add up, with the prior.
+
+    ``calibration`` is what calibration adds before reading, None where it adds nothing; see ``start``.
+    """
 
     label: str
     rival: str
     log_odds: float
     prior: float
     columns: tuple[tuple[str, object, float], ...]  # name, value, contribution; the strongest first
+    calibration: float | None = None
+
+    @property
+    def start(self) -> float:
+        """What the model believes before reading: the class prior, and what calibration adds to it."""
+        return self.prior + (self.calibration or 0.0)
+
+    @property
+    def start_lines(self) -> list[tuple[str, float]]:
+        """What ``start`` is the sum of, each by its name."""
+        if self.calibration is None:
+            return [("before reading", self.prior)]
+        return [("class prior", self.prior), ("calibration", self.calibration)]
 
     def __str__(self) -> str:
         lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
-        lines.append(f"  {self.prior:+8.2f}  before reading")
+        lines += [f"  {odds:+8.2f}  {name}" for name, odds in self.start_lines]
         return "\n".join(
             [*lines, *(f"  {odds:+8.2f}  {name} = {value}" for name, value, odds in self.columns)]
         )
 
     def _repr_html_(self) -> str:
-        rows = [["before reading", "", f"{self.prior:+.2f}"]]
+        rows = [[name, "", f"{odds:+.2f}"] for name, odds in self.start_lines]
         rows += [
             [name, "" if value is None else str(value), f"{odds:+.2f}"] for name, value, odds in self.columns
         ]
@@ -335,9 +351,8 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         scores = self.score_batch(batch, calibrate=calibrate)[0][0]
         a, other = self._sides(scores, label, rival)
         b = self.class_number(OTHERS) if other is None else other
-        slopes, start = np.ones(len(self.slopes)), self.log_prior
-        if calibrate:
-            slopes, start = self.slopes, self.log_prior + self.bias
+        slopes = self.slopes if calibrate else np.ones(len(self.slopes))
+        bias = np.broadcast_to(self.bias if calibrate else 0.0, len(scores))
         parts = {
             name: float(slope * (each[0, a] - each[0, b]))
             for slope, part in zip(slopes, self.product.parts, strict=True)
@@ -348,8 +363,9 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
             self.class_names[a],
             self.class_names[b],
             float(scores[a] - scores[b]),
-            float(start[a] - start[b]),
+            float(self.log_prior[a] - self.log_prior[b]),
             tuple((name, given.get(name), value) for name, value in ranked),
+            float(bias[a] - bias[b]) if np.any(bias) else None,
         )
 
     def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableModel, Batch]]:

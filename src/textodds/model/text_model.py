@@ -100,7 +100,8 @@ class TextModel(TextUpdates):
     ) -> None:
         self.scorer = TextScorer(recipe, vocabulary, form, scale, changes)
         self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
-        self.class_names, self.extent = form.classes, (len(vocabulary), "word")
+        noun = "word" if recipe.settings.has_words else "feature"
+        self.class_names, self.extent = form.classes, (len(vocabulary), noun)
 
     @classmethod
     def of_tally(
@@ -253,7 +254,11 @@ class TextModel(TextUpdates):
         return explain(ReadText(text, model, chosen, None if rival is None else other), other, scores)
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class: log-odds against the mean of the other classes."""
+        """The words that speak most for a class: log-odds against the mean of the other classes.
+
+        They are those of the model's answers, as in `explain` and `hyperplane`: what one use of a word adds,
+        or one unit of what the recipe's weighting makes of it.
+        """
         return self.words.top(self.class_name(label), n)
 
     def hyperplane(self, label: Label, rival: Label, n: int | None = 20) -> Hyperplane:
@@ -269,9 +274,9 @@ class TextModel(TextUpdates):
     ) -> list[SeparatingWord]:
         """The words that most separate two classes by their counts, with z-scores and 95 % intervals.
 
-        ``n`` words at most; None for all. Log-odds above 0 speak for ``label``. Documents are counted
-        where only a word's presence counts, else occurrences; ``prior`` is as in
-        `textodds.judge.word_odds.separation`.
+        ``n`` words at most; None for all. Log-odds ratios above 0 speak for ``label``. They are those of the
+        counts; what the model goes by is in `hyperplane`. Documents are counted where only a word's presence
+        counts, else occurrences; ``prior`` is as in `textodds.judge.word_odds.separation`.
         """
         return self.words.separating(self.class_name(label), self.class_name(rival), n, prior=prior)
 

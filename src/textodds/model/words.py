@@ -61,8 +61,8 @@ class WordInClass(TypedDict):
     """A word in a class: how often it is there, its weight, and its log-odds against the other classes."""
 
     count: float | None  # None where the model was saved without counts
-    weight: float
-    log_odds: float
+    weight: float  # before calibration: of naive Bayes, the log-probability of the word
+    log_odds: float  # after calibration, as in explanations
 
 
 class WordWeights(TypedDict):
@@ -74,10 +74,24 @@ class WordWeights(TypedDict):
 
 
 class ClassWords:
-    """The words of a model of texts, class by class."""
+    """The words of a model of texts, class by class: its features, where those are not words.
+
+    Log-odds are those of the model's answers, calibration included: what one use of a word adds, as in an
+    explanation; of a model that weighs words, what one unit of weight adds (`per`), of which a text has some
+    part.
+    """
 
     def __init__(self, model: TextModel) -> None:
         self._model = model
+
+    @property
+    def per(self) -> str:
+        """What log-odds are of: one ``use`` of a word, or one ``unit`` of what the weighting makes of it."""
+        return "use" if self._model.scale is None else "unit"
+
+    @property
+    def _calibration(self) -> Calibration:
+        return self._model.calibration or Calibration.none()
 
     def top(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """The words that speak most for a class: log-odds against the mean of the other classes."""
@@ -90,10 +104,12 @@ class ClassWords:
         if K < 2 or not len(model.vocabulary) or not isinstance(model.form, LinearModel):
             return {label: [] for label in labels}
         weights = model.form.weights
+        slope, rate = self._calibration.slopes.item(0), np.broadcast_to(self._calibration.rate, K)
+        shift = rate[wanted] - (rate.sum() - rate[wanted]) / (K - 1)  # of every word alike, (labels,)
 
         def odds(numbers: Numbers) -> Floats:  # (B, labels)
             own, sums = weights.columns(numbers, wanted)
-            return np.asarray(own - (sums[:, None] - own) / (K - 1))
+            return np.asarray(slope * (own - (sums[:, None] - own) / (K - 1)) + shift)
 
         columns = K if weights.dense is not None else len(wanted)
         best = largest(odds, len(model.vocabulary), n, max(1, CELLS // (4 * max(columns, 1))))
@@ -106,7 +122,7 @@ class ClassWords:
         """Where the model is undecided between two classes: the words that decide, strongest first."""
         a, b = self._pair(label, rival)
         linear, V = self._model.linear, len(self._model.vocabulary)
-        calibration = self._model.calibration or Calibration.none()
+        calibration = self._calibration
         start = linear.log_prior + calibration.applied(linear.intercept)
 
         def odds(numbers: Numbers) -> Floats:  # (B, 1)
@@ -188,7 +204,8 @@ class ClassWords:
         number, K = _number(model.vocabulary, word), len(model.classes_)
         known = number >= 0
         weights = model.linear.weights.rows(np.array([number]))[0] if known else np.full(K, np.nan)  # (K,)
-        odds = weights - (weights.sum() - weights) / max(K - 1, 1)
+        calibrated = self._calibration.of_weights(weights)
+        odds = calibrated - (calibrated.sum() - calibrated) / max(K - 1, 1)
         counts = self._occurrences(word) if model.has_counts else [None] * K
         by_class: dict[str, WordInClass] = {
             label: {"count": count, "weight": float(w), "log_odds": float(o)}

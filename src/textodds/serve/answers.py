@@ -155,7 +155,7 @@ def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.
     """What each word adds to the log-odds, and which words to take away for another answer."""
     model = _of_texts(serving, "the model reads rows", "send `row` in the place of `text`")
     why = model.explain(request.text, request.label, request.rival)
-    plain, flip = why.as_dict(), why.flip()
+    plain, flip = why.as_dict(parts=request.parts), why.flip()
     plain |= {"places": plain["stretches"], "version": serving.version}
     plain["flip"] = None if flip is None else dataclasses.asdict(flip)
     return convert(plain, messages.ExplainAnswer)
@@ -165,34 +165,57 @@ def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowA
     """What each column adds to the log-odds; of columns of texts also each word."""
     model, given = serving.model, request.row
     item = rows.item_of(model, given)
-    if isinstance(model, TableModel):
-        with rows.reading(["row"]):
-            why = model.explain(item, request.label, request.rival)
-            probability, start, remainder = model(item).probabilities[why.label], why.prior, 0.0
-        columns = [ColumnOdds(name, _told(value), x) for name, value, x in why.columns]
-        words: list[messages.WordOdds] = []
-        label, rival, log_odds = why.label, why.rival, why.log_odds
-    else:
-        plain = model.explain(item, request.label, request.rival)
-        label, rival, log_odds, start = plain.label, plain.rival, plain.log_odds, plain.start
-        probability, remainder = plain.probability, plain.remainder
-        words = [messages.WordOdds(*word) for word in plain.words]
-        sums = dict.fromkeys(rows.names_of(model), 0.0)
-        for word in words:
-            column = max((n for n in sums if word.word.removeprefix("~").startswith(f"{n}:")), key=len)
-            sums[column] += word.log_odds
-        ranked = sorted(sums.items(), key=lambda each: -abs(each[1]))
-        columns = [ColumnOdds(name, _told(given.get(name)), x) for name, x in ranked]
+    if not isinstance(model, TableModel):
+        return _explain_texts(model, item, request, serving.version)
+    if request.parts:
+        raise Unsupported("a model of a table has columns, and no other parts", hint="leave out `parts`")
+    with rows.reading(["row"]):
+        why = model.explain(item, request.label, request.rival)
+        probability = model(item).probabilities[why.label]
     return ExplainRowAnswer(
-        label=label,
-        rival=rival,
+        label=why.label,
+        rival=why.rival,
         probability=probability,
-        log_odds=log_odds,
-        start=start,
-        remainder=remainder,
-        columns=columns,
-        words=words,
+        log_odds=why.log_odds,
+        start=why.start,
+        prior=why.prior,
+        intercept=0.0,
+        calibration=why.calibration,
+        absent=None,
+        remainder=0.0,
+        columns=[ColumnOdds(name, _told(value), x) for name, value, x in why.columns],
+        words=[],
+        has_words=True,
         version=serving.version,
+    )
+
+
+def _explain_texts(model: TextModel, item: Any, request: ExplainRowRequest, version: str) -> ExplainRowAnswer:
+    """What each column of texts adds to the log-odds, and each word."""
+    why = model.explain(item, request.label, request.rival)
+    sums = dict.fromkeys(rows.names_of(model), 0.0)
+    for name, _, odds in why.words:
+        own = [column for column in sums if name.removeprefix("~").startswith(f"{column}:")]
+        columns = [max(own, key=len)] if own else list(sums)  # a hash bucket without a place is of all
+        for column in columns:
+            sums[column] += odds / len(columns)
+    ranked = sorted(sums.items(), key=lambda each: -abs(each[1]))
+    return ExplainRowAnswer(
+        label=why.label,
+        rival=why.rival,
+        probability=why.probability,
+        log_odds=why.log_odds,
+        start=why.start,
+        prior=why.prior,
+        intercept=why.intercept,
+        calibration=why.calibration,
+        absent=why.absent,
+        remainder=why.remainder,
+        columns=[ColumnOdds(name, _told(request.row.get(name)), x) for name, x in ranked],
+        words=[messages.WordOdds(*word) for word in why.words],
+        has_words=why.has_words,
+        parts=[messages.WordOdds(*part) for part in why.parts] if request.parts else UNSET,
+        version=version,
     )
 
 
@@ -228,7 +251,7 @@ def suggest(
 def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> messages.WordsAnswer:
     """The words that speak most for a class; against a rival, those that decide between the two.
 
-    Of a model of counts those come with intervals, and the surest first.
+    Of a model of counts those are log-odds ratios of the counts with intervals, and the surest first.
     """
     model = _of_texts(
         serving, "a model of a table has no words of its classes", "explain a row: POST /v1/explain"
@@ -237,7 +260,9 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
         telling = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
     elif model.has_counts:
         apart = model.separating_words(label, rival, limit)
-        telling = [messages.TellingWord(word.word, word.log_odds, word.low, word.high) for word in apart]
+        telling = [
+            messages.TellingWord(word.word, word.log_odds_ratio, word.low, word.high) for word in apart
+        ]
     else:
         telling = [messages.TellingWord(*pair) for pair in model.hyperplane(label, rival, limit).words]
     return messages.WordsAnswer(label, rival, telling, serving.version)
@@ -272,6 +297,7 @@ def model_card(
         classes=classes,
         documents=sum(documents.values()) if documents else None,
         words=rows.words_of(model),
+        has_words=isinstance(model, TableModel) or model.recipe.settings.has_words,
         columns=[messages.ColumnCard(*column) for column in rows.columns_of(model)] or UNSET,
         facts=facts,
         recipe=model.recipe.as_dict(),

@@ -120,6 +120,11 @@ class BatchAnswer(Struct, kw_only=True):
     version: Version
 
 
+Parts = Annotated[
+    bool, Meta(description="List features too: pairs of words, letters. Words have the sums of their shares.")
+]
+
+
 class ExplainRequest(Request):
     """A text, and the classes whose odds are to be explained."""
 
@@ -128,10 +133,11 @@ class ExplainRequest(Request):
     rival: Annotated[
         Named | None, Meta(description="By default the runner-up; `others` for all other classes together.")
     ] = None
+    parts: Parts = False
 
 
 class WordOdds(Struct):
-    """What all occurrences of a word add to the log-odds."""
+    """What all occurrences of a word or feature add to the log-odds."""
 
     word: str
     count: float
@@ -160,7 +166,10 @@ class Flip(Struct):
 class ExplainAnswer(Struct, kw_only=True):
     """A sum: ``start``, every word's ``log_odds`` and ``remainder`` add up to ``log_odds``.
 
-    ``start`` is what is believed before any word is read (``prior``, and ``absent`` words where they count).
+    ``start`` is what is believed before any word is read: ``prior``, the model's own ``intercept``, what
+    ``calibration`` adds to them (null where that is nothing), and ``absent`` words where they count. Where
+    features are not words (``has_words``), ``words`` has their sums by the words they lie in, and ``parts``,
+    if asked for, the features.
     """
 
     label: Label
@@ -169,9 +178,13 @@ class ExplainAnswer(Struct, kw_only=True):
     log_odds: float
     start: float
     prior: float
+    intercept: float
+    calibration: float | None
     absent: float | None
     remainder: float
     words: list[WordOdds]
+    has_words: bool
+    parts: list[WordOdds] | UnsetType = UNSET
     unknown: int
     unknown_words: list[str]
     places: list[Place]
@@ -298,6 +311,7 @@ class Card(Struct, kw_only=True):
     classes: list[ClassSize]
     documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
     words: Annotated[int, Meta(description="Of a table 0.")]
+    has_words: Annotated[bool, Meta(description="Whether they are words, rather than letters or pairs.")]
     columns: Annotated[
         list[ColumnCard] | UnsetType, Meta(description="Not there if the model reads one text.")
     ] = UNSET
@@ -313,7 +327,7 @@ class Card(Struct, kw_only=True):
 
 
 class TellingWord(Struct, omit_defaults=True):
-    """A word and its log-odds; of counts with a 95 % interval."""
+    """A word and its log-odds; against a rival, of counts, its log-odds ratio with a 95 % interval."""
 
     word: str
     log_odds: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from textodds.serve.messages import (
     ChangeRequest,
@@ -14,6 +14,7 @@ from textodds.serve.messages import (
     Named,
     NewLabel,
     NewLabels,
+    Parts,
     Probability,
     Request,
     Version,
@@ -47,6 +48,7 @@ class ExplainRowRequest(Request):
     row: Row
     label: Annotated[Named | None, Meta(description="By default the most probable class.")] = None
     rival: Annotated[Named | None, Meta(description="By default the runner-up.")] = None
+    parts: Parts = False
 
 
 class ColumnOdds(Struct):
@@ -60,7 +62,9 @@ class ColumnOdds(Struct):
 class ExplainRowAnswer(Struct, kw_only=True):
     """A sum: ``start``, every column's ``log_odds`` and ``remainder`` add up to ``log_odds``.
 
-    ``words`` are those of a model of several columns of texts, each under the name of its column.
+    ``start`` is ``prior``, the model's own ``intercept``, what ``calibration`` adds to them (null where that
+    is nothing), and of some models of texts what absent words add. ``words`` are those of a model of several
+    columns of texts, each under the name of its column; so are ``parts``, its features, if asked for.
     """
 
     label: Label
@@ -68,9 +72,15 @@ class ExplainRowAnswer(Struct, kw_only=True):
     probability: Probability
     log_odds: float
     start: float
+    prior: float
+    intercept: float
+    calibration: float | None
+    absent: float | None
     remainder: float
     columns: list[ColumnOdds]
     words: list[WordOdds]
+    has_words: bool
+    parts: list[WordOdds] | UnsetType = UNSET
     version: Version
 
 

@@ -193,6 +193,12 @@ class TextSettings:
                 "a fixed vocabulary cannot be hashed", hint="give hash_bits or vocabulary, not both"
             )
 
+    @property
+    def has_words(self) -> bool:
+        """Whether every term is a word: no letters, no pairs or longer runs, no hash buckets."""
+        is_whole = self.characters is None and not self.unit.startswith("characters")
+        return is_whole and self.ngrams == (1, 1) and self.hash_bits is None
+
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 

@@ -1,4 +1,4 @@
-"""The log-odds of a decision as a sum over words."""
+"""The log-odds of a decision as a sum over features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _contribution = partial(tuple.__new__, Contribution)
-"""A contribution of its three parts, cheaper than calling the class: one is made for each word."""
+"""A contribution of its three parts, cheaper than calling the class: one is made for each feature."""
 
 
 def against(scores: Floats, label: int, rival: int | None) -> tuple[Floats, float]:
@@ -70,6 +70,8 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
         parts = values * odds(calibration.of_weights(form.weights.rows(features)))
     else:
         parts = shares(form, features, values) * (slope / form.temperature) @ factors
+    # What calibration adds before reading: the slope of absent words is theirs.
+    added = np.asarray(calibration.bias + (0.0 if absent is not None else slope - 1.0) * reading.intercept)
     is_possible = scores[label] > scores.max() - 700
     return Explanation(
         form.classes[label],
@@ -82,6 +84,8 @@ def explain(reading: ReadText, rival: int | None, scores: Floats) -> Explanation
         remainder,
         float(1.0 / np.exp(scores - scores[label]).sum()) if is_possible else 0.0,
         reading,
+        intercept=0.0 if absent is not None else float(odds(reading.intercept)),
+        calibration=float(odds(added)) if added.any() else None,
     )
 
 

@@ -38,7 +38,8 @@ from numpy.typing import NDArray
 
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.model.explain import unit
-from textodds.model.explain.read_text import ReadText, Stretch
+from textodds.model.explain.by_word import Stretch
+from textodds.model.explain.read_text import ReadText
 
 Floats = NDArray[np.float64]
 

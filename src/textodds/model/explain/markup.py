@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from textodds.judge.notebook import shown
 
 if TYPE_CHECKING:
+    from textodds.model.explain.by_word import Stretch
     from textodds.model.explain.explanation import Explanation
-    from textodds.model.explain.read_text import Stretch
 
 FOR, AGAINST = "0,114,90", "194,65,12"  # green and orange-red that the colour-blind tell apart
 FAINTEST, DEEPEST = 0.08, 0.55  # tint of the text: what stands on it stays readable, light or dark
@@ -22,8 +22,8 @@ STYLE = (
 )
 
 
-def fragment(explanation: Explanation) -> str:
-    """A ``<section>`` with its styles within; every text in it is escaped."""
+def fragment(explanation: Explanation, *, parts: bool = False) -> str:
+    """A ``<section>`` with its styles within; every text in it is escaped. With ``parts``, by feature."""
     whole, text, table = STYLE
     label, rival = shown(explanation.label), shown(explanation.rival)
     return "".join(
@@ -36,10 +36,12 @@ def fragment(explanation: Explanation) -> str:
             "</p>",
             f'<p style="margin:.5rem 0;font-size:.85em">{_mark("solid", FOR, "for " + label)} '
             f"{_mark('dashed', AGAINST, 'for ' + rival)}; a stronger tint says more; dotted is unknown</p>",
-            f'<table style="{table}"><thead><tr><th scope="col" style="text-align:left">word</th>'
-            '<th scope="col" style="text-align:right">log-odds</th><th aria-hidden="true"></th></tr></thead>',
+            f'<table style="{table}"><thead><tr><th scope="col" style="text-align:left">'
+            f"{explanation.noun(parts=parts)}</th>"
+            '<th scope="col" style="text-align:right;white-space:nowrap">log-odds</th>'
+            '<th aria-hidden="true"></th></tr></thead>',
             "<tbody>",
-            *_rows(explanation),
+            *_rows(explanation, parts=parts),
             '</tbody><tfoot><tr><th scope="row" style="text-align:left">sum</th>',
             f"{_number(explanation.log_odds)}<td></td></tr></tfoot></table>",
             "</section>",
@@ -47,7 +49,7 @@ def fragment(explanation: Explanation) -> str:
     )
 
 
-def page(explanation: Explanation) -> str:
+def page(explanation: Explanation, *, parts: bool = False) -> str:
     """A whole document of the fragment, in which nothing may run and nothing is fetched."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -55,7 +57,8 @@ def page(explanation: Explanation) -> str:
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>why {shown(explanation.label)}</title></head>\n<body>{fragment(explanation)}</body></html>\n"
+        f"<title>why {shown(explanation.label)}</title></head>\n"
+        f"<body>{fragment(explanation, parts=parts)}</body></html>\n"
     )
 
 
@@ -92,17 +95,9 @@ def _mark(line: str, colour: str, words: str, title: str = "", depth: float = 0.
     return f'<mark{titled} style="{style}">{words}</mark>'
 
 
-def _rows(explanation: Explanation) -> Iterator[str]:
+def _rows(explanation: Explanation, *, parts: bool) -> Iterator[str]:
     """A line for each part of the sum, words past the first ``BARS`` in one."""
-    lines = explanation.lines
-    first = (
-        len(lines) - len(explanation.words) - bool(lines[-1][0] == "several rivals" and explanation.remainder)
-    )
-    words = lines[first : first + len(explanation.words)]
-    told = [*lines[:first], *words[:BARS]]
-    if rest := words[BARS:]:
-        told.append((f"{len(rest)} other words", sum(odds for _, odds in rest)))
-    told += lines[first + len(words) :]
+    told = [(name, odds) for name, odds, _ in explanation.sum_lines(BARS, parts=parts)]
     most = max(abs(odds) for _, odds in told) or 1.0
     for name, odds in told:
         width = 50 * abs(odds) / most
@@ -115,10 +110,10 @@ def _rows(explanation: Explanation) -> Iterator[str]:
             f'<div style="position:absolute;{at};width:{width:.1f}%;height:100%;background:rgb({colour})">'
             "</div></div></td></tr>"
         )
-    if explanation.unknown:
+    if unknown := explanation.unknown_told:
         yield (
             '<tr><th scope="row" style="text-align:left;font-weight:normal">'
-            f'{explanation.unknown} unknown</th><td></td><td aria-hidden="true"></td></tr>'
+            f'{unknown}</th><td></td><td aria-hidden="true"></td></tr>'
         )
 
 

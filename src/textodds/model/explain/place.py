@@ -31,16 +31,22 @@ class PlacedTerm(NamedTuple):
 
 
 def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
-    """The words of a text in order, stop words left out; for characters, what white space divides.
+    """The words of a text in order, stop words left out.
+
+    For characters, which know no words, what white space divides, without signs at its ends unless it is
+    nothing else.
 
     Examples
     --------
+    >>> [word.name for word in placed_words(TextSettings(unit="characters"), "(Home-made!) :-)")]
+    ['home-made', ':-)']
     >>> placed_words(TextSettings(strip_accents=True), "Ça, Zoé!")
     [PlacedTerm(name='ca', spans=((0, 2),)), PlacedTerm(name='zoe', spans=((4, 7),))]
     """
     if settings.fields:
         return list(_of_fields(settings, text, placed_words))
-    unit = "whitespace" if settings.unit.startswith("characters") else settings.unit
+    is_characters = settings.unit.startswith("characters")
+    unit = "whitespace" if is_characters else settings.unit
     plain = TextSettings(
         unit=unit,
         lower=settings.lower,
@@ -56,10 +62,17 @@ def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
         spans: tuple[tuple[int, int], ...] = ()
         if found >= 0:
             at = found + len(word)
-            spans = _span(origins[found:at])
+            first, last = _without_signs(word) if is_characters else (0, len(word))
+            spans, word = _span(origins[found + first : found + last]), word[first:last]
         if word not in stop_words:
             words.append(PlacedTerm(word, spans))
     return words
+
+
+def _without_signs(word: str) -> tuple[int, int]:
+    """From where to where a word has letters, digits and their marks; all of it if it has none."""
+    letters = [i for i, c in enumerate(word) if c.isalnum() or unicodedata.category(c).startswith("M")]
+    return (letters[0], letters[-1] + 1) if letters else (0, len(word))
 
 
 def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
@@ -135,10 +148,13 @@ def _of_fields(
 
 
 def _grams(text: str, origins: Origins, ngrams: tuple[int, int], *, whole: bool) -> Iterator[PlacedTerm]:
-    """Runs of characters; ``whole``: a text shorter than n counts once, as itself."""
+    """Runs of characters; ``whole``: a text shorter than n counts once, as itself.
+
+    A run of padding alone stands for the whole text that is padded.
+    """
     for n in range(ngrams[0], ngrams[1] + 1):
         for i in range(len(text) - n + 1):
-            yield PlacedTerm(text[i : i + n], _span(origins[i : i + n]))
+            yield PlacedTerm(text[i : i + n], _span(origins[i : i + n]) or _span(origins))
         if whole and len(text) <= n:
             if len(text) < n:
                 yield PlacedTerm(text, _span(origins))

@@ -45,10 +45,11 @@ function settle() {
 }
 
 function head() {
-  const { name, classes, words, columns, learner, corrections, version } = state.card;
+  const { name, classes, words, has_words: hasWords, columns, learner, corrections, version } = state.card;
   $("name").textContent = shown(name);
   document.title = `${shown(name)} · textodds`;
-  const about = [plural(classes.length, "class", "classes"), columns ? plural(columns.length, "column") : plural(words, "word"), learner.split(" (")[0]];
+  const read = columns ? plural(columns.length, "column") : plural(words, hasWords ? "word" : "feature");
+  const about = [plural(classes.length, "class", "classes"), read, learner.split(" (")[0]];
   if (corrections) about.push(plural(corrections, "correction"));
   $("about").textContent = about.join(" · ");
   $("version").textContent = `Version ${version}`;

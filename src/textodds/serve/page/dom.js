@@ -31,7 +31,7 @@ export const shown = (text) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\
 export const said = (text, attributes = {}) => h("bdi", attributes, shown(text));
 
 /** A word as the model has it: spaces at its ends are letters too. */
-export const term = (word) => said(word.replace(/^ | $/g, "␣"));
+export const term = (word) => said(word.replace(/^(~?) | $/g, "$1␣"));
 
 export const soft = (...children) => h("p.soft", ...children);
 

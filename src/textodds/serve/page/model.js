@@ -18,7 +18,7 @@ export function startModel() {
 /** Draws the view; a class and its rival may be named. */
 export function showModel(label, rival) {
   const names = labels();
-  const { classes, quality, recipe, words, columns } = state.card;
+  const { classes, quality, recipe, words, has_words: hasWords, columns } = state.card;
   const isCounted = classes.every((each) => each.documents !== null);
   const ranked = classes.map((each) => [each.label, isCounted ? each.documents : each.prior]);
   ranked.sort((a, b) => b[1] - a[1]);
@@ -34,7 +34,7 @@ export function showModel(label, rival) {
   $("model-body").replaceChildren(
     h("div.stack", section("h-classes", "Its classes", bars.node),
       section("h-quality", "How good it is", ...measured(quality))),
-    words ? section("h-words", "Words that tell most", selects(), h("div", { id: "telling" }, "…"))
+    words ? section("h-words", `${hasWords ? "Words" : "Features"} that tell most`, selects(), h("div", { id: "telling" }, "…"))
       : section("h-columns", "Its columns", columnTable(columns)),
     h("div.wide", section("h-facts", "What it is", facts(), made)));
   if (words) tell();
@@ -89,8 +89,9 @@ const tell = latest(async () => {
     const { words } = await get(`v1/words?${query({ label, rival, limit: WORDS })}`);
     if (!words.length) return put(soft("The words of this model have no weights of their own."));
     const other = rival === null ? "" : [" (right) or ", said(rival), " (left)"];
-    const range = words[0].low === undefined ? "" : "; thin lines are 95\u202f% intervals";
-    put(diverging(h("span", "Log-odds for ", said(label), other, range), words));
+    const isRatio = words[0].low !== undefined;
+    const range = isRatio ? "; thin lines are 95\u202f% intervals" : "";
+    put(diverging(h("span", isRatio ? "Log-odds ratios by counts for " : "Log-odds for ", said(label), other, range), words));
   } catch (error) {
     put(told(error));
   }

@@ -43,7 +43,7 @@ const explain = latest(async (asked) => {
   const { explained } = state.card.limits;
   try {
     if (isOfRows()) {
-      parts = drawnRow(await post("v1/explain", { ...given(asked), rival: chosen }));
+      parts = drawnRow(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
     } else if (asked.length > explained && Array.from(asked).length > explained) {
       parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word.`)];
     } else parts = drawn(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
@@ -67,27 +67,23 @@ function drawn(why, asked) {
   const isWhole = isAll || labels().length === 2;
   const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
   return [h("div.heading", heading, versus(why, isAll)), ...reading(why, asked, against), unknown(why),
-    summed(why, against), result(why, against, isWhole), flip(why, asked)];
+    summed(why, against), result(why, against, isWhole), byFeature(why, asked, against), flip(why, asked)];
 }
 
 /** What each column adds, and of columns of texts each word. */
-function drawnRow(why) {
+function drawnRow(why, asked) {
   const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
   const value = (each) => (each === null || each === undefined ? "" : [" ", h("span.soft", shortened(String(each), 40))]);
   const columns = why.columns.map(({ column, value: held, log_odds: x }) =>
     ({ name: [said(column), value(held)], value: x, kind: "" }));
-  const ends = [{ name: "before reading", value: why.start, kind: "base" }];
+  const ends = beginning(why);
   const rest = Math.abs(why.remainder) > 1e-9 ? [{ name: "several rivals", value: why.remainder, kind: "base" }] : [];
   const together = { name: "together", value: why.log_odds, kind: "" };
   const caption = () => h("span", "What adds to the log-odds of ", said(why.label), " against ", said(why.rival));
-  const words = why.words.slice(0, TOP).map(({ word, count: n, log_odds: x }) =>
-    ({ name: [term(word), n > 1 ? ` × ${count(n)}` : ""], value: x, kind: "" }));
-  const others = why.words.slice(TOP);
-  const sum = others.reduce((total, word) => total + word.log_odds, 0);
-  if (others.length) words.push({ name: plural(others.length, "other word"), value: sum, kind: "base" });
+  const words = strongest(why.words, "other word");
   return [h("div.heading", heading, versus(why, false)), waterfall(caption(), [...ends, ...columns, ...rest], together),
     words.length ? folded("Word by word", waterfall(caption(), [...ends, ...words, ...rest], together)) : "",
-    result(why, why.rival, labels().length === 2)];
+    byFeature(why, asked, why.rival), result(why, why.rival, labels().length === 2)];
 }
 
 function versus(why, isAll) {
@@ -167,26 +163,54 @@ function cutter(whole) {
   };
 }
 
-function unknown({ unknown_words: words, unknown: n }) {
-  if (!n) return "";
+function unknown({ unknown_words: words }) {
+  if (!words.length) return "";
   const more = words.length > TOP ? `, and ${count(words.length - TOP)} more` : "";
-  if (!words.length) return soft(`${plural(n, "word is", "words are")} unknown to the model.`);
   return soft("Unknown to the model: ", listed(words.slice(0, TOP)), more);
 }
 
-function summed(why, against) {
-  const part = (name, value, kind = "base") => ({ name, value, kind });
-  const parts = [part("before reading", why.start - (why.absent ?? 0))];
-  if (why.absent !== null) parts.push(part("words not there", why.absent));
-  for (const { word, count: n, log_odds: x } of why.words.slice(0, TOP)) {
-    parts.push(part([term(word), n > 1 ? ` × ${count(n)}` : ""], x, ""));
-  }
-  const rest = why.words.slice(TOP);
+/** The bars of what is believed before reading; of a calibrated model, what it is made of. */
+function beginning({ start, prior, intercept, calibration, absent }) {
+  const part = (name, value) => ({ name, value, kind: "base" });
+  const split = () => [part("class prior", prior), ...(intercept ? [part("intercept", intercept)] : []),
+    part("calibration", calibration)];
+  const parts = calibration === null ? [part("before reading", start - (absent ?? 0))] : split();
+  return absent === null ? parts : [...parts, part("words not there", absent)];
+}
+
+/** The bars of the strongest words or features, and one of all others. */
+function strongest(all, others) {
+  const parts = all.slice(0, TOP).map(({ word, count: n, log_odds: x }) =>
+    ({ name: [term(word), n > 1 ? ` × ${count(n)}` : ""], value: x, kind: "" }));
+  const rest = all.slice(TOP);
   const sum = rest.reduce((total, word) => total + word.log_odds, 0);
-  if (rest.length) parts.push(part(plural(rest.length, "other word"), sum));
-  if (Math.abs(why.remainder) > 1e-9) parts.push(part("several rivals", why.remainder));
-  const caption = h("span", "What adds to the log-odds of ", said(why.label), " against ", said(against));
-  return waterfall(caption, parts, part("together", why.log_odds, ""));
+  return rest.length ? [...parts, { name: plural(rest.length, others), value: sum, kind: "base" }] : parts;
+}
+
+function summed(why, against, { isByFeature = false } = {}) {
+  const rest = Math.abs(why.remainder) > 1e-9 ? [{ name: "several rivals", value: why.remainder, kind: "base" }] : [];
+  const [what, parts] = isByFeature ? ["What each feature adds to", strongest(why.parts, "other")]
+    : ["What adds to", strongest(why.words, "other word")];
+  const caption = h("span", what, " the log-odds of ", said(why.label), " against ", said(against));
+  return waterfall(caption, [...beginning(why), ...parts, ...rest],
+    { name: "together", value: why.log_odds, kind: "" });
+}
+
+/** Where features are not words, the sum by feature, which is asked for when it is opened. */
+function byFeature(why, asked, against) {
+  if (why.has_words) return "";
+  const body = h("div", soft("…"));
+  const note = "The features of this model are pairs of words or letters. A word has the sum of its shares in them.";
+  const box = folded("By feature", soft(note), body);
+  box.addEventListener("toggle", async () => {
+    try {
+      const found = await post("v1/explain", { ...given(asked), label: why.label, rival: why.rival, parts: true });
+      body.replaceChildren(summed(found, against, { isByFeature: true }));
+    } catch (error) {
+      body.replaceChildren(told(error));
+    }
+  }, { once: true });
+  return box;
 }
 
 function result(why, against, isWhole) {

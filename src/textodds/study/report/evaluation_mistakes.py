@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textodds.errors import TextoddsError
 from textodds.judge.notebook import shown
-from textodds.model.explain import Explanation, Stretch
+from textodds.model.explain import Explanation, Stretch, visible
 from textodds.model.explain.markup import mark
 from textodds.model.text_model import TextModel
 
@@ -47,14 +47,15 @@ def _evidence(model: TextModel | TableModel, mistake: Mistake) -> dict[str, obje
         given = [(column, _value(value)) for column, value in mistake.given.items()]
         return {"columns": given[:COLUMNS], "why": None}
     if isinstance(why, Explanation):
-        odds = [(word, odds) for word, _, odds in why.words]
+        odds = [(visible(word), odds) for word, _, odds in why.words]
         speaking_for = {why.label: [each for each in odds if each[1] > 0]}
         speaking_for |= {why.rival: [each for each in odds if each[1] < 0]}
         return {"excerpt": excerpt(why), "sides": speaking_for, "why": why}
     told = [(column, _value(value), f"{odds:+.2f}") for column, value, odds in why.columns[:COLUMNS]]
     if rest := why.columns[COLUMNS:]:
         told.append((f"{len(rest)} others", "", f"{sum(odds for _, _, odds in rest):+.2f}"))
-    told += [("before reading", "", f"{why.prior:+.2f}"), ("together", "", f"{why.log_odds:+.2f}")]
+    told += [(name, "", f"{odds:+.2f}") for name, odds in why.start_lines]
+    told.append(("together", "", f"{why.log_odds:+.2f}"))
     return {"columns": told, "why": why}
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, Reliability, wilson
+from textodds.model.explain import visible
 from textodds.model.text_model import TextModel
 from textodds.study.report import card, figures
 from textodds.study.report.evaluation_classes import DRAWN, class_measures, classes_figure, confusion
@@ -77,6 +78,8 @@ def evaluation_page(
         ranking=_ranking(gathered.of_class),
         most_curves=MOST,
         words=_words(model),
+        has_words=not isinstance(model, TextModel) or model.recipe.settings.has_words,
+        per=model.words.per if isinstance(model, TextModel) else "use",
         mistakes=mistakes(model, gathered.mistakes),
         n_mistakes=len(gathered.mistakes),
         n_wrong=sum(rows for (label, answer), rows in evaluation.confusion.items() if label != answer),
@@ -89,7 +92,8 @@ def evaluation_page(
 def _words(model: TextModel | TableModel) -> dict[str, list[tuple[str, float]]]:
     """The words that speak most for each class; nothing where a model has no such words."""
     found = model.words.top_of(model.class_names, WORDS) if isinstance(model, TextModel) else {}
-    return found if any(found.values()) else {}
+    named = {label: [(visible(word), odds) for word, odds in words] for label, words in found.items()}
+    return named if any(named.values()) else {}
 
 
 def calibration_interval(reliability: Reliability) -> Interval:
