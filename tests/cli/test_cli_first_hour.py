@@ -10,6 +10,7 @@ from pairs import together
 from textodds.cli import main
 
 from .transcripts import MAIL
+from .transcripts import textodds as process
 
 MESSY = Path(__file__).parents[1] / "messy"
 
@@ -163,7 +164,48 @@ def test_a_file_from_windows(session):
     )
     assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
     assert session("predict", "mail.textodds", "--say", "Prämie gratis")[1].startswith("spam\t")
-    assert session("evaluate", "mail.textodds", "mail.csv", "--encoding", "cp1252", "--json")[0] == 0
+    status, out, err = session("evaluate", "mail.textodds", "mail.csv", "--json")
+    assert (status, err) == (0, "read as in training: `--encoding cp1252`\n")
+    assert session("evaluate", "mail.textodds", "mail.csv", "--encoding", "cp1252", "--json") == (0, out, "")
+    assert "invalid UTF-8" in refused(session, "evaluate", "mail.textodds", "mail.csv", "--encoding", "utf-8")
+
+
+def test_a_file_from_elsewhere_for_a_model_of_files_from_windows(session):
+    """The encoding of training is used, which is said, and that the file looks like UTF-8."""
+    shutil.copy(MESSY / "cp1252.csv", "mail.csv")
+    assert session("train", "mail.csv", "--encoding", "windows-1252", "--quiet") == (0, "", "")
+    Path("new.csv").write_text("text\nPrämie gratis\n", encoding="utf-8")
+    status, misread, err = session("predict", "mail.textodds", "new.csv")
+    assert (status, err.splitlines()[0]) == (
+        0,
+        "read as in training: `--encoding windows-1252`, though new.csv looks like UTF-8; if it is: "
+        "`--encoding utf-8`",
+    )
+    status, out, err = session("predict", "mail.textodds", "new.csv", "--encoding", "utf-8")
+    assert (status, err) == (0, "")
+    assert out == session("predict", "mail.textodds", "--say", "Prämie gratis")[1] != misread
+    Path("plain.csv").write_text("text\ngratis\n")
+    assert (
+        session("predict", "mail.textodds", "plain.csv")[2]
+        == "read as in training: `--encoding windows-1252`\n"
+    )
+
+
+def test_the_encoding_of_training_is_for_files_of_text_only(session):
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    shutil.copy(MESSY / "cp1252.csv", "mail.csv")
+    assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
+    expected = session("predict", "mail.textodds", "--say", "Prämie gratis")
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["Prämie gratis"]}), "new.parquet")
+    assert session("predict", "mail.textodds", "new.parquet") == expected
+    Path("texts").mkdir()
+    Path("texts/a.txt").write_text("Prämie gratis", encoding="cp1252")
+    status, out, err = session("predict", "mail.textodds", "texts")
+    assert (status, out, err) == (0, expected[1], "read as in training: `--encoding cp1252`\n")
+    done = process("predict", "mail.textodds", input="Prämie gratis\n".encode(), text=False)  # a terminal's
+    assert done.stdout.decode() == expected[1]
 
 
 def test_a_file_saved_as_unicode_text(session):
