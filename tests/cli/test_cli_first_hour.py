@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import textodds
@@ -192,13 +194,10 @@ def test_a_file_from_elsewhere_for_a_model_of_files_from_windows(session):
 
 
 def test_the_encoding_of_training_is_for_files_of_text_only(session):
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
     shutil.copy(MESSY / "cp1252.csv", "mail.csv")
     assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
     expected = session("predict", "mail.textodds", "--say", "Prämie gratis")
-    pyarrow.parquet.write_table(pyarrow.table({"text": ["Prämie gratis"]}), "new.parquet")
+    pq.write_table(pa.table({"text": ["Prämie gratis"]}), "new.parquet")
     assert session("predict", "mail.textodds", "new.parquet") == expected
     Path("texts").mkdir()
     Path("texts/a.txt").write_text("Prämie gratis", encoding="cp1252")

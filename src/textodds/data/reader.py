@@ -82,8 +82,8 @@ def read(
     quoting, header : bool
         Whether CSV and TSV files quote fields with `"`, and begin with the names of their columns.
     encoding : str, optional
-        The encoding of files of text that are not in UTF-8: ``cp1252``, ``latin-1``, ``utf-16``, …. Files (not
-        stdin) are read in that of a model's training, where ``before`` has one; ``utf-8`` says otherwise.
+        The encoding of files of text that are not in UTF-8: ``cp1252``, ``latin-1``, ``utf-16``, …. Files,
+        not stdin, are read in that of a model's training where ``before`` has one; ``utf-8`` says otherwise.
     sheet : str or int, optional
         The sheet of an Excel file, by its name or its number from 1; the first otherwise.
     labelled : bool
