@@ -50,11 +50,11 @@ class Option(click.Option):
 
 
 class Argument(click.Argument):
-    """An argument that the help says something about; it names files to be read, unless it is ``literal``."""
+    """An argument that the help says something about; it names files to be read."""
 
-    def __init__(self, *args: Any, about: str, literal: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, about: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.about, self.reads = about, None if literal else themselves
+        self.about, self.reads = about, themselves
 
 
 class Command(click.Command):
