@@ -273,7 +273,19 @@ IN_PYTHON = ("descent", "calibrate", "count_unknown", "fields")
 def learner_option(default: str) -> Callable[[F], F]:
     """``--learner``, as `textodds.learn.recipe` reads it."""
     about = f"Such as softmax or softmax:C=10:ngrams=1-2; see below.  [default: {default}]"
-    return option("Learner", "--learner", metavar="NAME", reads=in_learner, help=about)
+    return option(
+        "Learner", "--learner", metavar="NAME", reads=in_learner, shell_complete=learner_names, help=about
+    )
+
+
+def learner_names(context: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Learners that begin so, behind those between commas that are there."""
+    from click.shell_completion import CompletionItem
+
+    before, comma, word = incomplete.rpartition(",")
+    titles = {AUTO: "the best on held-out texts"} | {name: LEARNERS[name].title for name in names_of()}
+    found = [(name, title) for name, title in titles.items() if name.startswith(word)]
+    return [CompletionItem(before + comma + name, help=title) for name, title in found]
 
 
 def textbook_option(group: str = "Learner") -> Callable[[F], F]:
