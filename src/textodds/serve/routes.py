@@ -308,6 +308,12 @@ async def page(service: Service, call: Call) -> Body:
     return _page_file("index.html")
 
 
+@endpoint("GET", "/docs", gives="text/html", needs="nothing")
+async def docs(service: Service, call: Call) -> Body:
+    """The page of the API: every endpoint, and a form that asks it."""
+    return _page_file("docs.html")
+
+
 @endpoint("GET", "/page/{name}", gives="*/*", needs="nothing")
 async def page_part(service: Service, call: Call) -> Body:
     """A part of the page."""
