@@ -334,7 +334,7 @@ def test_a_row_of_a_file_is_explained(tickets, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["log_odds"] == tickets.explain(ROWS[3][1]).log_odds
     assert main(["explain", "t.textodds", "tickets.csv", "--row", "5"]) == 2
-    assert "tickets.csv has 4 rows, and row 5 is wanted" in capsys.readouterr().err
+    assert "the data have 4 rows, and row 5 is wanted" in capsys.readouterr().err
 
 
 def test_the_temporary_file_has_the_mode_that_files_have(tickets):

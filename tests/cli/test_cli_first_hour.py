@@ -1,15 +1,20 @@
 """What a new user types in the first hour, with the answers: sessions, as they are on the terminal."""
 
+import json
 import shutil
+import subprocess
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import textodds
 from pairs import together
 from textodds.cli import main
 
-from .transcripts import MAIL
+from .transcripts import COMMAND, MAIL
+from .transcripts import textodds as process
 
 MESSY = Path(__file__).parents[1] / "messy"
 
@@ -37,7 +42,9 @@ def refused(session, *words):
     [
         (["predict", "mail.csv", "mail.textodds"], "textodds predict mail.textodds mail.csv"),
         (["evaluate", "mail.csv", "mail.textodds"], "textodds evaluate mail.textodds mail.csv"),
-        (["explain", "a free phone", "mail.textodds"], "textodds explain mail.textodds 'a free phone'"),
+        (["explain", "mail.csv", "mail.textodds"], "textodds explain mail.textodds mail.csv"),
+        (["explain", "a free phone", "mail.textodds"], "textodds explain mail.textodds --say 'a free phone'"),
+        (["predict", "a free phone", "mail.textodds"], "textodds predict mail.textodds --say 'a free phone'"),
         (["learn", "mail.csv", "mail.textodds"], "textodds learn mail.textodds mail.csv"),
         (["forget", "mail.csv", "mail.textodds"], "textodds forget mail.textodds mail.csv"),
         (["mix", "mail.csv", "mail.textodds"], "textodds mix mail.textodds mail.csv"),
@@ -54,6 +61,126 @@ def test_swapped_arguments_are_recognised(session, model, line, meant):
         f"hint: did you mean `{meant}`?\n"
     )
     assert (Path("mail.textodds").read_bytes(), Path("mail.csv").read_bytes()) == before
+
+
+TAKES = {
+    "predict": [],
+    "explain": [],
+    "learn": ["--label-is", "spam", "-o", "new.textodds"],
+    "forget": ["--label-is", "spam", "-o", "new.textodds"],
+}
+
+
+@pytest.mark.parametrize("command", TAKES)
+def test_texts_are_taken_alike_with_say_from_a_file_and_from_stdin(model, command):
+    """One text, and two; learned ones, so that they can be forgotten."""
+    line = [command, "mail.textodds", *TAKES[command]]
+    for texts in (["win a free phone"], ["win a free phone", "free prize inside"]):
+        Path("new.txt").write_text("".join(f"{text}\n" for text in texts))
+        Path("new.csv").write_text("text,n\n" + "".join(f"{text},1\n" for text in texts))
+        ways = [
+            ([part for text in texts for part in ("--say", text)], ""),
+            (["new.txt"], ""),
+            (["new.csv"], ""),
+            ([], Path("new.txt").read_text()),
+            (["-"], Path("new.txt").read_text()),
+            (["-"], Path("new.csv").read_text()),
+        ]
+        answers = []
+        for way, stdin in ways:
+            done = process(*line, *way, "--json", input=stdin)
+            assert done.returncode == 0, done.stderr
+            answers.append(done.stdout)
+        assert len(set(answers)) == 1
+        rows = [json.loads(row) for row in answers[0].splitlines()]
+        if command in ("learn", "forget"):
+            (changed,) = rows
+            assert changed["classes"]["spam"] == 3 + (len(texts) if command == "learn" else -len(texts))
+        else:
+            assert [row["label"] for row in rows] == ["spam"] * len(texts)
+
+
+@pytest.mark.parametrize("command", TAKES)
+def test_what_cannot_be_taken_is_refused_alike(session, model, command):
+    line = [command, "mail.textodds", *TAKES[command]]
+    label = " --label-is LABEL" if TAKES[command] else ""
+    assert refused(session, *line, "win a free phone") == (
+        "error: no file at `win a free phone`\n\n"
+        f'hint: for a text rather than a file: --say "win a free phone"{label}\n'
+    )
+    assert refused(session, *line, "free") == (
+        f'error: no file at `free`\n\nhint: for a text rather than a file: --say "free"{label}\n'
+    )
+    assert refused(session, *line, "mail.cvs").endswith("hint: did you mean `mail.csv`?\n")
+    assert refused(session, *line, "mail.csv", "--say", "free") == (
+        "error: texts are given both in data and with `--say`\n\nhint: leave out one of the two\n"
+    )
+    assert refused(session, *line, "--say", "free", "--format", "csv") == (
+        "error: `--format` is about data, but the text is given with `--say`\n\n"
+        "hint: leave out one of the two\n"
+    )
+
+
+def test_rows_of_a_file_are_explained_ten_at_first(session, model):
+    texts = [f"free prize {n}" for n in range(12)]
+    Path("new.csv").write_text("text\n" + "".join(f"{text}\n" for text in texts))
+    status, out, err = session("explain", "mail.textodds", "new.csv")
+    assert (status, err) == (0, "\nthat was 10 rows; for more: `--limit N`, for one: `--row N`\n")
+    shown = [line for line in out.splitlines() if line.startswith("row ")]
+    assert shown == [f"row {n}" for n in range(1, 11)]
+    status, out, err = session("explain", "mail.textodds", "new.csv", "--limit", "12")
+    assert (out.count("\nfree prize "), err) == (12, "")
+    status, out, err = session("explain", "mail.textodds", "new.csv", "--row", "12")
+    assert (out.splitlines()[0], err) == ("free prize 11", "")
+    assert out == session("explain", "mail.textodds", "--say", "free prize 11")[1]
+    status, out, err = session("explain", "mail.textodds", "new.csv", "--json")
+    assert (len(out.splitlines()), err) == (12, "")
+    expected = textodds.load("mail.textodds").explain(texts[3])
+    assert json.loads(out.splitlines()[3])["log_odds"] == expected.log_odds
+    assert refused(session, "explain", "mail.textodds", "new.csv", "--html", "why.html") == (
+        "error: `--html` shows one text, and there are several\n\nhint: choose one: `--row N`\n"
+    )
+    assert session("explain", "mail.textodds", "new.csv", "--row", "2", "--html", "why.html")[0] == 0
+    assert "free prize" not in session("explain", "mail.textodds", "new.csv", "--row", "2", "--quiet")[2]
+    for row_or_limit in ("--row", "--limit"):
+        assert f"`{row_or_limit}` is about data" in refused(
+            session, "explain", "mail.textodds", "--say", "free", row_or_limit, "1"
+        )
+    assert "`--row` explains one row" in refused(
+        session, "explain", "mail.textodds", "new.csv", "--row", "1", "--limit", "2"
+    )
+
+
+def test_rows_of_a_table_are_explained(session):
+    Path("rows.csv").write_text("size,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(20)))
+    assert session("train", "rows.csv", "--quiet") == (0, "", "")
+    status, out, err = session("explain", "rows.textodds", "rows.csv", "--limit", "2", "--json")
+    assert (status, len(out.splitlines()), err) == (0, 2, "")
+    assert (
+        out.splitlines()[1]
+        == session("explain", "rows.textodds", "--say", '{"size": 1}', "--json")[1].strip()
+    )
+
+
+def test_explanations_come_as_lines_come(model):
+    """A pipe that is not at its end is answered."""
+    command = [*COMMAND, "explain", "mail.textodds", "--json"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for text, label in (("free prize", "spam"), ("see you", "ham")):
+            process.stdin.write(text + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["label"] == label
+        process.stdin.close()
+        assert process.wait(120) == 0
+
+
+def test_a_label_for_all_is_not_beside_a_column_of_labels(session, model):
+    line = ["learn", "mail.textodds", "mail.csv", "--label-is", "spam"]
+    assert "`--label` names a column of labels" in refused(session, *line, "--label", "label")
+    assert "`--label-is` is empty" in refused(session, "learn", "mail.textodds", "mail.csv", "--label-is", "")
+    assert "has no class `spamm`; did you mean `spam`?" in refused(
+        session, "learn", "mail.textodds", "mail.csv", "--label-is", "spamm"
+    )
 
 
 def test_a_model_is_not_taken_for_data(session, model):
@@ -163,7 +290,45 @@ def test_a_file_from_windows(session):
     )
     assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
     assert session("predict", "mail.textodds", "--say", "Prämie gratis")[1].startswith("spam\t")
-    assert session("evaluate", "mail.textodds", "mail.csv", "--encoding", "cp1252", "--json")[0] == 0
+    status, out, err = session("evaluate", "mail.textodds", "mail.csv", "--json")
+    assert (status, err) == (0, "read as in training: `--encoding cp1252`\n")
+    assert session("evaluate", "mail.textodds", "mail.csv", "--encoding", "cp1252", "--json") == (0, out, "")
+    assert "invalid UTF-8" in refused(session, "evaluate", "mail.textodds", "mail.csv", "--encoding", "utf-8")
+
+
+def test_a_file_from_elsewhere_for_a_model_of_files_from_windows(session):
+    """The encoding of training is used, which is said, and that the file looks like UTF-8."""
+    shutil.copy(MESSY / "cp1252.csv", "mail.csv")
+    assert session("train", "mail.csv", "--encoding", "windows-1252", "--quiet") == (0, "", "")
+    Path("new.csv").write_text("text\nPrämie gratis\n", encoding="utf-8")
+    status, misread, err = session("predict", "mail.textodds", "new.csv")
+    assert (status, err.splitlines()[0]) == (
+        0,
+        "read as in training: `--encoding windows-1252`, though new.csv looks like UTF-8; if it is: "
+        "`--encoding utf-8`",
+    )
+    status, out, err = session("predict", "mail.textodds", "new.csv", "--encoding", "utf-8")
+    assert (status, err) == (0, "")
+    assert out == session("predict", "mail.textodds", "--say", "Prämie gratis")[1] != misread
+    Path("plain.csv").write_text("text\ngratis\n")
+    assert (
+        session("predict", "mail.textodds", "plain.csv")[2]
+        == "read as in training: `--encoding windows-1252`\n"
+    )
+
+
+def test_the_encoding_of_training_is_for_files_of_text_only(session):
+    shutil.copy(MESSY / "cp1252.csv", "mail.csv")
+    assert session("train", "mail.csv", "--encoding", "cp1252", "--quiet") == (0, "", "")
+    expected = session("predict", "mail.textodds", "--say", "Prämie gratis")
+    pq.write_table(pa.table({"text": ["Prämie gratis"]}), "new.parquet")
+    assert session("predict", "mail.textodds", "new.parquet") == expected
+    Path("texts").mkdir()
+    Path("texts/a.txt").write_text("Prämie gratis", encoding="cp1252")
+    status, out, err = session("predict", "mail.textodds", "texts")
+    assert (status, out, err) == (0, expected[1], "read as in training: `--encoding cp1252`\n")
+    done = process("predict", "mail.textodds", input="Prämie gratis\n".encode(), text=False)  # a terminal's
+    assert done.stdout.decode() == expected[1]
 
 
 def test_a_file_saved_as_unicode_text(session):

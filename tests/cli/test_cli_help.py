@@ -49,7 +49,8 @@ def test_help_begins_with_what_the_list_of_commands_says_and_shows_examples(name
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_in_the_help_use_options_that_there_are(name):
     command = of_name(name)
-    known = {spelling for p in command.get_params(click.Context(command)) for spelling in p.opts}
+    parameters = command.get_params(click.Context(command))
+    known = {spelling for p in parameters for spelling in (*p.opts, *p.secondary_opts)}
     for example in command.examples:
         assert {word for word in example.split() if word.startswith("--")} <= known
 

@@ -10,6 +10,8 @@ from model_files import parts, put_together
 from textodds.cli import main
 from textodds.errors import InputError, Unsupported
 
+from .transcripts import textodds as run
+
 MORE = "id,text,label\nm7,free eggs,breakfast\nm8,see you at noon,ham\n"
 
 
@@ -106,6 +108,17 @@ def test_a_row_without_an_id_is_named(more, capsys):
 def test_ids_that_cannot_be_paired_with_texts_are_refused(more, capsys, args, problem):
     assert main(["learn", "mail.textodds", *args]) == 2
     assert capsys.readouterr().err.startswith(f"error: {problem}")
+
+
+@pytest.mark.parametrize("data", [["-"], []])
+def test_ids_on_stdin_are_refused_since_it_is_read_once(model, data):
+    before = Path("mail.textodds").read_bytes()
+    done = run("learn", "mail.textodds", *data, "--id", "n", input="text,label,n\nfree,spam,7\n")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: stdin can be read but once, and `--id` needs it twice\n\nhint: put it in a file\n"
+    )
+    assert Path("mail.textodds").read_bytes() == before
 
 
 def test_a_model_that_learned_without_ids_does_not_pretend_to_forget_by_them(model, capsys):

@@ -27,7 +27,7 @@ WRITTEN_OVER = [
     ["learn", "mail.textodds", "bad.csv", *SKIP, "--rejects", "mail.textodds"],
     ["learn", "mail.textodds", "bad.csv", *SKIP, "-o", "x.textodds", "--rejects", "x.textodds"],
     ["diff", "mail.textodds", "mail.textodds", "bad.csv", *SKIP, "--rejects", "mail.textodds"],
-    ["explain", "mail.textodds", "free", "--html", "mail.textodds"],
+    ["explain", "mail.textodds", "--say", "free", "--html", "mail.textodds"],
     ["train", "mail.csv", "--unlabelled", "u.csv", "--learner", "multinomial", "-o", "u.csv"],
     ["train", "mail.csv", "--test", "u.csv", "-o", "u.csv"],
     ["train", "mail.csv", "--learner", "multinomial:vocabulary=words.txt", "-o", "words.txt"],
@@ -110,7 +110,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(given):
 
 
 def test_stdout_is_written_to_by_its_name(given):
-    args = ["explain", "mail.textodds", "free", "--html", "/dev/stdout", "--json"]
+    args = ["explain", "mail.textodds", "--say", "free", "--html", "/dev/stdout", "--json"]
     done = subprocess.run([*COMMAND, *args], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0
     assert "<html" in done.stdout
@@ -125,7 +125,7 @@ def test_a_device_stays_a_device(given, tmp_path):
     except PermissionError:
         pytest.skip("devices cannot be made here")
     assert main(["train", "mail.csv", "-o", "null", "--quiet"]) == 0
-    assert main(["explain", "mail.textodds", "free", "--html", "null"]) == 0
+    assert main(["explain", "mail.textodds", "--say", "free", "--html", "null"]) == 0
     assert stat.S_ISCHR(Path("null").stat().st_mode)
 
 

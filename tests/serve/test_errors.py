@@ -15,7 +15,7 @@ from serve.wire import HOST, JSON, answers, connected, one_answer, post, problem
 
 WITHOUT_A_BODY = ("/v1/snapshot", "/v1/reload")
 TAKING_JSON = ("/v1/classify", "/v1/classify/batch", "/v1/explain", "/v1/learn", "/v1/forget", "/v1/suggest")
-GETTING = ("/v1/model", "/v1/corrections", "/healthz", "/readyz", "/metrics", "/openapi.json", "/")
+GETTING = ("/v1/model", "/v1/corrections", "/healthz", "/readyz", "/metrics", "/openapi.json", "/", "/docs")
 
 
 @pytest.fixture(scope="module")
@@ -402,13 +402,14 @@ def test_every_answer_forbids_to_be_guessed_at_kept_or_framed(client):
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cache-control"] == "no-store"
         assert "server" not in headers
-    headers = client.get("/").headers
-    assert headers["referrer-policy"] == "no-referrer"
-    assert headers["cross-origin-resource-policy"] == "same-origin"
-    policy = headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "frame-ancestors 'none'" in policy
-    assert "unsafe" not in policy
+    for path in ("/", "/docs"):
+        headers = client.get(path).headers
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
 
 
 def test_what_cannot_be_seen_is_escaped_in_errors_and_in_the_log(trained, tmp_path):

@@ -10,7 +10,7 @@ from textodds.serve.routes import ENDPOINTS
 
 READ, WRITE = "r-" + "0123456789abcdef", "w-" + "0123456789abcdef"
 TOKENS = {"TEXTODDS_READ_TOKEN": READ, "TEXTODDS_WRITE_TOKEN": WRITE}
-OPEN = {"/", "/healthz", "/readyz", "/openapi.json", "/v1/reports/{key}", "/page/{name}"}
+OPEN = {"/", "/docs", "/healthz", "/readyz", "/openapi.json", "/v1/reports/{key}", "/page/{name}"}
 WRITING = {"/v1/learn": "write", "/v1/forget": "write"} | dict.fromkeys(
     ("/v1/snapshot", "/v1/backup", "/v1/reload"), "admin"
 )

@@ -21,6 +21,7 @@ from serve.conftest import MESSAGES
 from serve.wire import HOST, connected, one_answer, problem, running
 from textodds.cli import main
 from textodds.serve import messages
+from textodds.serve.evaluate_file import measures
 from textodds.serve.journal import JournalEntry
 
 ROWS = [*MESSAGES, ("ham", 'free lunch, "at" noon'), ("spam", "call me at home"), ("ham", "ünïcode 🎉 prize")]
@@ -123,6 +124,19 @@ def test_an_evaluation_has_one_shape_by_http_on_the_command_line_and_in_a_file(
 def test_an_evaluation_of_unknown_labels_alone_has_no_log_loss(trained):
     found = textodds.load(trained).evaluate(["free"], ["eggs"]).as_dict()
     assert (found["log_loss"], found["log_loss_interval"]) == (None, [None, None])
+
+
+def test_a_file_that_is_sent_is_utf8_whatever_the_encoding_of_training(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the report goes
+    texts = tmp_path / "mail.csv"
+    texts.write_text("text,label\nPrämie,spam\nGrüße,ham\n", encoding="cp1252")
+    model = textodds.train(texts, encoding="cp1252", learner="multinomial")
+    assert model.info["reading"] == {"encoding": "cp1252"}
+    expected = model.evaluate(["Prämie", "Grüße"], ["spam", "ham"])
+    sent = tmp_path / "sent.csv"
+    sent.write_text("text,label\nPrämie,spam\nGrüße,ham\n", encoding="utf-8")
+    found = measures(model, str(sent), {})
+    assert (found["accuracy"], found["no_evidence"]) == (expected.accuracy, 0)
 
 
 def test_columns_are_found_by_the_names_that_are_given(send):

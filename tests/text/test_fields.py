@@ -275,7 +275,7 @@ def test_the_command_line_takes_columns_by_name(tmp_path, monkeypatch, capsys):
     row = {"subject": "free prize", "body": "six"}
     assert main(["predict", "mail.textodds", "--say", json.dumps(row)]) == 0
     assert capsys.readouterr().out.split()[0] == textodds.load("mail.textodds")(row).label
-    assert main(["explain", "mail.textodds", json.dumps(row)]) == 0
+    assert main(["explain", "mail.textodds", "--say", json.dumps(row)]) == 0
     assert "subject:free" in capsys.readouterr().out
     assert main(["evaluate", "mail.textodds", "mail.csv"]) == 0  # the columns are known
     capsys.readouterr()

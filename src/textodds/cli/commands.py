@@ -22,7 +22,7 @@ from textodds.errors import InputError, TextoddsError, suggestion
 
 PROGRAM = "textodds"
 UNDONE, BUG, STOPPED, PIPE_CLOSED = 2, 3, 130, 141
-_COMPLETE = "_TEXTODDS_COMPLETE"  # what click's completion scripts set
+COMPLETE = "_TEXTODDS_COMPLETE"  # what click's completion scripts set
 
 F = TypeVar("F", bound=Callable[..., int | None])
 Section = tuple[str, Callable[[], Iterable[tuple[str, str]]]]
@@ -48,13 +48,29 @@ class Option(click.Option):
         super().__init__(*args, **kwargs)
         self.section, self.reads, self.writes, self.may_replace = section, reads, writes, may_replace
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Values that begin so: those of its type, or files."""
+        is_path = self.writes is not None or self.reads is themselves
+        return super().shell_complete(ctx, incomplete) or (_files(incomplete) if is_path else [])
+
 
 class Argument(click.Argument):
-    """An argument that the help says something about; it names files to be read, unless it is ``literal``."""
+    """An argument that the help says something about; it names files to be read."""
 
-    def __init__(self, *args: Any, about: str, literal: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, about: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.about, self.reads = about, None if literal else themselves
+        self.about, self.reads = about, themselves
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Values that begin so: those of its type, or files."""
+        return super().shell_complete(ctx, incomplete) or _files(incomplete)
+
+
+def _files(incomplete: str) -> list[Any]:
+    """That the shell is to complete the name of a file."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
 
 
 class Command(click.Command):
@@ -167,6 +183,7 @@ COMMANDS = {
     "journal": "Check, export or repair the corrections of a service.",
     "export": "Write a model for other programs.",
     "plot": "Draw Gaussian classifiers of columns of numbers.",
+    "completion": "Make the Tab key complete what you type.",
     "demo": "See all of it work on a few hundred messages.",
 }
 ELSEWHERE = {"forget": "learn"}
@@ -187,6 +204,14 @@ class Commands(CommandGroup):
         module = import_module(f"textodds.cli.{ELSEWHERE.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Commands and options that begin so."""
+        from click.shell_completion import CompletionItem
+
+        found = [(name, about) for name, about in COMMANDS.items() if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=about) for name, about in found]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table."""
@@ -264,10 +289,10 @@ def _fill_closed_streams() -> None:
 
 
 def _run(argv: list[str]) -> int:
-    if instruction := os.environ.get(_COMPLETE):
+    if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(commands, {}, PROGRAM, _COMPLETE, instruction)
+        return shell_complete(commands, {}, PROGRAM, COMPLETE, instruction)
     try:
         # Not `commands.main`: that has words and exit codes of its own for what goes wrong.
         with shown_warnings(), commands.make_context(PROGRAM, list(argv)) as context:

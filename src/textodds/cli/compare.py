@@ -16,6 +16,7 @@ from textodds.cli.options import (
     Reading,
     Value,
     column_options,
+    learner_names,
     paths_of,
     reading_options,
     running_options,
@@ -91,7 +92,7 @@ class CompareOptions(Reading):
 )
 @option("Output", "--html", metavar="FILE", writes="page", help="Write all of it to one page, with pictures.")
 @option("Output", "--keep", metavar="FILE", writes="file of measurements", help=KEEP)
-@option(COMPARED, "--models", metavar="NAME,…", help=MODELS)
+@option(COMPARED, "--models", metavar="NAME,…", shell_complete=learner_names, help=MODELS)
 @textbook_option(COMPARED)
 @option(COMPARED, "--test", metavar="DATA", reads=themselves, help=TEST)
 @option(COMPARED, "--held-out", type=SHARE, metavar="SHARE", help=HELD_OUT)

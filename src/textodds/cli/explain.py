@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from textodds.cli.commands import argument, command, option
-from textodds.cli.options import COUNT, model_argument, said, source_for, top_option
-from textodds.cli.output import aligned, faint, harmless, one_line, say, show, strong, styled
-from textodds.data.batch import taken
-from textodds.data.files import STDIN
+from textodds.cli.commands import command, option
+from textodds.cli.options import COUNT, model_argument, reading_options, running_options, top_option
+from textodds.cli.output import aligned, counted, echo, faint, harmless, one_line, say, show, strong, styled
+from textodds.cli.texts import TextOptions, batches_given, rows_of, text_options
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
@@ -24,24 +23,28 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
     from textodds.model.table_model import TableExplanation
 
-ROW = "Explain this row, from 1, of the data file that TEXT then names."
+ROW = "Explain only this row of DATA, from 1."
 PARTS = "List features (pairs, letters) rather than the words they lie in; in JSON, beside them."
+LIMIT = "Explain so many rows of DATA at most.  [default: 10; with --json all]"
+FIRST = 10  # rows that are explained to people, unless they want more
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 
 
 @command(
     "explain",
     examples=[
-        'textodds explain mail.textodds "win a free phone"',
-        'textodds explain news.textodds "rates fall" --why-not sport',
-        "textodds explain mail.textodds new.csv --row 17",
-        "textodds explain mail.textodds - --html why.html < letter.txt",
+        'textodds explain mail.textodds --say "win a free phone"',
+        'textodds explain news.textodds --say "rates fall" --why-not sport',
+        "textodds explain mail.textodds new.csv --limit 3",
+        "textodds explain mail.textodds new.csv --row 17 --html why.html",
+        "tail -f log.txt | textodds explain log.textodds --json",
     ],
 )
 @model_argument()
-@argument("text", "The text, or for a table a row as JSON; - reads it from stdin.", literal=True)
+@text_options("Explain")
 @option("What to explain", "--row", type=COUNT, metavar="N", help=ROW)
-@option("What to explain", "--label", metavar="LABEL", help="This class instead of the answer.")
+@option("What to explain", "--limit", type=COUNT, metavar="N", help=LIMIT)
+@option("What to explain", "--label", "asked", metavar="LABEL", help="This class instead of the answer.")
 @option(
     "What to explain", "--why-not", metavar="RIVAL", help="Compare with this class instead of the runner-up."
 )
@@ -51,25 +54,33 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
 @option(
     "What to show", "--html", metavar="FILE", writes="page", help="Write a page with the words highlighted."
 )
-@option("What to show", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
+@reading_options(labelled=False)
+@running_options(json="Print all of each explanation: one JSON object a line.", threads=False)
 def explain(
     model: str,
-    text: str,
     row: int | None,
-    label: str | None,
+    limit: int | None,
+    asked: str | None,
     why_not: str | None,
     others: bool,
     top: int,
     parts: bool,
     html: str | None,
     as_json_: bool,
+    quiet: bool,
+    **options: Unpack[TextOptions],
 ) -> None:
     """Show which words decided an answer.
 
     Each word's log-odds for the answer against the runner-up: with what was believed before reading they
     add up. Green words, underlined, speak for the answer, red ones against it. Where the model's features
     are pairs of words or letters, each word has the sum of its shares.
+
+    Texts are given with `--say`, in DATA or on stdin, as to `predict`. The first ten rows of DATA are
+    explained, or as many as `--limit` says; with `--json` all.
     """
+    if row is not None and limit is not None:
+        raise InputError("`--row` explains one row, and `--limit` several", hint="leave out one of the two")
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` name two rivals", hint="leave out one of the two")
     opened = load(model)
@@ -78,7 +89,37 @@ def explain(
             "`--others`, `--parts` and `--html` are for texts",
             hint="leave them out; `--why-not` takes any class",
         )
-    given = _given(opened, text, row)
+    most = FIRST if limit is None and not as_json_ and not options["texts"] else limit
+    of_data = ("row", "limit")
+    with batches_given(opened, options, "explaining", quiet=quiet or as_json_, of_data=of_data) as batches:
+        rows = rows_of(opened, batches)
+        if row is not None or html is not None or len(options["texts"]) == 1:
+            given = _only_one(rows) if row is None else _row(rows, row)
+            _explain_one(opened, given, asked, why_not, others, top, parts, html, as_json_)
+            return
+        for number, given in enumerate(rows, 1):
+            if most is not None and number > most:
+                more = f"\nthat was {counted(most, 'row')}; for more: `--limit N`, for one: `--row N`"
+                say(more, quiet=quiet or limit is not None)
+                return
+            if not as_json_:
+                echo(("" if number == 1 else "\n") + faint(f"row {number:,}"))
+            _explain_one(opened, given, asked, why_not, others, top, parts, None, as_json_)
+            sys.stdout.flush()
+
+
+def _explain_one(
+    opened: Model,
+    given: Any,
+    label: str | None,
+    why_not: str | None,
+    others: bool,
+    top: int,
+    parts: bool,
+    html: str | None,
+    as_json_: bool,
+) -> None:
+    """Print the explanation of one text or row, and write its page, if there is to be one."""
     if not isinstance(opened, TextModel):
         by_column = opened.explain(given, label, why_not)
         show(_plain(by_column), _row_lines(by_column), json=as_json_)
@@ -94,25 +135,22 @@ def explain(
         say(f"\nwrote {html}", quiet=as_json_)
 
 
-def _given(model: Model, text: str, row: int | None) -> Any:
-    """The text or row to explain: as it is given, from stdin, or the ``row`` of a file, from 1."""
-    if row is None:
-        return said(model, sys.stdin.read().removesuffix("\n") if text == STDIN else text)
-    source, before = source_for(model, [text], {}, labelled=False), 0
-    for batch in source:
-        if before < row <= before + len(batch):
-            found = batch.take([row - before - 1])
-            if isinstance(model, TextModel):
-                return taken(found.texts, [0])[0]  # type: ignore[index]
-            return {name: _value(column) for name, column in found.columns.items()}
-        before += len(batch)
-    raise InputError(f"{source.description} has {before:,} rows, and row {row:,} is wanted")
+def _row(rows: Iterator[Any], row: int) -> Any:
+    """The text or row of this number, from 1."""
+    before = 0
+    for before, given in enumerate(rows, 1):
+        if before == row:
+            return given
+    raise InputError(f"the data have {counted(before, 'row')}, and row {row:,} is wanted")
 
 
-def _value(column: Any) -> object:
-    """The one value of a column; None where it is missing."""
-    (value,) = column.tolist() if hasattr(column, "tolist") else list(column)
-    return None if isinstance(value, float) and math.isnan(value) else value
+def _only_one(rows: Iterator[Any]) -> Any:
+    """The one text that there is."""
+    found = list(itertools.islice(rows, 2))
+    if len(found) == 1:
+        return found[0]
+    many = "several" if found else "none"
+    raise InputError(f"`--html` shows one text, and there are {many}", hint="choose one: `--row N`")
 
 
 def _plain(explanation: TableExplanation) -> dict[str, Any]:

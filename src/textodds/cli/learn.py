@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import F, argument, command, option, together
 from textodds.cli.options import (
-    Reading,
-    literal_batches,
     opened,
     reading_of,
     reading_options,
     running_options,
-    say_option,
-    source_for,
 )
 from textodds.cli.output import counted, tell
-from textodds.cli.progress import watched
+from textodds.cli.texts import BOTH, TextOptions, batches_given, no_data, text_options
+from textodds.data.files import STDIN
 from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
 from textodds.model.id_filter import IdFilter
 
 NEW_CLASS = "Labels that the model does not have are new classes."
-SAID = '--say "win a free phone" --label-is spam'
 
 
-class ChangeOptions(Reading):
+class ChangeOptions(TextOptions):
     """What ``learn`` and ``forget`` take."""
 
     model: str
-    data: tuple[str, ...]
-    texts: tuple[str, ...]
     label_is: str | None
     document_ids: tuple[str, ...]
     id_column: str | None
@@ -54,9 +48,7 @@ def _options(verb: str) -> Callable[[F], F]:
     output = "Write the changed model here, and leave MODEL as it is."
     return together(
         argument("model", "A model file made by `train`, which is changed in place."),
-        argument("data", "Labelled data: files, patterns, a folder, a database, or - for stdin.", nargs=-1),
-        say_option(f"{verb} this text instead; may be repeated."),
-        option("Texts", "--label-is", metavar="LABEL", help="The label of the texts given with `--say`."),
+        text_options(verb, labelled=True),
         option("Texts", "--document-id", "document_ids", multiple=True, metavar="ID", help=said_id),
         option("Data", "--id", "id_column", metavar="COLUMN", help=id_column),
         option(
@@ -67,12 +59,13 @@ def _options(verb: str) -> Callable[[F], F]:
     )
 
 
-@command("learn", examples=["textodds learn mail.textodds more.csv", f"textodds learn mail.textodds {SAID}"])
+@command("learn", examples=["textodds learn mail.textodds more.csv", f"textodds learn mail.textodds {BOTH}"])
 @option("Data", "--new-class", is_flag=True, help=NEW_CLASS)
 @_options("Learn")
 def learn(**options: Unpack[ChangeOptions]) -> None:
     """Learn more labelled texts, exactly.
 
+    Texts without labels, in DATA, on stdin or with `--say`, are learned under the label of `--label-is`.
     Afterwards the model is the one that training on these texts too would have given, new words
     included, to the last bit. A label that the model does not have is taken for a mistake, and
     nothing is changed, unless `--new-class` says that it is one more class.
@@ -82,12 +75,13 @@ def learn(**options: Unpack[ChangeOptions]) -> None:
 
 @command(
     "forget",
-    examples=["textodds forget mail.textodds withdrawn.csv", f"textodds forget mail.textodds {SAID}"],
+    examples=["textodds forget mail.textodds withdrawn.csv", f"textodds forget mail.textodds {BOTH}"],
 )
 @_options("Forget")
 def forget(**options: Unpack[ChangeOptions]) -> None:
     """Forget labelled texts, exactly.
 
+    Texts without labels, in DATA, on stdin or with `--say`, are forgotten under the label of `--label-is`.
     Afterwards the model is the one that training without these texts would have given, to the last
     bit. If they were never learned, nothing is changed and the exit status is 2.
     """
@@ -126,23 +120,24 @@ def _change(sign: int, options: ChangeOptions) -> None:
 
 def _basis(model: Any, path: Path, sign: int, id_filter: IdFilter, options: ChangeOptions) -> Any:
     """What the model would rest on had it learned just the texts that pass."""
-    if options["texts"] or options["label_is"] is not None:
-        batches = _literal_batches(model, options)
-        model_files.must_be_writable(path)
-        return model.basis_of(id_filter.passing(batches))
-    source = source_for(model, options["data"], options, labelled=True)
+    label = options["label_is"]
+    if options["texts"] and not label:
+        raise InputError("`--say` needs `--label-is LABEL`", hint=f"write both: {BOTH}")
+    if label is not None and not label.strip():
+        raise InputError("`--label-is` is empty", hint=f"name the label: {BOTH}")
+    if label is not None and options.get("label") is not None:
+        raise InputError(
+            "`--label` names a column of labels, and `--label-is` one label for all",
+            hint="leave out one of the two",
+        )
+    doing = "learning" if sign > 0 else "forgetting"
     model_files.must_be_writable(path)
-    with watched(source, "learning" if sign > 0 else "forgetting", quiet=options["quiet"]) as batches:
-        return model.basis_of(id_filter.passing(batches))
-
-
-def _literal_batches(model: Any, options: ChangeOptions) -> Iterable[Any]:
-    """The texts of ``--say`` with the label of ``--label-is``."""
-    data, texts, label = options["data"], options["texts"], options["label_is"]
-    if not data and not (texts and label):
-        missing, there = ("--say TEXT", "--label-is") if not texts else ("--label-is LABEL", "--say")
-        raise InputError(f"`{there}` needs `{missing}`", hint=f"write both: {SAID}")
-    return literal_batches(model, texts, data, label)
+    with batches_given(model, options, doing, quiet=options["quiet"], labelled=True, label=label) as batches:
+        basis = model.basis_of(id_filter.passing(batches))
+    is_named = options["texts"] or options["data"] or options.get("query") is not None
+    if not is_named and not id_filter.rows + id_filter.left_out:
+        raise no_data()
+    return basis
 
 
 def _id_filter(model: Any, sign: int, options: ChangeOptions) -> IdFilter:
@@ -171,8 +166,8 @@ def _column(column: str, options: ChangeOptions) -> list[str]:
             hint="leave out `--bad-rows skip`, and correct the rows",
         )
     # As labels, which may be numbers in the data and are text here, and of which none is empty.
-    source = opened(options["data"], reading_of(options) | {"label": column, "weight": None})
-    if not source.replayable:
+    source = opened(options["data"] or (STDIN,), reading_of(options) | {"label": column, "weight": None})
+    if not source.replayable or source.is_stdin:
         raise InputError(
             f"{source.description} can be read but once, and `--id` needs it twice", hint="put it in a file"
         )

@@ -62,14 +62,15 @@ def meaning_of(option: str, known: Sequence[str]) -> str | None:
 def must_not_be_swapped(context: click.Context) -> None:
     """Fail where data stand in the place of the model, and a model in that of the data."""
     model = context.params.get("model")
-    others = context.params.get("data", context.params.get("text"))
+    others = context.params.get("data")
     if not isinstance(model, str) or not others:
         return
-    others = (others,) if isinstance(others, str) else tuple(others)
     if _is_model(model) or sum(map(_is_model, others)) != 1:
         return
     meant = next(other for other in others if _is_model(other))
-    rest = [model, *(other for other in others if other != meant)]
+    given = [model, *(other for other in others if other != meant)]
+    is_text = "texts" in context.params and len(given) == 1 and " " in model and not os.path.exists(model)  # noqa: PTH110
+    rest = ["--say", model] if is_text else given
     line = shlex.join([*context.command_path.split(), meant, *rest])
     raise InputError(
         f"the first argument is the model, and `{model}` is not one", hint=f"did you mean `{line}`?"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
@@ -14,14 +13,12 @@ import click
 from click.core import ParameterSource
 
 from textodds.cli.commands import F, argument, option, together
-from textodds.cli.output import one_line
 from textodds.cli.overwrite import in_learner, in_query, themselves
 from textodds.data import READ_OPTIONS, Batch, Source, read
 from textodds.data.files import FORMATS
 from textodds.errors import BadFile, InputError, suggestion
 from textodds.learn.recipe import OF_WEIGHTING, prior
 from textodds.learn.registry import AUTO, LEARNERS, names_of
-from textodds.model.text_model import TextModel
 from textodds.stats.tally import MOST_THREADS
 from textodds.text import Selection, TextSettings, Weighting
 
@@ -165,7 +162,9 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
         _form_option("quoting", '" quotes fields of CSV and TSV, or is ordinary.'),
         _form_option("header", "Columns of CSV and TSV have names, or are 1, 2, …"),
-        option("Data", "--encoding", metavar="NAME", help="Encoding, such as cp1252.  [default: utf-8]"),
+        option(
+            "Data", "--encoding", metavar="NAME", help="Such as cp1252.  [default: the model's, or utf-8]"
+        ),
         option("Data", "--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         bad_rows_option(),
         option(
@@ -227,23 +226,29 @@ def source_for(
     given, how = paths_of(data, options.get("query")), reading_of(options)
     try:
         return model.read(given, labelled=labelled, keep_rows=keep_rows, **how)
-    except BadFile as error:  # a text may have been given by mistake for the name of a file
-        if error.problem.startswith("no file at") and (
-            taken := next((path for path in data if " " in path), None)
-        ):
-            label = " --label-is LABEL" if labelled else ""
-            raise BadFile(
-                error.problem, hint=f'for a text rather than a file: --say "{taken}"{label}'
-            ) from error
-        raise
+    except BadFile as error:
+        hint = _said_instead(data, error)
+        raise error if hint is None else BadFile(error.problem, hint=hint) from error
 
 
-def refuse_reading(instead: str = "the text is given with `--say`") -> None:
-    """Fail for an option that is about data where there is none: the texts stand on the command line."""
+def _said_instead(data: Sequence[str], error: BadFile) -> str | None:
+    """What to write for a text that was given by mistake for the name of a file, where texts are taken."""
+    context = click.get_current_context()
+    if "texts" not in context.params or not error.problem.startswith("no file at"):
+        return None
+    is_near = "did you mean" in (error.hint or "")
+    words = (path for path in data if " " in path or not (is_near or {".", "/"} & set(path)))
+    taken = next(words, None)
+    label = " --label-is LABEL" if "label_is" in context.params else ""
+    return None if taken is None else f'for a text rather than a file: --say "{taken}"{label}'
+
+
+def refuse_reading(instead: str, others: Sequence[str] = ()) -> None:
+    """Fail for an option for reading data, or one of the ``others`` about data, where there is none."""
     context = click.get_current_context()
     for each in context.command.params:
         given = each.name and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
-        if given and each.name in READ_OPTIONS:
+        if given and each.name in (*READ_OPTIONS, *others):
             raise InputError(
                 f"`{max(each.opts, key=len)}` is about data, but {instead}",
                 hint="leave out one of the two",
@@ -268,7 +273,19 @@ IN_PYTHON = ("descent", "calibrate", "count_unknown", "fields")
 def learner_option(default: str) -> Callable[[F], F]:
     """``--learner``, as `textodds.learn.recipe` reads it."""
     about = f"Such as softmax or softmax:C=10:ngrams=1-2; see below.  [default: {default}]"
-    return option("Learner", "--learner", metavar="NAME", reads=in_learner, help=about)
+    return option(
+        "Learner", "--learner", metavar="NAME", reads=in_learner, shell_complete=learner_names, help=about
+    )
+
+
+def learner_names(context: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Learners that begin so, behind those between commas that are there."""
+    from click.shell_completion import CompletionItem
+
+    before, comma, word = incomplete.rpartition(",")
+    titles = {AUTO: "the best on held-out texts"} | {name: LEARNERS[name].title for name in names_of()}
+    found = [(name, title) for name, title in titles.items() if name.startswith(word)]
+    return [CompletionItem(before + comma + name, help=title) for name, title in found]
 
 
 def textbook_option(group: str = "Learner") -> Callable[[F], F]:
@@ -320,25 +337,6 @@ def top_option(default: int, about: str) -> Callable[[F], F]:
     return option("What to show", "--top", type=COUNT, metavar="N", default=default, help=about)
 
 
-def say_option(about: str) -> Callable[[F], F]:
-    """``--say``."""
-    return option("Texts", "--say", "texts", multiple=True, metavar="TEXT", help=about)
-
-
-def literal_batches(
-    model: Model, texts: Sequence[str], data: Sequence[str], label: str | None = None
-) -> Iterable[Any]:
-    """Batches of the texts that ``--say`` gives, all of one label if any; of several columns, as JSON."""
-    if data:
-        raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
-    refuse_reading()
-    labels = None if label is None else [model.class_name(label)] * len(texts)
-    given = [said(model, text) for text in texts]
-    if isinstance(model, TextModel):
-        return [Batch(given, labels, None)]
-    return model.read(given, labels, labelled=label is not None)
-
-
 def running_options(*, json: str, threads: bool = True, quiet: bool = True) -> Callable[[F], F]:
     """``--threads``, ``--json`` (which prints what ``json`` says) and ``--quiet``."""
     several = "Threads to use.  [default: TEXTODDS_THREADS, or one per core]"
@@ -373,23 +371,3 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     again = "Choose again as for this model, by DATA or its documents; of tables: its columns."
     model = option("Data", "--like", metavar="MODEL", reads=themselves, help=again)
     return together(named, *([model] if like else []))
-
-
-def said(model: Model, text: str) -> Any:
-    """What stands on the command line, as a model reads it: a text or, of several columns, a JSON object."""
-    names: Sequence[str]
-    if isinstance(model, TextModel):
-        names = model.recipe.settings.fields
-        problem = f"the model reads the columns {', '.join(names)}, and `{one_line(text)}` came without them"
-    else:
-        names = [column.name for column in model.schema.used]
-        problem = f"`{one_line(text)}` is no row of a table"
-    if not names:
-        return text
-    try:
-        row = json.loads(text)
-    except json.JSONDecodeError:
-        row = None
-    if not isinstance(row, dict):
-        raise InputError(problem, hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'")
-    return model.row_of(row)

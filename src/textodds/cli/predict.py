@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from textodds.cli.answers import Answered, UnknownTexts, write_answers
-from textodds.cli.commands import argument, command, option
+from textodds.cli.commands import command, option
 from textodds.cli.decision import (
     Answer,
     AnswerOptions,
@@ -22,17 +22,13 @@ from textodds.cli.decision import (
 from textodds.cli.options import (
     COUNT,
     PRIOR,
-    literal_batches,
     model_argument,
     portions,
     reading_options,
     running_options,
-    say_option,
-    source_for,
 )
 from textodds.cli.output import as_json, one_line
-from textodds.cli.progress import watched
-from textodds.data.files import STDIN
+from textodds.cli.texts import TextOptions, batches_given, source_given, text_options
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.answers import AnswerColumns
@@ -58,8 +54,8 @@ JSON = (
 )
 
 
-class PredictOptions(AnswerOptions):
-    """What to answer, and how data is read."""
+class PredictOptions(AnswerOptions, TextOptions):
+    """What to answer, of which texts, and how data is read."""
 
     proba: bool
     top: int | None
@@ -82,9 +78,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
     ],
 )
 @model_argument()
-@argument("data", "Files or patterns; by default -, stdin: one text a line, or a table that shows by "
-          "the columns of the model in its first line.", nargs=-1)  # fmt: skip
-@say_option("Label this text (of a table, a row as JSON) instead of data; may be repeated.")
+@text_options("Label")
 @option("Answers", "-o", "--output", metavar="FILE", writes="file of answers", help=OUTPUT)
 @option("Answers", "--proba", is_flag=True, help=PROBA)
 @option("Answers", "--top", type=COUNT, metavar="N", help=TOP)
@@ -96,8 +90,6 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 @running_options(json=JSON)
 def predict(
     model: str,
-    data: tuple[str, ...],
-    texts: tuple[str, ...],
     output: str | None,
     prior: str | dict[str, float] | None,
     threads: int | None,
@@ -114,19 +106,11 @@ def predict(
     and probability. An answer whose name DATA has already is called predicted_label, and so on. Rows
     that could be taken apart but not answered (`--bad-rows skip`) stay, without an answer.
     """
-    _check(output, texts, options)
+    _check(output, options)
     answering = load(model, threads=threads)
     if prior is not None:
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
-    unknown = UnknownTexts(answering)
-    if texts:
-        _write(answering, literal_batches(answering, texts, data), decide, options, unknown)
-        unknown.say(quiet=quiet or options["as_json_"])
-        return
-    if not data and options["query"] is None:
-        data = (STDIN,)
-    source = source_for(answering, data, options, labelled=False, keep_rows=output is not None)
     if output is not None:
         threshold = options["threshold"]
         wanted = AnswerColumns(
@@ -134,18 +118,19 @@ def predict(
         )
         decide = decide if threshold is None else None
         answered = Answered(answering, wanted, decide, familiarity=options["familiarity"])
-        write_answers(source, output, answered, quiet=quiet)
+        write_answers(source_given(answering, options, keep_rows=True), output, answered, quiet=quiet)
         return
-    with watched(source, "answering", quiet=quiet, bar=not sys.stdout.isatty()) as batches:
+    unknown = UnknownTexts(answering)
+    with batches_given(answering, options, "answering", quiet=quiet) as batches:
         _write(answering, batches, decide, options, unknown)
     unknown.say(quiet=quiet or options["as_json_"])
 
 
-def _check(output: str | None, texts: tuple[str, ...], options: PredictOptions) -> None:
+def _check(output: str | None, options: PredictOptions) -> None:
     """Refuse options that could only be ignored."""
     if output is None and options["proba"] and options["top"] is not None:
         raise InputError("`--top` gives some classes, and `--proba` all", hint="leave out one of the two")
-    if output is not None and texts:
+    if output is not None and options["texts"]:
         raise InputError(
             "`-o` writes the rows of data, but the text is given with `--say`",
             hint="leave out one of the two",

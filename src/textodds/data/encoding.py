@@ -51,6 +51,16 @@ def checked(name: str) -> str | None:
     return None if found.name in ("utf-8", "utf-8-sig", "ascii") else found.name
 
 
+def is_utf8(sample: bytes) -> bool:
+    r"""Whether the beginning of a file has letters beyond ASCII, and is UTF-8.
+
+    >>> is_utf8("Köln".encode()), is_utf8("Köln".encode("cp1252")), is_utf8(b"plain")
+    (True, False, False)
+    """
+    text = _decoded(sample, "utf-8")
+    return text is not None and not text.isascii()
+
+
 class Transcoded(io.RawIOBase):
     """The UTF-8 of a stream in another encoding, in pieces; ``name`` is that of the file, for messages."""
 

@@ -78,6 +78,8 @@ class ReadOptions:
             first = source[0] if isinstance(source, list) and source else source
             path = os.fsdecode(first) if isinstance(first, (str, os.PathLike)) else ""
             known |= {"format": self.format, "named": files.format_of_name(path)}
+        if self.file(files.STDIN).encoding is not None:
+            known["encoding"] = self.encoding
         return known | ({} if self.query is None else {"query": self.query})
 
     @property

@@ -82,7 +82,8 @@ def read(
     quoting, header : bool
         Whether CSV and TSV files quote fields with `"`, and begin with the names of their columns.
     encoding : str, optional
-        The encoding of files of text that are not in UTF-8: ``cp1252``, ``latin-1``, ``utf-16``, ….
+        The encoding of files of text that are not in UTF-8: ``cp1252``, ``latin-1``, ``utf-16``, …. Files,
+        not stdin, are read in that of a model's training where ``before`` has one; ``utf-8`` says otherwise.
     sheet : str or int, optional
         The sheet of an Excel file, by its name or its number from 1; the first otherwise.
     labelled : bool
@@ -212,16 +213,36 @@ def _as_before(how: ReadOptions, formats: list[str], before: Mapping[str, Any]) 
     return replace(how, **known)
 
 
+def _in_encoding_before(how: ReadOptions, before: Mapping[str, Any]) -> ReadOptions:
+    """How files of text are read: in the encoding of training, unless another is named."""
+    known = before.get("encoding")
+    return replace(how, encoding=known) if isinstance(known, str) else how
+
+
+def _encoding_notes(file: File, asked: ReadOptions, how: ReadOptions) -> list[str]:
+    """What to say where a file, or a folder of files, is read in the encoding of training."""
+    if asked.encoding == how.encoding:
+        return []
+    from textodds.data.encoding import is_utf8
+
+    note = f"read as in training: `--encoding {how.encoding}`"
+    if files.is_folder(file.path) or not is_utf8(files.head(file.path)):
+        return [note]
+    return [f"{note}, though {file.name} looks like UTF-8; if it is: `--encoding utf-8`"]
+
+
 def _file_source(
     paths: list[str], how: ReadOptions, request: ColumnRequest, before: Mapping[str, Any]
 ) -> Source:
     """The source of what ``paths`` mean: files, patterns, one folder, or one pipe."""
-    found = [how.file(path) for given in paths for path in files.found(given)]
+    encoded = _in_encoding_before(how, before)
+    found = [encoded.file(path) for given in paths for path in files.found(given)]
     folders = [file for file in found if files.is_folder(file.path)]
     if folders and (how.format == "mail" or (how.format is None and all(map(_is_mail_folder, found)))):
         return _mail_source(found, how, request)
     if len(found) == 1 and folders and how.format in (None, "folder"):
-        return _folder_source(found[0].path, how, request)
+        notes = _encoding_notes(found[0], how, encoded)
+        return _folder_source(found[0].path, encoded, request, notes)
     for file in found:
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
@@ -230,7 +251,7 @@ def _file_source(
     if any(file.is_pipe for file in found):
         if len(found) > 1:
             raise InputError("a pipe cannot be read together with other files", hint="join them with `cat`")
-        return _pipe_source(found[0], how, request, before)
+        return _pipe_source(how.file(found[0].path), how, request, before)
 
     formats = [_format_of(file, _format_before(file, how, before), request) for file in found]
     if set(formats) == {"mail"}:
@@ -240,8 +261,9 @@ def _file_source(
             f"the model was trained by a query, and `{found[formats.index('database')].name}` comes without",
             hint=f"give it again, if it is as you want it: --query {shlex.quote(query)}",
         )
-    asked, how = how, _as_before(how, formats, before)
-    notes = [f"read as in training: `--no-{name}`" for name in FORM if vars(asked)[name] != vars(how)[name]]
+    asked, how = how, _as_before(encoded if set(formats) & set(files.STREAMED) else how, formats, before)
+    notes = _encoding_notes(found[0], asked, how)
+    notes += [f"read as in training: `--no-{name}`" for name in FORM if vars(asked)[name] != vars(how)[name]]
     notes += [
         f"read as in training: `--format {formats[0]}`"
         for _ in formats[:1]
@@ -332,7 +354,7 @@ def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequ
     return Source(request, description, lambda *_: database.parts(file, str(how.query), request), rejects)
 
 
-def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Source:
+def _folder_source(path: str, how: ReadOptions, request: ColumnRequest, notes: list[str]) -> Source:
     request.refuse_names(f"`{path}`, a folder of documents,")
     labelled = request.reads_labels
     _refuse_dialect(how, ["folder"])
@@ -342,7 +364,7 @@ def _folder_source(path: str, how: ReadOptions, request: ColumnRequest) -> Sourc
 
     rejects = how.rejects()
     rejects.advise = lambda where, row: files.encoding_hint(how.file(where), row)
-    return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path))
+    return Source(ColumnRequest.without_names(), path, parts, rejects, size=folder.size(path), notes=notes)
 
 
 def _is_mail_folder(file: File) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from msgspec import UNSET, UnsetType, convert, structs
@@ -219,12 +219,22 @@ def _explain_texts(model: TextModel, item: Any, request: ExplainRowRequest, vers
     )
 
 
+def text_correction(entry: JournalEntry, *, stands: bool) -> messages.Correction:
+    """An entry of the journal, with the beginning of its text."""
+    text = None if entry.text is None else shorten(entry.text)
+    return messages.Correction(text=text, **_entry(entry, stands=stands))
+
+
 def row_correction(entry: JournalEntry, *, stands: bool) -> RowCorrection:
     """An entry of the journal, whose texts are rows."""
     row = None if entry.text is None else rows.kept_row(entry.text)
     told = None if row is None else {name: _told(value) for name, value in row.items()}
-    change: Literal["learned", "forgotten"] = "learned" if entry.sign > 0 else "forgotten"
-    return RowCorrection(entry.id, change, entry.label, told, entry.at, stands)
+    return RowCorrection(row=told, **_entry(entry, stands=stands))
+
+
+def _entry(entry: JournalEntry, *, stands: bool) -> dict[str, Any]:
+    change = "learned" if entry.sign > 0 else "forgotten"
+    return {"id": entry.id, "change": change, "label": entry.label, "at": entry.at, "stands": stands}
 
 
 def _told(value: Any) -> Any:

@@ -32,6 +32,7 @@ def measures(model: Model, file: str, columns: dict[str, str | None]) -> dict[st
         raise InputError(
             "the model reads a table, whose columns go by their names", hint="leave `text` out of the query"
         )
+    model.info.get("reading", {}).pop("encoding", None)  # what is sent is in UTF-8, as everything here
     evaluation, data = measured(model, model.read(Path(file), labelled=True, **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
         page = evaluation_page(model, evaluation, data, called="the model", data="the file")

@@ -192,27 +192,42 @@ class ExplainAnswer(Struct, kw_only=True):
     version: Version
 
 
-class Document(Request, kw_only=True):
-    """A text under its right label. Without an id it is given one, which the answer tells."""
+class LabelledDocument(Request, kw_only=True):
+    """The id and the right label of a document."""
 
     id: Id | None = None
-    text: Text
     label: NewLabel
 
 
-class LearnRequest(ChangeRequest):
-    """Documents to learn: all of them, or, on an error, none."""
+class Document(LabelledDocument, kw_only=True):
+    """A text under its right label. Without an id it is given one, which the answer tells."""
 
-    documents: Annotated[list[Document], Meta(min_length=1)]
+    text: Text
+
+
+class LearnDocuments(ChangeRequest, kw_only=True):
+    """Documents to learn, of texts or of rows."""
+
     new_labels: NewLabels = False
 
 
-class Forgotten(Request, kw_only=True):
-    """A document to forget. What was learned here is known by its id; else text and label are needed too."""
+class LearnRequest(LearnDocuments, kw_only=True):
+    """Documents to learn: all of them, or, on an error, none."""
+
+    documents: Annotated[list[Document], Meta(min_length=1)]
+
+
+class ForgottenDocument(Request, kw_only=True):
+    """The id of a document to forget, and its label, if that must be said."""
 
     id: Id
-    text: Text | None = None
     label: Named | None = None
+
+
+class Forgotten(ForgottenDocument, kw_only=True):
+    """A document to forget. What was learned here is known by its id; else text and label are needed too."""
+
+    text: Text | None = None
 
 
 class ForgetRequest(ChangeRequest):
@@ -235,25 +250,35 @@ class ChangeAnswer(Struct):
     version: Version
 
 
-class Correction(Struct):
-    """An entry of the journal; ``stands`` if it has not been undone or replaced since."""
+class CorrectionEntry(Struct, kw_only=True):
+    """What an entry of the journal says of a document."""
 
     id: str
     change: Literal["learned", "forgotten"]
     label: str
-    text: Annotated[
-        str | None, Meta(description="Its beginning; null once the text of a forgotten document is erased.")
-    ]
     at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
     stands: bool
 
 
-class CorrectionsAnswer(Struct):
+class Correction(CorrectionEntry, kw_only=True):
+    """An entry of the journal; ``stands`` if it has not been undone or replaced since."""
+
+    text: Annotated[
+        str | None, Meta(description="Its beginning; null once the text of a forgotten document is erased.")
+    ]
+
+
+class CorrectionCount(Struct, kw_only=True):
+    """How many corrections there are, of which model."""
+
+    total: int
+    version: Version
+
+
+class CorrectionsAnswer(CorrectionCount, kw_only=True):
     """What was learned and forgotten here, the latest first."""
 
     corrections: list[Correction]
-    total: int
-    version: Version
 
 
 class ClassSize(Struct):

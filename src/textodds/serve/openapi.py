@@ -111,6 +111,7 @@ def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) 
     operation: dict[str, object] = {
         "operationId": _name(endpoint),
         "summary": endpoint.summary,
+        "x-needs": endpoint.needs,
         "responses": {"200": _answer(endpoint)}
         | {status: {"$ref": f"#/components/responses/{status}"} for status in sorted(set(statuses))},
     }

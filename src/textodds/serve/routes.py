@@ -18,7 +18,7 @@ from textodds.serve import answers, messages, metrics, row_messages
 from textodds.serve.endpoint import Body, Call, Endpoint, RowShapes
 from textodds.serve.fold import ServedModel
 from textodds.serve.openapi import description
-from textodds.serve.problems import Problem, shorten, unavailable
+from textodds.serve.problems import Problem, unavailable
 from textodds.serve.service import BRIEF, Service
 
 PAGE_POLICY = (
@@ -186,24 +186,12 @@ CORRECTED_ROWS = RowShapes(None, row_messages.RowCorrectionsAnswer)
 async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswer:
     """What was learned and forgotten here, the latest first."""
     entries = await service.aside(service.journal.recent, call.query.limit)
+    count: dict[str, Any] = {"total": service.journal.last, "version": (await service.serving()).version}
     if service.journal.of_rows:
-        return row_messages.RowCorrectionsAnswer(  # type: ignore[return-value]
-            [answers.row_correction(entry, stands=stands) for entry, stands in entries],
-            service.journal.last,
-            (await service.serving()).version,
-        )
-    recent = [
-        messages.Correction(
-            entry.id,
-            "learned" if entry.sign > 0 else "forgotten",
-            entry.label,
-            None if entry.text is None else shorten(entry.text),
-            entry.at,
-            stands,
-        )
-        for entry, stands in entries
-    ]
-    return messages.CorrectionsAnswer(recent, service.journal.last, (await service.serving()).version)
+        of_rows = [answers.row_correction(entry, stands=stands) for entry, stands in entries]
+        return row_messages.RowCorrectionsAnswer(corrections=of_rows, **count)  # type: ignore[return-value]
+    of_texts = [answers.text_correction(entry, stands=stands) for entry, stands in entries]
+    return messages.CorrectionsAnswer(corrections=of_texts, **count)
 
 
 @endpoint("GET", "/v1/model")
@@ -318,6 +306,12 @@ async def openapi(service: Service, call: Call) -> Body:
 async def page(service: Service, call: Call) -> Body:
     """The page."""
     return _page_file("index.html")
+
+
+@endpoint("GET", "/docs", gives="text/html", needs="nothing")
+async def docs(service: Service, call: Call) -> Body:
+    """The page of the API: every endpoint, and a form that asks it."""
+    return _page_file("docs.html")
 
 
 @endpoint("GET", "/page/{name}", gives="*/*", needs="nothing")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from textodds.serve.messages import (
     ChangeRequest,
+    CorrectionCount,
+    CorrectionEntry,
     DecisionOptions,
-    Id,
+    ForgottenDocument,
     Label,
+    LabelledDocument,
+    LearnDocuments,
     Named,
-    NewLabel,
-    NewLabels,
     Parts,
     Probability,
     Request,
@@ -84,27 +86,22 @@ class ExplainRowAnswer(Struct, kw_only=True):
     version: Version
 
 
-class RowDocument(Request, kw_only=True):
+class RowDocument(LabelledDocument, kw_only=True):
     """A row under its right label. Without an id it is given one, which the answer tells."""
 
-    id: Id | None = None
     row: Row
-    label: NewLabel
 
 
-class LearnRowsRequest(ChangeRequest):
+class LearnRowsRequest(LearnDocuments, kw_only=True):
     """Rows to learn: all of them, or, on an error, none."""
 
     documents: Annotated[list[RowDocument], Meta(min_length=1)]
-    new_labels: NewLabels = False
 
 
-class ForgottenRow(Request, kw_only=True):
+class ForgottenRow(ForgottenDocument, kw_only=True):
     """A row to forget. What was learned here is known by its id; else row and label are needed too."""
 
-    id: Id
     row: Row | None = None
-    label: Named | None = None
 
 
 class ForgetRowsRequest(ChangeRequest):
@@ -113,23 +110,16 @@ class ForgetRowsRequest(ChangeRequest):
     documents: Annotated[list[ForgottenRow], Meta(min_length=1)]
 
 
-class RowCorrection(Struct):
+class RowCorrection(CorrectionEntry, kw_only=True):
     """An entry of the journal; ``stands`` if it has not been undone or replaced since."""
 
-    id: str
-    change: Literal["learned", "forgotten"]
-    label: str
     row: Annotated[Row | None, Meta(description="Null once the row of a forgotten document is erased.")]
-    at: Annotated[str, Meta(description="When, in UTC.", examples=["2026-11-16T14:03:21Z"])]
-    stands: bool
 
 
-class RowCorrectionsAnswer(Struct):
+class RowCorrectionsAnswer(CorrectionCount, kw_only=True):
     """What was learned and forgotten here, the latest first."""
 
     corrections: list[RowCorrection]
-    total: int
-    version: Version
 
 
 class SuggestRowsRequest(Request):

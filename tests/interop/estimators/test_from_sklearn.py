@@ -527,7 +527,7 @@ def test_the_command_line_takes_it(vectoriser, classifier, classes, tmp_path, mo
     assert json.loads(capsys.readouterr().out)["counts"] is False
     assert main(["diff", "model.textodds", "model.textodds", "new.txt"]) == 0
     assert main(["inspect", "model.textodds", "--between", "class 0", "class 1"]) == 0
-    assert main(["explain", "model.textodds", said[0]]) == 0
+    assert main(["explain", "model.textodds", "--say", said[0]]) == 0
 
 
 @some

@@ -3,7 +3,7 @@
 import { $, shown } from "./dom.js";
 import { emit, noticed } from "./state.js";
 
-const KEY = `textodds-token ${location.pathname}`; // other services may share the origin
+const KEY = `textodds-token ${location.pathname.replace(/[^/]*$/, "")}`; // other services may share the origin
 const TRIES = 4;
 
 /** What went wrong, as the service tells it (RFC 9457). */
@@ -43,14 +43,28 @@ export async function call(path, { body, type, tries = TRIES, signal }) {
     }
     const problem = new Problem(answer.status, read);
     const isBusy = answer.status === 503 && problem.code !== "limit.time";
-    const isToken = answer.status === 401 || (answer.status === 403 && problem.code?.startsWith("token"));
     if (isBusy && trial <= tries) {
       await pause(1000 * Math.min(Number(answer.headers.get("Retry-After")) || 1, 30), signal);
-    } else if (isToken) {
+    } else if (isOfToken(problem)) {
       if (token === sent) await ask(problem); // else another call has been given one meanwhile
     } else {
       throw problem;
     }
+  }
+}
+
+const isOfToken = ({ status, code }) => status === 401 || (status === 403 && code?.startsWith("token"));
+
+/** The answer as it comes, whatever its status; a token is asked for where one is needed. */
+export async function raw(path, { method, body, type }) {
+  for (;;) {
+    const sent = token;
+    const headers = type ? { "Content-Type": type } : {};
+    if (sent) headers.Authorization = `Bearer ${sent}`;
+    const answer = await fetch(path, { method, headers, body, cache: "no-store" });
+    if (answer.status !== 401 && answer.status !== 403) return answer;
+    const problem = new Problem(answer.status, await answer.clone().json().catch(() => ({})));
+    if (!isOfToken(problem) || (token === sent && !(await askAgain(problem)))) return answer;
   }
 }
 

@@ -1,0 +1,145 @@
+"""Texts that a command takes, alike in all that take any: with ``--say``, in data, or on standard input."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textodds.cli.commands import F, argument, option, together
+from textodds.cli.options import Reading, refuse_reading, source_for
+from textodds.cli.output import one_line
+from textodds.cli.progress import watched
+from textodds.data import Batch
+from textodds.data.batch import taken
+from textodds.data.files import STDIN
+from textodds.errors import InputError
+from textodds.model.text_model import TextModel
+
+if TYPE_CHECKING:
+    from textodds.model.file import Model
+
+DATA = "Files, patterns, a folder or a database; by default -, stdin: "
+LINES = "one text a line, or a table that shows by the columns of the model in its first line."
+LABELLED = "labelled rows or, with `--label-is`, one text a line."
+BOTH = '--say "win a free phone" --label-is spam'
+
+
+class TextOptions(Reading):
+    """The texts that a command is given, and how data is read."""
+
+    data: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+def text_options(verb: str, *, labelled: bool = False) -> Callable[[F], F]:
+    """``DATA`` and ``--say``, with the ``verb`` in their help; ``--label-is``, where texts have labels."""
+    label = "The label of all texts, given with `--say` or in DATA without labels."
+    what = f"{verb} this text (of a table, a row as JSON) instead of DATA; may be repeated."
+    return together(
+        argument("data", DATA + (LABELLED if labelled else LINES), nargs=-1),
+        option("Texts", "--say", "texts", multiple=True, metavar="TEXT", help=what),
+        *([option("Texts", "--label-is", metavar="LABEL", help=label)] if labelled else []),
+    )
+
+
+@contextlib.contextmanager
+def batches_given(
+    model: Model,
+    options: TextOptions,
+    doing: str,
+    *,
+    quiet: bool,
+    labelled: bool = False,
+    label: str | None = None,
+    of_data: Sequence[str] = (),
+) -> Iterator[Iterable[Batch]]:
+    """Batches of the texts that a command is given; all of one ``label``, if any, else as data have them.
+
+    ``of_data`` names options of the command that are about data, beside those for reading it.
+    """
+    if options["texts"]:
+        yield literal_batches(model, options, label, of_data)
+        return
+    source = source_given(model, options, labelled=labelled and label is None)
+    with watched(source, doing, quiet=quiet, bar=labelled or not sys.stdout.isatty()) as batches:
+        yield batches if label is None else _labelled(batches, model.class_name(label))
+
+
+def _labelled(batches: Iterable[Batch], label: str) -> Iterator[Batch]:
+    for batch in batches:
+        yield Batch(batch.columns, [label] * len(batch), batch.weights)
+
+
+def source_given(
+    model: Model, options: TextOptions, *, labelled: bool = False, keep_rows: bool = False
+) -> Any:
+    """The source of DATA, or of stdin where none is named."""
+    data: Sequence[str] = options["data"]
+    if not data and options.get("query") is None:
+        if labelled and sys.stdin is not None and sys.stdin.isatty():
+            raise no_data()
+        data = (STDIN,)
+    return source_for(model, data, options, labelled=labelled, keep_rows=keep_rows)
+
+
+def no_data() -> InputError:
+    """Neither texts nor data are given, and nothing comes from stdin."""
+    hint = f"name a file, a pattern, a folder, or `-` for stdin; or give a text: {BOTH}"
+    return InputError("there is no data", hint=hint)
+
+
+def literal_batches(
+    model: Model, options: TextOptions, label: str | None = None, of_data: Sequence[str] = ()
+) -> Iterable[Batch]:
+    """Batches of the texts that ``--say`` gives, all of one label if any; of several columns, as JSON."""
+    if options["data"]:
+        raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
+    refuse_reading("the text is given with `--say`", of_data)
+    texts = options["texts"]
+    labels = None if label is None else [model.class_name(label)] * len(texts)
+    given = [said(model, text) for text in texts]
+    if isinstance(model, TextModel):
+        return [Batch(given, labels, None)]
+    batches: Iterable[Batch] = model.read(given, labels, labelled=label is not None)
+    return batches
+
+
+def rows_of(model: Model, batches: Iterable[Batch]) -> Iterator[Any]:
+    """Texts or rows one by one, each as a model takes one."""
+    for batch in batches:
+        for at in range(len(batch)):
+            one = batch.take([at])
+            if isinstance(model, TextModel):
+                yield taken(one.texts, [0])[0]  # type: ignore[index]
+            else:
+                yield {name: _value(column) for name, column in one.columns.items()}
+
+
+def _value(column: Any) -> object:
+    """The one value of a column; None where it is missing."""
+    (value,) = column.tolist() if hasattr(column, "tolist") else list(column)
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def said(model: Model, text: str) -> Any:
+    """What stands on the command line, as a model reads it: a text or, of several columns, a JSON object."""
+    names: Sequence[str]
+    if isinstance(model, TextModel):
+        names = model.recipe.settings.fields
+        problem = f"the model reads the columns {', '.join(names)}, and `{one_line(text)}` came without them"
+    else:
+        names = [column.name for column in model.schema.used]
+        problem = f"`{one_line(text)}` is no row of a table"
+    if not names:
+        return text
+    try:
+        row = json.loads(text)
+    except json.JSONDecodeError:
+        row = None
+    if not isinstance(row, dict):
+        raise InputError(problem, hint=f"write a JSON object: --say '{{\"{names[0]}\": …}}'")
+    return model.row_of(row)
