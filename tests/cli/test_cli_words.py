@@ -56,13 +56,13 @@ def sums(out):
 
 def test_a_new_user_reads_words_whatever_the_features_are(trained):
     features, run = trained
-    parts, (name, total) = sums(run("explain", "mail.textodds", TEXT))
+    parts, (name, total) = sums(run("explain", "mail.textodds", "--say", TEXT))
     assert name == "log-odds"
     assert sum(x for _, x in parts) == pytest.approx(total, abs=0.005 * (len(parts) + 2))
     words = {name for name, _ in parts} - {"before reading", "class prior", "intercept", "calibration"}
     assert {"free", "prize", "call", "see"} <= words
     assert words <= {"free", "prize", "call", "me", "see", "you", "at", "zebra", "!!!", ":", ","}
-    by_feature, (_, again) = sums(run("explain", "mail.textodds", TEXT, "--parts"))
+    by_feature, (_, again) = sums(run("explain", "mail.textodds", "--say", TEXT, "--parts"))
     assert again == total
     assert sum(x for _, x in by_feature) == pytest.approx(total, abs=0.005 * (len(by_feature) + 2))
     if features == "words":
@@ -74,19 +74,19 @@ def test_a_new_user_reads_words_whatever_the_features_are(trained):
 
 def test_json_has_words_and_on_request_the_features(trained):
     features, run = trained
-    told = json.loads(run("explain", "mail.textodds", TEXT, "--json", "--parts"))
+    told = json.loads(run("explain", "mail.textodds", "--say", TEXT, "--json", "--parts"))
     assert told["has_words"] is (features == "words")
     for contributions in (told["words"], told["parts"]):
         total = math.fsum([told["start"], *(each["log_odds"] for each in contributions)])
         assert total == pytest.approx(told["log_odds"], rel=1e-12, abs=1e-12)
-    assert "parts" not in json.loads(run("explain", "mail.textodds", TEXT, "--json"))
+    assert "parts" not in json.loads(run("explain", "mail.textodds", "--say", TEXT, "--json"))
     start = told["prior"] + told["intercept"] + (told["calibration"] or 0.0)
     assert start == pytest.approx(told["start"], rel=1e-12)
 
 
 def test_the_page_has_the_same_words_as_the_terminal(trained):
     _, run = trained
-    parts, (_, total) = sums(run("explain", "mail.textodds", TEXT, "--html", "why.html"))
+    parts, (_, total) = sums(run("explain", "mail.textodds", "--say", TEXT, "--html", "why.html"))
     page = Path("why.html").read_text(encoding="utf-8")
     rows = re.findall(r"<bdi>([^<]+)</bdi></th><td[^>]*>([+-][\d.]+)</td>", page)
     assert [(name, float(number)) for name, number in rows] == parts
@@ -98,7 +98,7 @@ def test_the_log_odds_of_a_word_mean_the_same_wherever_they_are_shown(trained):
     """What a feature adds in a text is what `inspect` says of one use, or a part of that of a unit."""
     _, run = trained
     model = textodds.load("mail.textodds")
-    told = json.loads(run("explain", "mail.textodds", TEXT, "--label", "spam", "--json", "--parts"))
+    told = json.loads(run("explain", "mail.textodds", "--say", TEXT, "--label", "spam", "--json", "--parts"))
     between = json.loads(
         run("inspect", "mail.textodds", "--between", "spam", "ham", "--top", "100000", "--json")
     )
@@ -140,7 +140,7 @@ def test_calibration_has_a_line_of_its_own_where_it_adds_before_reading(capsys):
     assert main(["train", "mail.csv", "--quiet", "--learner", "softmax:C=1000"]) == 0
     model = textodds.load("mail.textodds")
     capsys.readouterr()
-    assert main(["explain", "mail.textodds", TEXT]) == 0
+    assert main(["explain", "mail.textodds", "--say", TEXT]) == 0
     parts, _ = sums(capsys.readouterr().out)
     why = model.explain(TEXT)
     assert why.calibration is not None
