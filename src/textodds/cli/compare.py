@@ -21,10 +21,11 @@ from textodds.cli.options import (
     running_options,
     textbook_option,
 )
-from textodds.cli.output import faint, one_line, say, show, size, strong, table
+from textodds.cli.output import faint, one_line, say, show, size, strong, table, warning
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import progress
 from textodds.errors import InputError
+from textodds.judge.baseline import ALONE
 from textodds.learn.registry import names_of
 from textodds.study.compare import compare as compared
 from textodds.study.report.page import duration
@@ -157,6 +158,7 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield f"{strong(one_line(setting.source))}: {one_line(setting.sentence())}"
     yield ""
     yield from _table(found)
+    yield from (f"  {warning(each)}" for each in found.warnings())
     for row in found.rows:
         for note in row.notes:
             yield faint(f"  {row.name}: {one_line(note)}")
@@ -192,7 +194,8 @@ def _table(found: Comparison) -> Iterator[str]:
                 size(row.bytes),
             ]
         )
-    if found.rows:
+    if found.baseline is not None:
+        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 7])
         yield from table(head, rows, gap=2)
         yield faint(
             "  ranges are 95 % intervals; off by: calibration error; train and predict: seconds of the clock"

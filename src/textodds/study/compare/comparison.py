@@ -6,6 +6,7 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from textodds.judge.baseline import ALONE, Baseline
 from textodds.judge.evaluation import Evaluation
 from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.study.compare.curves import WHY, Crossover, LearningCurve
@@ -115,15 +116,27 @@ class Comparison:
                 return row
         raise KeyError(name)
 
+    @property
+    def baseline(self) -> Baseline | None:
+        """What the largest class alone would get on the rows that models were measured on."""
+        return self.rows[0].evaluation.baseline if self.rows else None
+
+    def warnings(self) -> list[str]:
+        """Why these accuracies deserve doubt, in sentences: by the most accurate model."""
+        return self.rows[0].evaluation.warnings() if self.rows else []
+
     def __repr__(self) -> str:
         lines = [f"<Comparison: {self.setting.sentence()}>"]
         wide = max((len(row.name) for row in self.rows), default=0)
+        wide = max(wide, len(ALONE)) if self.rows else wide
         for row in self.rows:
             low, high = row.evaluation.accuracy_interval
             lines.append(
                 f"  {row.name:{wide}}  accuracy {row.evaluation.accuracy:.4f} ({low:.4f} to {high:.4f})  "
                 f"log-loss {row.evaluation.log_loss:.4f}  trained in {row.training.wall:.2f} s"
             )
+        if self.baseline is not None:
+            lines.append(f"  {ALONE:{wide}}  accuracy {self.baseline.accuracy:.4f}")
         lines += [f"  {name:{wide}}  {reason}" for name, reason in self.refused.items()]
         lines += [f"  {each}" for each in self.missing]
         return "\n".join(lines)
@@ -141,8 +154,14 @@ class Comparison:
             ]
             for row in self.rows
         ]
+        if self.baseline is not None:
+            rows.append([ALONE, f"{self.baseline.accuracy:.4f}", *[""] * 5])
         head = ("model", "accuracy", "95 % interval", "macro-F1", "log-loss", "trained in", "bytes")
-        notes = [*self.verdicts(), *(f"{name}: {reason}" for name, reason in self.refused.items())]
+        notes = [
+            *(f"warning: {each}" for each in self.warnings()),
+            *self.verdicts(),
+            *(f"{name}: {reason}" for name, reason in self.refused.items()),
+        ]
         about = [paragraph(self.setting.sentence()), table(head, rows, most=30)]
         return section("Comparison", *about, *map(paragraph, [*notes, *self.missing]))
 
@@ -192,6 +211,8 @@ class Comparison:
         return {
             "setting": asdict(self.setting),
             "models": [row.as_dict() for row in self.rows],
+            "largest_class": None if self.baseline is None else self.baseline.as_dict(),
+            "warnings": self.warnings(),
             "refused": [{"name": name, "reason": reason} for name, reason in self.refused.items()],
             "tests": [{**each.as_dict(), "says": each.sentence(self.setting.noun)} for each in self.tests],
             "curves": [curve.as_dict() for curve in self.curves],
