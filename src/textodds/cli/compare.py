@@ -26,7 +26,7 @@ from textodds.cli.overwrite import themselves
 from textodds.cli.progress import progress
 from textodds.errors import InputError
 from textodds.judge.baseline import ALONE
-from textodds.learn.registry import names_of
+from textodds.learn.registry import AUTO, names_of
 from textodds.study.compare import compare as compared
 from textodds.study.report.page import duration
 
@@ -52,7 +52,8 @@ SIZES = Value(sizes, "whole numbers such as 100,1000,10000")
 KEEP = "Keep every measurement in this file as it comes, and go on from those that are in it."
 MODELS = (
     "Learners, each perhaps with settings: softmax:ngrams=1-2:C=10.  [default: of texts "
-    f"{', '.join(names_of(texts=True))}; of tables {', '.join(names_of(tables=True))}]"
+    f"{', '.join(names_of(texts=True))}, and auto, which is what train chooses; "
+    f"of tables {', '.join(names_of(tables=True))}]"
 )
 TEST = "Measure on this data; otherwise on a share of DATA that is held out."
 HELD_OUT = "Share of every class that is held out.  [default: 0.2]"
@@ -183,7 +184,7 @@ def _table(found: Comparison) -> Iterator[str]:
         low, high = quality.accuracy_interval
         rows.append(
             [
-                row.name,
+                one_line(row.title),
                 strong(f"{quality.accuracy:.4f}"),
                 faint(f"{low:.4f} to {high:.4f}"),
                 f"{quality.macro_f1:.4f}",
@@ -200,5 +201,7 @@ def _table(found: Comparison) -> Iterator[str]:
         yield faint(
             "  ranges are 95 % intervals; off by: calibration error; train and predict: seconds of the clock"
         )
+    if any(row.name == AUTO for row in found.rows):
+        yield faint("  auto: what `train` chooses from the same rows; its time is that of choosing, too")
     for name, reason in found.refused.items():
         yield f"  {name}: {one_line(reason)}"

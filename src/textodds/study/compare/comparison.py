@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textodds.judge.baseline import ALONE, Baseline
 from textodds.judge.evaluation import Evaluation
 from textodds.judge.notebook import frame_of, paragraph, section, table
+from textodds.learn.registry import AUTO
 from textodds.study.compare.curves import WHY, Crossover, LearningCurve
 from textodds.study.compare.measurement import Duration
 from textodds.study.compare.pairs import PairedTest
@@ -66,6 +67,11 @@ class Row:
     notes: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """Its name and, of what `train` chooses, what that is."""
+        return f"{AUTO}: {self.made.partition('; ')[0]}" if self.name == AUTO else self.name
+
+    @property
     def predicting_thousand(self) -> Duration:
         """What 1,000 rows take to predict."""
         n = self.evaluation.n
@@ -92,12 +98,13 @@ class Row:
 class Comparison:
     """Models side by side; made by `textodds.compare`.
 
-    ``rows`` are the models, the most accurate first; ``refused`` are those that could not be made of this
-    data, with the reason. ``tests`` are of the best model against each of the others, by accuracy and by
-    log-loss; ``curves`` are error and log-loss over the number of rows learned from; ``overtakings`` are
-    where a model that assumes less overtakes one that assumes more. ``missing`` says what was skipped for
-    want of time, or not done because the work was stopped (``is_stopped``); ``is_whole`` is whether all
-    models were measured: what only curves lack does not count.
+    ``rows`` are the models, the most accurate first; the one called ``auto`` is what `train` chooses.
+    ``refused`` are those that could not be made of this data, with the reason. ``tests`` are of the best
+    model against each of the others, by accuracy and by log-loss; ``curves`` are error and log-loss over the
+    number of rows learned from; ``overtakings`` are where a model that assumes less overtakes one that
+    assumes more. ``missing`` says what was skipped for want of time, or not done because the work was
+    stopped (``is_stopped``); ``is_whole`` is whether all models were measured: what only curves lack does
+    not count.
     """
 
     setting: Setting
@@ -127,12 +134,12 @@ class Comparison:
 
     def __repr__(self) -> str:
         lines = [f"<Comparison: {self.setting.sentence()}>"]
-        wide = max((len(row.name) for row in self.rows), default=0)
+        wide = max((len(row.title) for row in self.rows), default=0)
         wide = max(wide, len(ALONE)) if self.rows else wide
         for row in self.rows:
             low, high = row.evaluation.accuracy_interval
             lines.append(
-                f"  {row.name:{wide}}  accuracy {row.evaluation.accuracy:.4f} ({low:.4f} to {high:.4f})  "
+                f"  {row.title:{wide}}  accuracy {row.evaluation.accuracy:.4f} ({low:.4f} to {high:.4f})  "
                 f"log-loss {row.evaluation.log_loss:.4f}  trained in {row.training.wall:.2f} s"
             )
         if self.baseline is not None:
@@ -144,7 +151,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         rows = [
             [
-                row.name,
+                row.title,
                 f"{row.evaluation.accuracy:.4f}",
                 "{:.4f} to {:.4f}".format(*row.evaluation.accuracy_interval),
                 f"{row.evaluation.macro_f1:.4f}",
