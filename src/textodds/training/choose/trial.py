@@ -204,8 +204,12 @@ class Trials:
         return DesignMatrix(recipe, self._last[1].documents)
 
     def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[HeldOutScores, float, float]:
-        """What counts say of held-out texts; its seconds, and those of a lesson of fixed size among them."""
+        """What counts say of held-out texts; its seconds, and those of a lesson of fixed size among them.
+
+        Where every text of little data is held out in turn, the smoothing is chosen in the first fold for all.
+        """
         parts, seconds, fixed = [], 0.0, 0.0
+        is_little = len(sample) == len(self.pool) and len(sample) <= enough
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
             if not tells_classes_apart(sample.codes, sample.weights, out):
@@ -216,6 +220,8 @@ class Trials:
             part = replace(recipe, selection=selection, calibrate=self.calibrate)
             lesson = kept.head(few).examples()
             model = fit_counts(tally, part, lesson, {}, threads=self.threads)
+            if is_little and "uncalibrated" not in model.info:
+                recipe = replace(recipe, learner=model.recipe.learner)
             terms = float(tally.counts().occurrences.sum() / kept.weights.mean())
             share = len(lesson) / len(kept)
             own = LESSON_BEGUN + LESSON_TERM * terms * share * len(tally.classes)
