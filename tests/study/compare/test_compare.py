@@ -416,3 +416,9 @@ def test_the_laboratory_of_the_lecture_has_its_figure(data_folder):
     assert round(found["multinomial"].evaluation.accuracy, 4) == 0.9928
     assert found["qda"].evaluation.accuracy > 0.97
     assert found["lda"].evaluation.accuracy > 0.97
+
+
+def test_of_too_few_texts_to_choose_by_auto_is_the_usual_learner(mail):
+    few = [part[:60] for part in mail]
+    row = without_curves(few, models="auto")["auto"]
+    assert (row.title, row.learner, row.family) == ("auto: multinomial", "multinomial", "generative")

@@ -200,8 +200,7 @@ def _saved(model: Model) -> int:
 def _chosen(model: Model) -> str:
     """The learner and the features that were chosen, or the learner that was taken for want of texts."""
     chosen = model.info.get("chosen")
-    name = as_dict(model.recipe.learner)["learner"] if chosen is None else chosen["tried"][0]["name"]
-    return str(name)
+    return str(model.recipe.as_dict()["learner"]["learner"] if chosen is None else chosen["tried"][0]["name"])
 
 
 def _made(model: Model) -> str:

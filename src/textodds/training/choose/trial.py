@@ -206,7 +206,7 @@ class Trials:
     def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[HeldOutScores, float, float]:
         """What counts say of held-out texts; its seconds, and those of a lesson of fixed size among them.
 
-        Where every text of little data is held out in turn, the smoothing is chosen in the first fold for all.
+        Where every text of little data is held out in turn, smoothing is chosen in the first fold for all.
         """
         parts, seconds, fixed = [], 0.0, 0.0
         is_little = len(sample) == len(self.pool) and len(sample) <= enough
