@@ -26,12 +26,16 @@ def test_evaluate_prints_a_report(measured, capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert out.splitlines() == [
-        f"  accuracy   {measure('accuracy')}",
-        f"  macro-F1   {measure('macro_f1')}",
-        f"  log-loss   {measure('log_loss')}",
+        f"  accuracy              {measure('accuracy')}",
+        "  largest class alone   0.7500",
+        f"  macro-F1              {measure('macro_f1')}",
+        f"  log-loss              {measure('log_loss')}",
         "  on 4 rows; ranges are 95 % intervals",
         f"  calibration error {measured.calibration_error:.4f} "
         "(mean gap between stated probability and accuracy)",
+        "  warning: the largest class alone is not beaten: "
+        "`ham` as the answer to every row has accuracy 0.7500",
+        "  warning: 2 classes have fewer than 10 rows to measure by: `spam` (1), `ham` (3)",
         "",
         "  class   precision   recall       F1   rows",
         "  ham        1.0000   0.6667   0.8000      3",
@@ -50,6 +54,9 @@ def test_json_has_plain_keys(measured, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told == json.loads(json.dumps(measured.as_dict()))
     assert {"accuracy", "macro_f1", "log_loss", "by_class", "confusion", "unknown_labels"} <= set(told)
+    assert told["largest_class"] == {"label": "ham", "accuracy": 0.75}
+    assert told["skewed"] is True
+    assert len(told["warnings"]) == 2
 
 
 def test_fail_under_exits_1_only_below(measured, capsys):

@@ -421,3 +421,43 @@ def test_skipped_rows_stay_where_they_are(session, model):
     assert not Path("bad.jsonl").exists()  # without a label nothing is bad
     assert session("evaluate", "mail.textodds", "new.csv", *skip, "--rejects", "bad.jsonl")[0] == 0
     assert '"no label,"' in Path("bad.jsonl").read_text()
+
+
+def test_a_few_texts_are_learned_and_what_is_not_known_is_said(session, mail):
+    err = session("train", "mail.csv")[2]
+    assert "multinomial: the usual learner, since 6 texts are too few to choose by, which takes 100\n" in err
+    assert "nothing was measured: give other texts to measure it on (`--test DATA`), or at least 100" in err
+    assert "warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)\n" in err
+    named = session("train", "mail.csv", "--learner", "bernoulli")[2]
+    assert "usual learner" not in named  # it was asked for
+    assert "nothing was measured" in named
+    tested = session("train", "mail.csv", "--test", "mail.csv")[2]
+    assert "nothing was measured" not in tested
+    assert "warning: 2 classes have fewer than 10 rows to measure by: `ham` (3), `spam` (3)\n" in tested
+
+
+def test_a_model_that_is_no_better_than_the_largest_class_is_warned_of(session):
+    """Words that say nothing of the label, of which nine in ten are the same: 90 % right is worth nothing."""
+    words = "the a to and of in is it".split()
+    rows = [f"{words[i % 8]} {words[i * 3 % 8]},{'spam' if i % 10 == 9 else 'ham'}\n" for i in range(300)]
+    Path("mail.csv").write_text("text,label\n" + "".join(rows))
+    Path("test.csv").write_text("text,label\n" + "".join(rows[:90]))
+    alone = (
+        "warning: the largest class alone is not beaten: `ham` as the answer to every row has accuracy 0.9000"
+    )
+    err = session("train", "mail.csv", "--learner", "multinomial")[2]
+    assert ", 300 texts: accuracy 0.9000, the largest class alone 0.9000, macro-F1 0.4737, log-loss " in err
+    assert err.count("warning: ") == 1
+    assert f"{alone}\n" in err
+    out = session("evaluate", "mail.textodds", "test.csv")[1]
+    assert "  largest class alone   0.9000\n" in out
+    assert f"  {alone}\n" in out
+    assert "  warning: a class has fewer than 10 rows to measure by: `spam` (9)\n" in out
+    assert ", the largest class alone 0.9000, macro-F1 0.4737, " in session("inspect", "mail.textodds")[1]
+    out = session("compare", "mail.csv", "--models", "multinomial", "--no-curves")[1]
+    assert "  the largest class alone    0.9000\n" in out
+    assert f"  {alone}\n" in out
+    assert json.loads(session("evaluate", "mail.textodds", "test.csv", "--json")[1])["largest_class"] == {
+        "label": "ham",
+        "accuracy": 0.9,
+    }

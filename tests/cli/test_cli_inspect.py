@@ -23,7 +23,10 @@ def test_inspect_shows_recipe_file_and_words(mail, capsys):
     assert "  selection     min df 2, max df 1.0, unknown ignore\n" in out
     assert re.search(r"  file          [\d.]+ kB, format 3, with counts, with documents\n", out)
     assert f"  fingerprint   {loaded.info['fingerprint'][:16]}…\n" in out
-    assert re.search(r"  quality       accuracy 1\.0000 \(0\.\d+ to 1\.0000\) on 6 rows of mail\.csv\n", out)
+    measured = (
+        r"accuracy 1\.0000 \(0\.\d+ to 1\.0000\), the largest class alone 0\.5000, on 6 rows of mail\.csv\n"
+    )
+    assert re.search(r"  quality       " + measured, out)
     assert "  ham             3   50.0%\n" in out
     ham, spam = ("   ".join(f"{w} {o:+.2f}" for w, o in loaded.top_words(c, 2)) for c in ("ham", "spam"))
     assert out.endswith(f"\n  ham    {ham}\n  spam   {spam}\n")

@@ -70,6 +70,7 @@ def test_a_table_without_texts_is_learned_and_what_was_chosen_is_told(people, ca
           town     categorical   3 different values
 
         not calibrated: that takes 100 rows, and 80 can be left out
+        nothing was measured: give other rows to measure it on (`--test DATA`), or at least 100 to learn from
         wrote people.textodds: 3 columns, 2 kB
 
         next:  textodds predict people.textodds NEW_DATA
@@ -178,7 +179,7 @@ def test_evaluate_measures_rows(model, capsys):
     assert main(["evaluate", "people.textodds", "test.csv", "--quiet"]) == 0
     out = capsys.readouterr().out
     found = textodds.load("people.textodds").evaluate("test.csv")
-    assert out.startswith(f"  accuracy   {found.accuracy:.4f}")
+    assert out.startswith(f"  accuracy              {found.accuracy:.4f}")
     assert "  on 60 rows; ranges are 95 % intervals" in out
     assert main(["evaluate", "people.textodds", "test.csv", "--quiet", "--fail-under", "0.999"]) == 1
 

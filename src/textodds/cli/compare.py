@@ -22,11 +22,12 @@ from textodds.cli.options import (
     running_options,
     textbook_option,
 )
-from textodds.cli.output import faint, one_line, say, show, size, strong, table
+from textodds.cli.output import faint, one_line, say, show, size, strong, table, warning
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import progress
 from textodds.errors import InputError
-from textodds.learn.registry import names_of
+from textodds.judge.baseline import ALONE
+from textodds.learn.registry import AUTO, names_of
 from textodds.study.compare import compare as compared
 from textodds.study.report.page import duration
 
@@ -52,7 +53,8 @@ SIZES = Value(sizes, "whole numbers such as 100,1000,10000")
 KEEP = "Keep every measurement in this file as it comes, and go on from those that are in it."
 MODELS = (
     "Learners, each perhaps with settings: softmax:ngrams=1-2:C=10.  [default: of texts "
-    f"{', '.join(names_of(texts=True))}; of tables {', '.join(names_of(tables=True))}]"
+    f"{', '.join(names_of(texts=True))}, and auto, which is what train chooses; "
+    f"of tables {', '.join(names_of(tables=True))}]"
 )
 TEST = "Measure on this data; otherwise on a share of DATA that is held out."
 HELD_OUT = "Share of every class that is held out.  [default: 0.2]"
@@ -158,6 +160,7 @@ def _lines(found: Comparison) -> Iterator[str]:
     yield f"{strong(one_line(setting.source))}: {one_line(setting.sentence())}"
     yield ""
     yield from _table(found)
+    yield from (f"  {warning(each)}" for each in found.warnings())
     for row in found.rows:
         for note in row.notes:
             yield faint(f"  {row.name}: {one_line(note)}")
@@ -182,7 +185,7 @@ def _table(found: Comparison) -> Iterator[str]:
         low, high = quality.accuracy_interval
         rows.append(
             [
-                row.name,
+                one_line(row.title),
                 strong(f"{quality.accuracy:.4f}"),
                 faint(f"{low:.4f} to {high:.4f}"),
                 f"{quality.macro_f1:.4f}",
@@ -193,10 +196,13 @@ def _table(found: Comparison) -> Iterator[str]:
                 size(row.bytes),
             ]
         )
-    if found.rows:
+    if found.baseline is not None:
+        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 7])
         yield from table(head, rows, gap=2)
         yield faint(
             "  ranges are 95 % intervals; off by: calibration error; train and predict: seconds of the clock"
         )
+    if any(row.name == AUTO for row in found.rows):
+        yield faint("  auto: what `train` chooses from the same rows; its time is that of choosing, too")
     for name, reason in found.refused.items():
         yield f"  {name}: {one_line(reason)}"

@@ -64,8 +64,10 @@ def evaluate(
 ) -> int:
     """Measure a model on labelled texts or tables.
 
-    Prints accuracy, macro-F1 and log-loss with 95 % intervals, then precision, recall and F1 of
-    each class, and which classes are taken for which. Use data that the model has not learned from.
+    Prints accuracy, macro-F1 and log-loss with 95 % intervals, the accuracy of the largest class alone,
+    then precision, recall and F1 of each class, and which classes are taken for which; and warns if the
+    model does not beat the largest class, or if a class has few rows. Use data that the model has not
+    learned from.
     With losses, the mean loss of deciding by them and the share that is answered come at the end.
     A report is one file for a browser, which shows the same and more; it needs
     `pip install 'textodds[plot]'`.

@@ -22,6 +22,7 @@ from textodds.cli.summaries import (
     text_model_lines,
 )
 from textodds.errors import Unsupported
+from textodds.judge.evaluation import held_out_measures
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
 from textodds.model.file import load
@@ -127,7 +128,8 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
         "source": known("source", str),
         "rejected": known("rejected", int),
         "fingerprint": known("fingerprint", str),
-        **{name: model.info.get(name) for name in ("quality", "fit", "chosen", "left_out", "uncalibrated")},
+        **{name: model.info.get(name) for name in ("quality", "fit", "chosen", "uncalibrated")},
+        "left_out": held_out_measures(model.info.get("left_out"), model.held_out, model.class_names),
     }
 
 

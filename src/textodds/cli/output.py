@@ -31,7 +31,12 @@ def say(text: str = "", *, quiet: bool = False) -> None:
 
 def warn(text: str) -> None:
     """Print a warning."""
-    echo(f"{styled('warning:', fg='yellow', bold=True)} {harmless(text)}", err=True)
+    echo(warning(text), err=True)
+
+
+def warning(text: str) -> str:
+    """A line with a warning, among others."""
+    return f"{styled('warning:', fg='yellow', bold=True)} {harmless(text)}"
 
 
 def styled(text: str, **style: Any) -> str:

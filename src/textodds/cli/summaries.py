@@ -7,7 +7,21 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textodds.cli.output import aligned, counted, faint, one_line, size, strong, styled, table, weight, width
+from textodds.cli.output import (
+    aligned,
+    counted,
+    faint,
+    one_line,
+    size,
+    strong,
+    styled,
+    table,
+    warning,
+    weight,
+    width,
+)
+from textodds.judge.baseline import accuracy_sentence
+from textodds.learn.held_out import FEWEST
 from textodds.model.explain import visible
 
 if TYPE_CHECKING:
@@ -195,16 +209,30 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
         return
 
 
-def held_out_lines(left_out: Any) -> Iterator[str]:
-    """How a model does on texts of training that were left out, in words."""
+def held_out_lines(left_out: Any, noun: str = "texts") -> Iterator[str]:
+    """How a model does on texts or rows of training that were left out, in words."""
     try:
-        how = "held out" if "folds" in left_out else "left out one by one"
-        yield (
-            f"{how}, {left_out['n']:,} texts: accuracy {left_out['accuracy']:.4f}, log-loss "
-            f"{left_out['log_loss']:.4f} ({left_out['log_loss_before']:.4f} before calibration)"
-        )
+        how = "left out one by one" if "temperature" in left_out and "folds" not in left_out else "held out"
+        told = f"{how}, {left_out['n']:,} {noun}: {accuracy_sentence(left_out)}"
+        told += f", log-loss {left_out['log_loss']:.4f}"
+        if "log_loss_before" in left_out:
+            told += f" ({left_out['log_loss_before']:.4f} before calibration)"
+        yield told
     except STRANGE:
         return
+
+
+def why_not_chosen(n: int) -> str:
+    """Why no learner was chosen from so many texts, and which was taken."""
+    if n < FEWEST:
+        return f"the usual learner, since {counted(n, 'text')} are too few to choose by, which takes {FEWEST}"
+    return "the usual learner, since the texts of too few classes can be held out to choose by"
+
+
+def unmeasured_lines(n: int, noun: str) -> Iterator[str]:
+    """That nothing is known of how good a model of n texts or rows is, and what to do."""
+    more = f", or at least {FEWEST} to learn from" if n < FEWEST else ""
+    yield f"nothing was measured: give other {noun}s to measure it on (`--test DATA`){more}"
 
 
 def uncalibrated_lines(reason: Any) -> Iterator[str]:
@@ -216,9 +244,8 @@ def uncalibrated_lines(reason: Any) -> Iterator[str]:
 def _quality(plain: Any) -> Iterator[tuple[str, str]]:
     """Measured quality in words."""
     try:
-        low, high = plain["accuracy_interval"]
-        accuracy = f"accuracy {plain['accuracy']:.4f} ({low:.4f} to {high:.4f})"
-        yield "quality", f"{accuracy} on {counted(plain['n'], 'row')} of {plain['source']}"
+        told = accuracy_sentence(plain, "({:.4f} to {:.4f})".format(*plain["accuracy_interval"]))
+        yield "quality", f"{told}, on {counted(plain['n'], 'row')} of {plain['source']}"
     except STRANGE:
         return
 
@@ -287,6 +314,9 @@ def selection_lines(selection: Any) -> Iterator[str]:
     """Which candidates were tried, which won, by how much, and how sure that is."""
     try:
         rows = [_candidate(line, is_first=number == 0) for number, line in enumerate(selection["tried"])]
+        if "largest_class" in selection:  # a file of before has none
+            alone = f"{selection['largest_class']['accuracy']:.2%}"
+            rows.append([faint("largest class alone"), "", faint(alone), "", "", ""])
         headline = list(selection_headline(selection))
         late, large = (_names(selection.get(why, [])) for why in ("no_time", "no_room"))
     except STRANGE:
@@ -325,20 +355,21 @@ def _candidate(line: dict[str, Any], *, is_first: bool) -> list[str]:
     return [name, f"{line['log_loss']:.4f}", f"{line['accuracy']:.2%}", behind, sure, f"{line['texts']:,}"]
 
 
-def measure_lines(*measures: tuple[str, float, Interval]) -> list[str]:
-    """Measures with their intervals."""
+def measure_lines(*measures: tuple[str, float, Interval | None]) -> list[str]:
+    """Measures with their intervals, where they have one."""
     return aligned(
         [
-            [name, strong(f"{value:.4f}"), faint(f"{low:.4f} to {high:.4f}")]
-            for name, value, (low, high) in measures
+            [name, strong(f"{value:.4f}"), "" if ends is None else faint("{:.4f} to {:.4f}".format(*ends))]
+            for name, value, ends in measures
         ]
     )
 
 
 def evaluation_headline(evaluation: Evaluation) -> list[str]:
-    """The three measures of an evaluation with their intervals."""
+    """The measures of an evaluation with their intervals, and what the largest class alone would get."""
     return measure_lines(
         ("accuracy", evaluation.accuracy, evaluation.accuracy_interval),
+        ("largest class alone", evaluation.baseline.accuracy, None),
         ("macro-F1", evaluation.macro_f1, evaluation.macro_f1_interval),
         ("log-loss", evaluation.log_loss, evaluation.log_loss_interval),
     )
@@ -353,6 +384,7 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
             f"  calibration error {evaluation.calibration_error:.4f} "
             "(mean gap between stated probability and accuracy)"
         )
+    yield from (f"  {warning(each)}" for each in evaluation.warnings())
     yield ""
     yield from _by_class(evaluation)
     yield ""

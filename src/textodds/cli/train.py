@@ -31,13 +31,14 @@ from textodds.cli.options import (
     switch_off,
     textbook_option,
 )
-from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, weight
+from textodds.cli.output import counted, duration, faint, one_line, size, strong, tell, warn, warning, weight
 from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
 from textodds.data import Source
 from textodds.errors import InputError
-from textodds.judge.evaluation import Evaluation
+from textodds.judge.baseline import Baseline
+from textodds.judge.evaluation import Evaluation, held_out_measures
 from textodds.learn.registry import AUTO
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
@@ -70,6 +71,28 @@ class Summary:
     evaluation: Evaluation | None
     weight: str | None = None  # the column of weights, where one was named
     is_of_kept: bool = False  # whether it was learned from documents that another model has kept
+    is_open: bool = False  # whether the learner was left to choose
+
+    @property
+    def held_out(self) -> dict[str, Any] | None:
+        """What was measured on texts of training that were held out."""
+        model = self.model
+        return held_out_measures(model.info.get("left_out"), model.held_out, model.class_names)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Which classes have few texts, and whether the model does not beat the largest class alone.
+
+        By the test data if there are any, otherwise by texts held out, whose classes are those learned.
+        """
+        model, held_out = self.model, self.held_out
+        found = Baseline.of(model.class_documents.items()).few(model.noun, "to learn from")
+        if self.evaluation is not None:
+            return found + self.evaluation.warnings()
+        if held_out is None or model.held_out is None:
+            return found
+        baseline = Baseline.of_held_out(model.held_out, model.class_names)
+        return found + baseline.not_beaten(held_out["accuracy"])
 
     @property
     def rows(self) -> int:
@@ -172,7 +195,10 @@ def train(
             _warn_of_shared(observer.sources[0 if options["unlabelled"] else -1], tested)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
-    summary = Summary(model, path, written, observer, seconds, evaluation, options["weight"], is_of_kept)
+    is_told = options["like"] or options["unlabelled"] or options["stream"] or options["textbook"]
+    is_open = options["learner"] in (None, AUTO) and not is_told
+    about = (observer, seconds, evaluation, options["weight"], is_of_kept, is_open)
+    summary = Summary(model, path, written, *about)
     tell(_plain(summary), _lines(summary), json=as_json_, quiet=quiet)
 
 
@@ -232,7 +258,9 @@ def _plain(summary: Summary) -> dict[str, object]:
         "rows_per_second": rows / summary.seconds,
         "bytes_read": bytes_read,
         "megabytes_per_second": bytes_read / 1e6 / summary.seconds,
-        **{name: summary.model.info.get(name) for name in ("fit", "chosen", "left_out", "uncalibrated")},
+        **{name: summary.model.info.get(name) for name in ("fit", "chosen", "uncalibrated")},
+        "left_out": summary.held_out,
+        "warnings": summary.warnings,
         "not_decided": summary.model.info.get("not_decided"),
         "rejected": 0 if rejects is None else rejects.count,
         "rejects": None if rejects is None or rejects.path is None else str(rejects.path),
@@ -270,19 +298,25 @@ def _lines(summary: Summary) -> Iterator[str]:
             )
         if "chosen" in model.info:
             yield ""
+        elif summary.is_open:
+            yield f"{model.recipe.learner.entry.name}: {summaries.why_not_chosen(n)}"
         yield from summaries.fit_lines(model.info.get("fit"), model.recipe.as_dict()["settings"])
-        yield from summaries.held_out_lines(model.info.get("left_out"))
+        yield from summaries.held_out_lines(summary.held_out)
     else:
         yield from summaries.column_lines(model)
         yield ""
+        yield from summaries.held_out_lines(summary.held_out, "rows")
     if model.info.get("textbook"):
         yield "as textbooks have it: nothing was chosen, and probabilities are those of Bayes' rule"
     yield from summaries.uncalibrated_lines(model.info.get("uncalibrated"))
+    if summary.evaluation is None and summary.held_out is None:
+        yield from summaries.unmeasured_lines(n, model.noun)
     if summary.evaluation is not None:
         yield from summaries.evaluation_headline(summary.evaluation)
         test_rows = counted(summary.evaluation.n, "row")
         yield faint(f"  on {test_rows} of {model.info['quality']['source']}; ranges are 95 % intervals")
         yield ""
+    yield from map(warning, summary.warnings)
     if why := model.info.get("not_kept"):
         when = "when it learns or forgets, its calibration will stay"
         yield f"  its {model.rests_on} are not kept: {why}; {when}"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import NoData
+from textodds.judge.baseline import Baseline
 from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import log_softmax
+from textodds.learn.held_out import HeldOut
 
 if TYPE_CHECKING:
     import pandas
@@ -57,6 +60,18 @@ class Evaluation:
         """Every label that is true or predicted somewhere."""
         return sorted({label for pair in self.confusion for label in pair})
 
+    @cached_property
+    def baseline(self) -> Baseline:
+        """What the largest class alone would get on these rows."""
+        rows: Counter[str] = Counter()
+        for (label, _), n in self.confusion.items():
+            rows[label] += n
+        return Baseline.of(rows.items())
+
+    def warnings(self) -> list[str]:
+        """Why the accuracy deserves doubt, in sentences: see `textodds.judge.baseline.Baseline`."""
+        return self.baseline.warnings(self.accuracy)
+
     def by_class(self) -> dict[str, dict[str, float]]:
         """Precision, recall, F1 and number of rows of each label."""
         truth, answered = dict.fromkeys(self.labels, 0), dict.fromkeys(self.labels, 0)
@@ -93,18 +108,21 @@ class Evaluation:
             )
         if self.no_evidence:
             notes.append(f"rows without a known word: {self.no_evidence:,}")
-        return notes
+        return notes + [f"warning: {each}" for each in self.warnings()]
 
     def __repr__(self) -> str:
         lines = [f"<Evaluation: {self.n:,} rows, {len(self.labels):,} labels>"]
         for name, value, (low, high) in self._measures:
             lines.append(f"  {name}  {value:.4f} ({low:.4f} to {high:.4f})")
+            if name == "accuracy":
+                lines.append(f"  accuracy of the largest class alone  {self.baseline.accuracy:.4f}")
         return "\n".join([*lines, *(f"  {note}" for note in self._notes())])
 
     def _repr_html_(self) -> str:
         measures = [
             [name, f"{value:.4f}", f"{low:.4f} to {high:.4f}"] for name, value, (low, high) in self._measures
         ]
+        measures.insert(1, ["accuracy of the largest class alone", f"{self.baseline.accuracy:.4f}", ""])
         measures.append(["calibration error", f"{self.calibration_error:.4f}", ""])
         by_class = sorted(self.by_class().items(), key=lambda item: (-item[1]["rows"], item[0]))
         scores = [
@@ -141,6 +159,9 @@ class Evaluation:
             ends = [finite(end) for end in getattr(self, f"{name}_interval")]
             plain |= {name: finite(getattr(self, name)), f"{name}_interval": ends}
         return plain | {
+            "largest_class": self.baseline.as_dict(),
+            "skewed": self.baseline.is_skewed,
+            "warnings": self.warnings(),
             "by_class": self.by_class(),
             "confusion": [
                 {"label": a, "predicted": b, "rows": rows} for (a, b), rows in sorted(self.confusion.items())
@@ -239,6 +260,37 @@ def evaluate(scored: Iterable[Scored], classes: Sequence[str]) -> Evaluation:
     for batch in scored:
         sums.add(*batch)
     return sums.finish()
+
+
+def held_out_measures(
+    about: object, held_out: HeldOut | None, classes: Sequence[str]
+) -> dict[str, Any] | None:
+    """What a model file says ``about`` held-out rows, as an `Evaluation` says it of test data.
+
+    Beside what is there: the macro-F1 and the largest class alone, where the answers are kept, and warnings.
+    None if nothing was measured.
+    """
+    if not isinstance(about, Mapping) or not isinstance(about.get("accuracy"), float):
+        if held_out is None or not len(held_out):
+            return None
+        loss = -np.log(np.maximum(held_out.p_truth, np.finfo(np.float64).tiny))
+        about = {
+            "n": len(held_out),
+            "accuracy": float(held_out.right.mean()),
+            "log_loss": float(loss.mean()),
+        }
+    if held_out is None or len(held_out) != about.get("n"):
+        return dict(about)
+    baseline = Baseline.of_held_out(held_out, classes)
+    cells = Counter(zip(held_out.truth.tolist(), held_out.answer.tolist(), strict=True))
+    confusion = {(classes[label], classes[answer]): rows for (label, answer), rows in sorted(cells.items())}
+    return {
+        **about,
+        "macro_f1": macro_f1(confusion, np.array([list(confusion.values())]))[0],
+        "largest_class": baseline.as_dict(),
+        "skewed": baseline.is_skewed,
+        "warnings": baseline.warnings(about["accuracy"]),
+    }
 
 
 def scored_batches(model: Any, batches: Iterable[Any], watch: Any = None) -> Iterable[Scored]:

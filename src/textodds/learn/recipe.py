@@ -246,8 +246,8 @@ class SpelledLearner:
             ) from error
 
 
-def spelled(text: str) -> tuple[SpelledLearner, ...]:
-    """The learners that are written.
+def spelled(text: str, *, side_by_side: bool = False) -> tuple[SpelledLearner, ...]:
+    """The learners that are written: to choose from, or ``side_by_side``, where auto may be one of them.
 
     >>> one, two = spelled("softmax:C=10:ngrams=1-2, multinomial:binary:alpha=auto")
     >>> one.name, one.settings, one.words
@@ -261,7 +261,7 @@ def spelled(text: str) -> tuple[SpelledLearner, ...]:
     for name in (names := [one.text for one in found]):
         if names.count(name) > 1:
             raise InputError(f"`{name}` is named twice", hint="leave out one of the two")
-    if len(found) > 1 and AUTO in (one.name for one in found):
+    if not side_by_side and len(found) > 1 and AUTO in (one.name for one in found):
         raise InputError(
             "auto is any of the learners", hint="write auto alone, or the learners to choose from"
         )

@@ -17,7 +17,8 @@ from textodds.data.frames import split_of
 from textodds.data.labels import Label, LabelType, spellings, told
 from textodds.data.values import Unusable, label_of
 from textodds.errors import InputError, SimilarLabels, Unsupported, suggestion
-from textodds.judge.evaluation import Evaluation, evaluate, scored_batches
+from textodds.judge.baseline import accuracy_sentence
+from textodds.judge.evaluation import Evaluation, evaluate, held_out_measures, scored_batches
 from textodds.judge.notebook import section, table
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import Prior
@@ -329,10 +330,11 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
             ["calibrated", "no" if model.calibration is None else "yes"],
             [f"keeps its {self.rests_on}", "yes" if model.has_documents else "no"],
         ]
-        if isinstance(found := model.info.get("left_out"), dict) and "accuracy" in found:
-            facts.append(["held-out accuracy", f"{found['accuracy']:.4f}"])
+        left_out = held_out_measures(model.info.get("left_out"), model.held_out, model.class_names)
+        if left_out is not None:
+            facts.append(["held out", accuracy_sentence(left_out)])
         if isinstance(found := model.info.get("quality"), dict):
-            facts.append(["measured accuracy", f"{found['accuracy']:.4f}"])
+            facts.append(["measured", accuracy_sentence(found)])
         if "source" in model.info:
             facts.append(["learned from", str(model.info["source"])])
         try:

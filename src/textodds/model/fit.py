@@ -63,18 +63,25 @@ def must_be_choosable(recipe: Recipe) -> None:
 
 
 def fit_counts(
-    tally: Tally, recipe: Recipe, sample: list[Example], info: Mapping[str, object], *, threads: int
+    tally: Tally,
+    recipe: Recipe,
+    sample: list[Example],
+    info: Mapping[str, object],
+    *,
+    threads: int,
+    near: float | None = None,
 ) -> TextModel:
     """The model that a recipe makes of counts, ``sample`` being some of the texts that were counted.
 
     The smoothing is chosen if the recipe leaves it open, and probabilities are calibrated if it says so, both
-    by what is said of texts of the sample that are left out.
+    by what is said of texts of the sample that are left out. The smoothing is sought from that which it is
+    to be ``near``.
     """
     is_open = recipe.learner.is_smoothing_open
     model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), dict(info), threads=threads)
     if not recipe.calibrate and not is_open:
         return model
-    learned = lesson(model, sample, choose=is_open)
+    learned = lesson(model, sample, choose=is_open, near=near)
     if is_open and isinstance(learned, Lesson):
         model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), dict(info), threads=threads)
     if recipe.calibrate:

@@ -11,6 +11,7 @@ as they were chosen with the document.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -310,10 +311,13 @@ class Lesson:
     about: dict[str, Any]
 
 
-def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> Lesson | str:
+def lesson(
+    model: TextModel, sample: list[Example], *, choose: bool = False, near: float | None = None
+) -> Lesson | str:
     """What a sample of the documents of a model teaches; in words why nothing, if it does not.
 
-    With ``choose`` the smoothing is chosen too; otherwise it is the model's.
+    With ``choose`` the smoothing is chosen too, sought from that which it is to be ``near``; otherwise it is
+    the model's.
     """
     if len(model.classes_) < 2:
         return "there is only one class"
@@ -347,7 +351,10 @@ def lesson(model: TextModel, sample: list[Example], *, choose: bool = False) -> 
 
     learner: Any = model.recipe.learner
     few = len(model.classes_) <= MANY  # a bias for each of many costs more than leaving texts out
-    alpha = float(learner.conditional.alpha) if not choose else _best_alpha(lambda a: at(a, biases=few)[0])
+    if choose:
+        alpha = _best_alpha(lambda a: at(a, biases=few)[0], 1.0 if near is None else near)
+    else:
+        alpha = float(learner.conditional.alpha)
     loss, calibration, scores = at(alpha)
     posterior = log_softmax(calibration.applied(scores, words=words) + data)
     before = (scores + data).argmax(axis=1) == codes
@@ -425,13 +432,27 @@ def _slope(scores: Floats) -> float:
     return min(1.0, 2.0 / max(float(np.median(ordered[:, -1] - ordered[:, -2])), 1e-3))
 
 
-def _best_alpha(loss: Callable[[float], float]) -> float:
-    """The smoothing of least loss: by half decades while it falls, then between the best and those beside."""
-    points = {1.0: loss(1.0)}
+def _half_decades() -> list[float]:
+    """What smoothing is chosen from."""
+    sides = []
     for step in (10**-0.5, 10**0.5):
-        alpha = 1.0
-        while ALPHAS[0] < alpha * step < ALPHAS[1]:
-            alpha *= step
+        side = [1.0]
+        while ALPHAS[0] < side[-1] * step < ALPHAS[1]:
+            side.append(side[-1] * step)
+        sides.append(side)
+    return [*reversed(sides[0][1:]), *sides[1]]
+
+
+def _best_alpha(loss: Callable[[float], float], near: float) -> float:
+    """The smoothing of least loss: by half decades while it falls, then between the best and those beside.
+
+    Where the loss has one minimum it is the same, from whichever smoothing it is sought.
+    """
+    grid = _half_decades()
+    start = min(range(len(grid)), key=lambda i: abs(math.log(grid[i] / near)))
+    points = {grid[start]: loss(grid[start])}
+    for side in (reversed(grid[:start]), grid[start + 1 :]):
+        for alpha in side:
             points[alpha] = loss(alpha)
             if points[alpha] > min(points.values()):
                 break

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType, convert, structs
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, Unsupported
+from textodds.judge.baseline import Baseline
 from textodds.judge.decisions import Losses, Rule, must_be_posterior
 from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
@@ -327,4 +328,7 @@ def _quality(model: Model) -> messages.Quality | None:
     right, n = int(held_out.right.sum()), len(held_out)
     bins = reliability(held_out.p_answer, held_out.right)
     shown = [messages.Bin(*row) for row in bins]
-    return messages.Quality(n, right / n, wilson(right, n), calibration_error(bins), shown)
+    baseline = Baseline.of_held_out(held_out, model.class_names)
+    largest = messages.LargestClass(baseline.label, baseline.accuracy)
+    doubts = baseline.warnings(right / n)
+    return messages.Quality(n, right / n, wilson(right, n), largest, doubts, calibration_error(bins), shown)

@@ -297,12 +297,21 @@ class Bin(Struct):
     accuracy: float
 
 
+class LargestClass(Struct):
+    """What an accuracy is held against: that of the largest class as every answer."""
+
+    label: str
+    accuracy: float
+
+
 class Quality(Struct):
     """How good the model was in training, by texts that were left out of it one at a time."""
 
     n: int
     accuracy: float
     accuracy_interval: tuple[float, float]
+    largest_class: LargestClass
+    warnings: Annotated[list[str], Meta(description="Why the accuracy deserves doubt, in sentences.")]
     calibration_error: float
     reliability: list[Bin]
 
@@ -419,6 +428,11 @@ class EvaluateAnswer(Struct, kw_only=True):
     macro_f1_interval: tuple[float | None, float | None]
     log_loss: float | None
     log_loss_interval: tuple[float | None, float | None]
+    largest_class: LargestClass
+    skewed: Annotated[
+        bool, Meta(description="Whether the largest class has at least three times the rows of the smallest.")
+    ]
+    warnings: Annotated[list[str], Meta(description="Why the accuracy deserves doubt, in sentences.")]
     by_class: dict[str, ClassMeasures]
     confusion: list[Confusion]
     calibration_error: float | None

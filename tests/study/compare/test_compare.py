@@ -58,7 +58,7 @@ def test_a_column_of_weights_counts_in_what_is_learned(mail):
 def test_all_learners_of_texts_are_compared_by_default(mail):
     found = without_curves(mail)
     assert {row.name for row in found.rows} == {
-        *("multinomial", "bernoulli", "complement", "softmax", "nb-softmax", "lda", "qda")
+        *("multinomial", "bernoulli", "complement", "softmax", "nb-softmax", "lda", "qda", "auto")
     }
     assert [row.evaluation.accuracy for row in found.rows] == sorted(
         (row.evaluation.accuracy for row in found.rows), reverse=True
@@ -69,6 +69,49 @@ def test_all_learners_of_texts_are_compared_by_default(mail):
         assert row.predicting_thousand.wall > 0
     assert found["softmax"].family == "discriminative"
     assert found["lda"].family == "generative"
+
+
+def test_auto_is_what_train_chooses(mail):
+    (texts, labels), test = (part[:400] for part in mail), [part[400:] for part in mail]
+    test = {"test": test[0], "test_labels": test[1]}
+    found = textodds.compare(texts, labels, **test, models="auto, bernoulli", sizes=[100], repeats=1)
+    model = textodds.train(texts, labels)
+    row = found["auto"]
+    assert row.evaluation == model.evaluate(*test.values())
+    assert row.title == f"auto: {model.info['chosen']['tried'][0]['name']}"
+    assert row.made.startswith(row.title.removeprefix("auto: ") + "; ")
+    assert row.learner == model.info["chosen"]["learner"]
+    assert row.title in repr(found)
+    assert row.title in found._repr_html_()
+    assert [curve.name for curve in found.curves] == ["bernoulli"]  # it would choose anew at every size
+
+
+def test_auto_is_measured_where_it_is_named_or_nothing_is(mail, people):
+    assert [row.name for row in without_curves(mail, models="bernoulli").rows] == ["bernoulli"]
+    assert "auto" not in [row.name for row in without_curves(mail, textbook=True).rows]
+    assert "auto" not in [row.name for row in without_curves(people).rows]
+    with pytest.raises(InputError, match="chooses nothing, and `auto` would choose"):
+        without_curves(mail, models="auto", textbook=True)
+    with pytest.raises(InputError, match="`auto` chooses a model of texts"):
+        without_curves(people, models="auto")
+    with pytest.raises(InputError, match="auto"):
+        without_curves(mail, models="auto:C=1")
+
+
+def test_what_was_chosen_is_kept_with_its_measurement(mail, tmp_path):
+    first = without_curves(mail, models="auto", keep=tmp_path / "kept.jsonl")
+    again = without_curves(mail, models="auto", keep=tmp_path / "kept.jsonl")
+    assert again.rows == first.rows  # its seconds too: nothing was chosen again
+
+
+def test_the_largest_class_alone_stands_below_the_models(mail):
+    found = without_curves(mail, models="bernoulli")
+    assert found.baseline.as_dict() == {"label": "ham", "accuracy": pytest.approx(2 / 3)}
+    assert found.as_dict()["largest_class"] == found.baseline.as_dict()
+    assert "the largest class alone  accuracy 0.6667" in repr(found)
+    assert "the largest class alone" in found._repr_html_()
+    assert "the largest class alone" in found.html()
+    assert found.warnings() == []
 
 
 def test_the_size_is_that_of_the_saved_file(mail, tmp_path):
@@ -373,3 +416,9 @@ def test_the_laboratory_of_the_lecture_has_its_figure(data_folder):
     assert round(found["multinomial"].evaluation.accuracy, 4) == 0.9928
     assert found["qda"].evaluation.accuracy > 0.97
     assert found["lda"].evaluation.accuracy > 0.97
+
+
+def test_of_too_few_texts_to_choose_by_auto_is_the_usual_learner(mail):
+    few = [part[:60] for part in mail]
+    row = without_curves(few, models="auto")["auto"]
+    assert (row.title, row.learner, row.family) == ("auto: multinomial", "multinomial", "generative")

@@ -173,7 +173,9 @@ class Objective:
         """(1); ``scores`` if they are known."""
         scores = self.scores(at) if scores is None else scores
         away = self.away(at)
-        held = self.penalty * float(np.vdot(away, away)) + self.bias_penalty * float(at.bias @ at.bias)
+        # einsum, since the threads of BLAS would go on spinning for nothing
+        square = float(np.einsum("vm,vm->", away, away)) if self.penalty else 0.0
+        held = self.penalty * square + self.bias_penalty * float(at.bias @ at.bias)
         return float(self.sample_weights @ self.losses(scores)) + 0.5 * held
 
     def value_and_gradient(self, at: Parameters) -> tuple[float, Parameters]:
@@ -294,8 +296,8 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
     value = value_of(bias)
     for _ in range(MAX_STEPS):
         p = objective.probabilities(scores + bias)  # (N, M)
-        slope = s @ (p - objective.targets) + penalty * bias  # (2)
-        bend = np.diag(s @ p + penalty) - p.T @ (p * s[:, None])  # (2)
+        slope = np.einsum("n,nm->m", s, p - objective.targets) + penalty * bias  # (2)
+        bend = np.diag(np.einsum("n,nm->m", s, p) + penalty) - p.T @ (p * s[:, None])  # (2)
         step = np.zeros_like(bias)
         step[free] = _solve(bend[np.ix_(free, free)], -slope[free])
         promised = -float(slope @ step)

@@ -162,7 +162,8 @@ class Ascent:
         """The sums that (1) wants to be zero, (M,)."""
         objective = self.objective
         costs = objective.sample_weights / objective.penalty
-        return np.asarray(costs @ (objective.targets - _probabilities(self.logs)))
+        # einsum, as in `epoch`
+        return np.asarray(np.einsum("n,nm->m", costs, objective.targets - _probabilities(self.logs)))
 
     def _recompute(self) -> None:
         """The weights from q, (1), free of what rounding has left."""

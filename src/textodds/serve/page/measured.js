@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { calibration } from "./charts.js";
 import {
-  cell, count, fact, fixed, folded, h, percent, plural, said, section, soft, table, told,
+  cell, count, fact, fixed, folded, h, percent, plural, said, section, shown, soft, table, told,
 } from "./dom.js";
 import { isOfRows, state } from "./state.js";
 
@@ -33,6 +33,7 @@ function drawn(found) {
   const range = (interval, text) => interval.map(text).join(" to ");
   const facts = [
     fact("accuracy", percent(found.accuracy), range(found.accuracy_interval, percent)),
+    fact("largest class alone", percent(found.largest_class.accuracy), said(found.largest_class.label)),
     fact("macro-F1", fixed(found.macro_f1), range(found.macro_f1_interval, fixed)),
     fact("log-loss", fixed(found.log_loss), range(found.log_loss_interval, fixed)),
     fact("calibration error", percent(found.calibration_error)),
@@ -46,7 +47,8 @@ function drawn(found) {
     [head(label), cell(count(n)), ...[precision, recall, f1].map((value) => cell(fixed(value)))]);
   return [
     section("h-measured", TITLE, soft(`${plural(found.n, "row")}; ranges are 95\u202f% intervals.`),
-      h("dl.facts", facts), rows ? foreign : null, found.report && h("p", link, " (in a new tab)"),
+      h("dl.facts", facts), found.warnings.map((warning) => h("p.note", shown(warning))),
+      rows ? foreign : null, found.report && h("p", link, " (in a new tab)"),
       folded("Class by class", table("Classes", ["Class", "Rows", "Precision", "Recall", "F1"], byClass))),
     h("div.columns", section("h-confused", "Truth and answer", ...confusion(found)),
       section("h-sure", "As sure as it should be?", calibration(found.reliability, found.calibration_error))),

@@ -58,6 +58,8 @@ function measured(quality) {
   return [h("p", h("b.large", percent(quality.accuracy)), " right"),
     soft(`${percent(low)} to ${percent(high)}, with 95\u202f% confidence: by ${count(quality.n)} ${isOfRows() ? "rows" : "texts"} `,
       "of training that were left out when they were asked about"),
+    soft("The largest class alone, ", said(quality.largest_class.label), `, would get ${percent(quality.largest_class.accuracy)}.`),
+    ...quality.warnings.map((warning) => h("p.note", shown(warning))),
     calibration(quality.reliability, quality.calibration_error)];
 }
 

@@ -6,8 +6,10 @@ import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from textodds.judge.baseline import ALONE, Baseline
 from textodds.judge.evaluation import Evaluation
 from textodds.judge.notebook import frame_of, paragraph, section, table
+from textodds.learn.registry import AUTO
 from textodds.study.compare.curves import WHY, Crossover, LearningCurve
 from textodds.study.compare.measurement import Duration
 from textodds.study.compare.pairs import PairedTest
@@ -65,6 +67,11 @@ class Row:
     notes: tuple[str, ...] = ()
 
     @property
+    def title(self) -> str:
+        """Its name and, of what `train` chooses, what that is."""
+        return f"{AUTO}: {self.made.partition('; ')[0]}" if self.name == AUTO else self.name
+
+    @property
     def predicting_thousand(self) -> Duration:
         """What 1,000 rows take to predict."""
         n = self.evaluation.n
@@ -91,12 +98,13 @@ class Row:
 class Comparison:
     """Models side by side; made by `textodds.compare`.
 
-    ``rows`` are the models, the most accurate first; ``refused`` are those that could not be made of this
-    data, with the reason. ``tests`` are of the best model against each of the others, by accuracy and by
-    log-loss; ``curves`` are error and log-loss over the number of rows learned from; ``overtakings`` are
-    where a model that assumes less overtakes one that assumes more. ``missing`` says what was skipped for
-    want of time, or not done because the work was stopped (``is_stopped``); ``is_whole`` is whether all
-    models were measured: what only curves lack does not count.
+    ``rows`` are the models, the most accurate first; the one called ``auto`` is what `train` chooses.
+    ``refused`` are those that could not be made of this data, with the reason. ``tests`` are of the best
+    model against each of the others, by accuracy and by log-loss; ``curves`` are error and log-loss over the
+    number of rows learned from; ``overtakings`` are where a model that assumes less overtakes one that
+    assumes more. ``missing`` says what was skipped for want of time, or not done because the work was
+    stopped (``is_stopped``); ``is_whole`` is whether all models were measured: what only curves lack does
+    not count.
     """
 
     setting: Setting
@@ -115,15 +123,27 @@ class Comparison:
                 return row
         raise KeyError(name)
 
+    @property
+    def baseline(self) -> Baseline | None:
+        """What the largest class alone would get on the rows that models were measured on."""
+        return self.rows[0].evaluation.baseline if self.rows else None
+
+    def warnings(self) -> list[str]:
+        """Why these accuracies deserve doubt, in sentences: by the most accurate model."""
+        return self.rows[0].evaluation.warnings() if self.rows else []
+
     def __repr__(self) -> str:
         lines = [f"<Comparison: {self.setting.sentence()}>"]
-        wide = max((len(row.name) for row in self.rows), default=0)
+        wide = max((len(row.title) for row in self.rows), default=0)
+        wide = max(wide, len(ALONE)) if self.rows else wide
         for row in self.rows:
             low, high = row.evaluation.accuracy_interval
             lines.append(
-                f"  {row.name:{wide}}  accuracy {row.evaluation.accuracy:.4f} ({low:.4f} to {high:.4f})  "
+                f"  {row.title:{wide}}  accuracy {row.evaluation.accuracy:.4f} ({low:.4f} to {high:.4f})  "
                 f"log-loss {row.evaluation.log_loss:.4f}  trained in {row.training.wall:.2f} s"
             )
+        if self.baseline is not None:
+            lines.append(f"  {ALONE:{wide}}  accuracy {self.baseline.accuracy:.4f}")
         lines += [f"  {name:{wide}}  {reason}" for name, reason in self.refused.items()]
         lines += [f"  {each}" for each in self.missing]
         return "\n".join(lines)
@@ -131,7 +151,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         rows = [
             [
-                row.name,
+                row.title,
                 f"{row.evaluation.accuracy:.4f}",
                 "{:.4f} to {:.4f}".format(*row.evaluation.accuracy_interval),
                 f"{row.evaluation.macro_f1:.4f}",
@@ -141,8 +161,14 @@ class Comparison:
             ]
             for row in self.rows
         ]
+        if self.baseline is not None:
+            rows.append([ALONE, f"{self.baseline.accuracy:.4f}", *[""] * 5])
         head = ("model", "accuracy", "95 % interval", "macro-F1", "log-loss", "trained in", "bytes")
-        notes = [*self.verdicts(), *(f"{name}: {reason}" for name, reason in self.refused.items())]
+        notes = [
+            *(f"warning: {each}" for each in self.warnings()),
+            *self.verdicts(),
+            *(f"{name}: {reason}" for name, reason in self.refused.items()),
+        ]
         about = [paragraph(self.setting.sentence()), table(head, rows, most=30)]
         return section("Comparison", *about, *map(paragraph, [*notes, *self.missing]))
 
@@ -192,6 +218,8 @@ class Comparison:
         return {
             "setting": asdict(self.setting),
             "models": [row.as_dict() for row in self.rows],
+            "largest_class": None if self.baseline is None else self.baseline.as_dict(),
+            "warnings": self.warnings(),
             "refused": [{"name": name, "reason": reason} for name, reason in self.refused.items()],
             "tests": [{**each.as_dict(), "says": each.sentence(self.setting.noun)} for each in self.tests],
             "curves": [curve.as_dict() for curve in self.curves],

@@ -10,7 +10,7 @@ from functools import partial
 from textodds.data import Observer, ReadOptions, Source, read
 from textodds.errors import InputError, NoData
 from textodds.learn.recipe import SpelledLearner, spelled
-from textodds.learn.registry import LEARNERS, names_of, resolved
+from textodds.learn.registry import AUTO, LEARNERS, learner_named, names_of, resolved
 from textodds.study.compare.comparison import Comparison
 from textodds.study.compare.curves import usual_sizes
 from textodds.study.compare.laboratory import REPEATS, Laboratory
@@ -56,7 +56,9 @@ def compare(
         Data to measure on. Otherwise a share of every class, ``held_out``, is taken from ``source``.
     models : str or list, optional
         Learners by name, perhaps with settings, such as ``"multinomial, softmax:ngrams=1-2:C=10"``, or
-        learners; by default all that there are. Smoothing is chosen by leaving out one text at a time.
+        learners. Smoothing is chosen by leaving out one text at a time. ``"auto"`` is what `train` chooses
+        from the same rows. By default all learners that there are and, of texts, ``"auto"``; unless
+        ``textbook``, which chooses nothing.
     sizes : sequence of int, optional
         Rows that learning curves are made of; by default 20, 50, 100, … . An empty one leaves them out.
     repeats : int, default 5
@@ -104,7 +106,7 @@ def compare(
     of_texts = partial(_texts, observer=observer)
     pool, about = texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
     of_tables = isinstance(pool, TablePool)
-    candidates = named or contenders(names_of(tables=of_tables, texts=not of_tables), textbook=textbook)
+    candidates = named or contenders(_usual(of_tables=of_tables, textbook=textbook), textbook=textbook)
     _must_suit(candidates, of_tables=of_tables)
     if not of_tables:
         candidates = tuple(replace(each, words={**each.words, **reading.fields}) for each in candidates)
@@ -134,6 +136,12 @@ def compare(
     return work.comparison()
 
 
+def _usual(*, of_tables: bool, textbook: bool) -> tuple[str, ...]:
+    """What is compared where nothing is named: all learners, and last what `train` chooses among them."""
+    names = names_of(tables=of_tables, texts=not of_tables)
+    return names if of_tables or textbook else (*names, AUTO)
+
+
 def contenders(models: object, *, textbook: bool = False) -> tuple[Candidate, ...]:
     """The candidates that are named, as textbooks have them if so.
 
@@ -151,7 +159,7 @@ def contenders(models: object, *, textbook: bool = False) -> tuple[Candidate, ..
             name = ":".join([learner.entry.name, *settings])
             found.append(Candidate(name, learner, learner.entry.usual))
         elif each.strip(", "):
-            found += (_as_written(one, textbook=textbook) for one in spelled(each))
+            found += (_as_written(one, textbook=textbook) for one in spelled(each, side_by_side=True))
     if not found:
         raise InputError("no model is named", hint=f"name some of {', '.join(names_of())}")
     names = [each.name for each in found]
@@ -163,6 +171,10 @@ def contenders(models: object, *, textbook: bool = False) -> tuple[Candidate, ..
 
 def _of_textbook(candidate: Candidate) -> Candidate:
     """The candidate with nothing to choose."""
+    if candidate.is_open:
+        raise InputError(
+            "`textbook` chooses nothing, and `auto` would choose", hint="leave out one of the two"
+        )
     learner = textbook_learner(candidate.learner)
     usual = learner.entry.usual.items()  # pairs of words, which are not said by the user
     words = {name: value for name, value in candidate.words.items() if (name, value) not in usual}
@@ -172,6 +184,8 @@ def _of_textbook(candidate: Candidate) -> Candidate:
 
 
 def _as_written(given: SpelledLearner, *, textbook: bool) -> Candidate:
+    if given.text == AUTO:
+        return Candidate(AUTO, learner_named("multinomial"), features=AUTO)
     if given.name not in LEARNERS:
         raise InputError(f"`{given.name}` is not a model that can be compared", hint="name learners")
     entry = LEARNERS[given.name]
@@ -196,6 +210,10 @@ def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
     usual = names_of(tables=of_tables, texts=not of_tables)
     for each in candidates:
         name = each.learner.entry.name
+        if of_tables and each.is_open:
+            raise InputError(
+                "`auto` chooses a model of texts", hint="of tables `train` takes mixed: name that"
+            )
         if of_tables and name not in usual:
             raise InputError(
                 f"{name} learns from texts, and the data has no column of texts",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from textodds.learn.registry import LEARNERS
 from textodds.study.compare.cache import MeasurementCache, fingerprint
 from textodds.study.compare.comparison import Comparison, Row, Setting
 from textodds.study.compare.curves import PAIRS, Crossover, LearningCurve, nested, overtaking
@@ -98,7 +100,7 @@ class Laboratory:
             is_whole = task.size == len(self.pool)
             if task in self._done or self._is_hopeless(task):
                 continue
-            if is_whole:
+            if is_whole and not self._candidates[task.name].is_open:  # which comes last
                 self._warm(self._candidates[task.name])
             elif spent + self._estimate(task) > self._time():
                 continue
@@ -112,17 +114,21 @@ class Laboratory:
         return [Task(name, len(self.pool), 0) for name in self._candidates]
 
     def _curve(self) -> list[Task]:
-        """Every size once, then every size again: where time ends, all sizes have as many repeats, about."""
+        """Every size once, then every size again: where time ends, all sizes have as many repeats, about.
+
+        What `train` chooses has no curve: it would choose something else at every size.
+        """
         sizes = [size for size in self.sizes if size < len(self.pool)]
-        points = product(range(self.repeats), sizes, self._candidates)
+        settled = [name for name, each in self._candidates.items() if not each.is_open]
+        points = product(range(self.repeats), sizes, settled)
         return [Task(name, size, repeat) for repeat, size, name in points]
 
     def _time(self) -> float:
         """Seconds that learning curves may take."""
         if self.budget is not None:
             return self.budget
-        whole = [self._done[task].seconds for task in self._whole() if task in self._done]
-        return max(LEAST, TIMES * sum(whole))
+        settled = [task for task in self._whole() if not self._candidates[task.name].is_open]
+        return max(LEAST, TIMES * sum(self._done[task].seconds for task in settled if task in self._done))
 
     def _is_hopeless(self, task: Task) -> bool:
         """Whether the model could not be made of all rows, or of as many before."""
@@ -164,7 +170,8 @@ class Laboratory:
         """What came of what has been measured so far."""
         whole = {task.name: self._done[task] for task in self._whole() if task in self._done}
         answers = {name: each.answers for name, each in whole.items() if each.answers is not None}
-        by_size = {name: self._by_size(name) for name in answers}
+        settled = [name for name in answers if not self._candidates[name].is_open]
+        by_size = {name: self._by_size(name) for name in settled}
         absent = [name for name in self._candidates if name not in whole]
         return Comparison(
             self.setting,
@@ -173,7 +180,7 @@ class Laboratory:
             paired_tests(answers),
             tuple(LearningCurve.of(name, found) for name, found in by_size.items() if len(self.sizes) > 1),
             tuple(self._overtakings(by_size)),
-            tuple(self._missing(absent, made=set(answers))),
+            tuple(self._missing(absent, made=set(settled))),
             not absent,
         )
 
@@ -181,7 +188,8 @@ class Laboratory:
         rows = []
         for name, each in whole.items():
             if each.evaluation is not None:
-                entry = self._candidates[name].learner.entry
+                candidate = self._candidates[name]
+                entry = LEARNERS[_first_word(each.made)] if candidate.is_open else candidate.learner.entry
                 about = (name, entry.name, entry.family, each.made, each.evaluation)
                 rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
         return tuple(sorted(rows, key=lambda row: (-row.evaluation.accuracy, row.evaluation.log_loss)))
@@ -226,3 +234,12 @@ class Laboratory:
                 f"{done:,} of {len(points):,} points of learning curves were measured, within "
                 f"{self._time():.0f} s; more time adds repeats"
             )
+
+
+def _first_word(made: str) -> str:
+    """The learner that was chosen.
+
+    >>> _first_word("nb-softmax, letters; characters-in-words 1–5")
+    'nb-softmax'
+    """
+    return re.split("[,;]", made, maxsplit=1)[0]

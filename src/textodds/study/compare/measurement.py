@@ -16,12 +16,12 @@ from textodds.data import Batch, read
 from textodds.errors import TextoddsError, TextoddsWarning
 from textodds.judge.evaluation import Evaluation, EvaluationSums, numbers_of
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.registry import as_dict
+from textodds.learn.registry import AUTO, as_dict
 from textodds.model.table_model import TableModel
 from textodds.stats.tally import checked_threads
 from textodds.training.choose.pool import Pool, TablePool
 from textodds.training.choose.trial import Answers
-from textodds.training.plan import Plan
+from textodds.training.plan import Plan, plan_of
 from textodds.training.table_columns import as_read
 from textodds.training.train import train_on
 
@@ -114,6 +114,8 @@ def measured(
             training = _since(started)
             answers, evaluation, predicting = _asked(model, test, whole=whole)
             size, made = (_saved(model), _made(model)) if whole else (0, "")
+            if candidate.is_open:
+                made = f"{_chosen(model)}; {made}"
         except REFUSALS as error:
             reason = getattr(error, "problem", None) or str(error) or type(error).__name__
             nothing = Duration(0.0, 0.0)
@@ -133,7 +135,11 @@ def _fitted(candidate: Candidate, pool: Documents, threads: int | None) -> Model
     learner, words = candidate.learner, candidate.words
     if isinstance(pool, Pool):
         weights = None if (pool.weights == 1.0).all() else pool.weights
-        plan = Plan(learner, None, words, threads=checked_threads(threads), calibrate=not candidate.textbook)
+        workers = checked_threads(threads)
+        if candidate.is_open:
+            plan = plan_of(AUTO, None, words, threads=workers)
+        else:
+            plan = Plan(learner, None, words, threads=workers, calibrate=not candidate.textbook)
         return train_on(read(pool.texts, pool.labels, weights), plan)
     from textodds.training.tables import train_table
 
@@ -189,6 +195,12 @@ def _saved(model: Model) -> int:
         path = Path(folder) / "model.textodds"
         model.save(path)
         return path.stat().st_size
+
+
+def _chosen(model: Model) -> str:
+    """The learner and the features that were chosen, or the learner that was taken for want of texts."""
+    chosen = model.info.get("chosen")
+    return str(model.recipe.as_dict()["learner"]["learner"] if chosen is None else chosen["tried"][0]["name"])
 
 
 def _made(model: Model) -> str:

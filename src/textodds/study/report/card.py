@@ -6,6 +6,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from textodds.judge.baseline import accuracy_sentence
+from textodds.judge.evaluation import held_out_measures
+
 if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
@@ -35,15 +38,18 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
     if "prior" in recipe:
         yield "prior", str(recipe["prior"])
     with suppress(LookupError, TypeError, ValueError):
-        before = "({log_loss_before:.4f} before calibration)"
-        left_out = "{n:,} texts of training: accuracy {accuracy:.4f}, log-loss {log_loss:.4f} " + before
-        yield "left out one by one", left_out.format_map(info["left_out"])
+        found = held_out_measures(info.get("left_out"), model.held_out, model.class_names)
+        if found is not None:
+            before = "({log_loss_before:.4f} before calibration)"
+            left_out = "{n:,} texts of training: {measured}, log-loss {log_loss:.4f} " + before
+            yield "left out one by one", left_out.format(measured=accuracy_sentence(found), **found)
     if info.get("earlier") is True:
         yield "calibration", "that of an earlier model: it has changed since, and its documents are not kept"
     with suppress(LookupError, TypeError, ValueError):
-        low, high = info["quality"]["accuracy_interval"]
-        quality = "accuracy {accuracy:.4f} ({low:.4f} to {high:.4f}) on {n:,} rows of {source}"
-        yield "measured in training", quality.format(low=low, high=high, **info["quality"])
+        interval = "({:.4f} to {:.4f})".format(*info["quality"]["accuracy_interval"])
+        quality = "{measured}, on {n:,} rows of {source}"
+        measured = accuracy_sentence(info["quality"], interval)
+        yield "measured in training", quality.format(measured=measured, **info["quality"])
     if isinstance(fit := info.get("fit"), dict) and (told := _choices(fit)):
         yield "fit", told
     if isinstance(fingerprint := info.get("fingerprint"), str):

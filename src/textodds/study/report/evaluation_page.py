@@ -123,12 +123,15 @@ def _headline(evaluation: Evaluation) -> list[tuple[str, str, str]]:
         ("log-loss", evaluation.log_loss, evaluation.log_loss_interval),
         ("calibration error", evaluation.calibration_error, calibration_interval(evaluation.reliability)),
     ]
-    return [
+    boxes = [
         (name, "–", "no row has a label that the model knows")
         if math.isnan(value)
         else (name, f"{value:.4f}", f"{low:.4f} to {high:.4f}")
         for name, value, (low, high) in measures
     ]
+    alone = evaluation.baseline
+    boxes.insert(1, ("largest class alone", f"{alone.accuracy:.4f}", f"{alone.label} as every answer"))
+    return boxes
 
 
 def _reliability(evaluation: Evaluation) -> dict[str, object]:

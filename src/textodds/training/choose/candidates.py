@@ -41,6 +41,11 @@ class Candidate:
     textbook: bool = False  # whether nothing is chosen or calibrated
     typical: bool = False  # whether it must stay a distribution of texts
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is whatever `train` chooses, rather than a learner with its settings."""
+        return self.features == AUTO
+
     @cached_property
     def recipe(self) -> Recipe:
         """The recipe of texts, with no features left to choose."""

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Required, TypedDict, Unpack
 
+import numpy as np
+
 from textodds.data import Observer
 from textodds.errors import InputError
+from textodds.judge.baseline import Baseline
 from textodds.learn.held_out import FEWEST as FEWEST_TO_CHOOSE
 from textodds.learn.held_out import held_out, tells_classes_apart
 from textodds.learn.recipe import Recipe
@@ -86,6 +89,7 @@ class Choice:
             "learner": self.winner.candidate.learner.entry.name,
             "log_loss": self.winner.log_loss,
             "accuracy": self.winner.answers.accuracy,
+            "largest_class": self._baseline().as_dict(),
             "held_out": len(self.winner.answers.loss),
             "texts": self.winner.n,
             "budget": self.budget,
@@ -95,6 +99,12 @@ class Choice:
                 for why in (NO_TIME, NO_ROOM)
             },
         }
+
+    def _baseline(self) -> Baseline:
+        """What the largest class alone would get on the held-out texts of the winner, by weight."""
+        held, classes = self.winner.held, self.winner.classes
+        rows = np.bincount(held.codes, held.weights, len(classes)).tolist()
+        return Baseline.of(zip(classes, rows, strict=True))
 
     def _line(self, trial: Trial) -> dict[str, object]:
         """One candidate: how well it did and, if on the same texts as the winner, how far behind it is."""
