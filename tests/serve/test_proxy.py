@@ -233,7 +233,8 @@ def test_the_page_and_all_its_parts_are_found_under_the_path(proxied: Proxied) -
         seen.add(path)
         links = re.findall(r'from "(\./[^"]+)"', part.body.decode()) if path.endswith(".js") else []
         pending += [link for each in links if (link := urljoin(path, each)) not in seen]
-    assert {"/mail/page/app.js", "/mail/page/api.js", "/mail/page/style.css", "/mail/openapi.json"} <= seen
+    parts = {"/mail/page/app.js", "/mail/page/api.js", "/mail/page/style.css", "/mail/openapi.json"}
+    assert parts | {"/mail/docs"} <= seen
 
 
 def test_the_description_says_where_the_service_is(proxied: Proxied) -> None:
