@@ -141,9 +141,7 @@ class Trials:
         self.pool, self.threads, self.calibrate = pool, threads, calibrate
         self._last: tuple[tuple[TextSettings, Selection, int], DesignMatrix] | None = None
         self._cells = 0
-        self._near: dict[
-            str, float
-        ] = {}  # where the last search for a penalty or smoothing ended, by learner
+        self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
 
     def together(
         self, those: Sequence[Candidate], n: int, enough: int, at: Sequence[Trial | None]
@@ -208,7 +206,7 @@ class Trials:
     def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[HeldOutScores, float, float]:
         """What counts say of held-out texts; its seconds, and those of a lesson of fixed size among them."""
         parts, seconds, fixed = [], 0.0, 0.0
-        name = name_of(recipe.learner)
+        near = None  # other folds want about the same smoothing
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
             if not tells_classes_apart(sample.codes, sample.weights, out):
@@ -218,10 +216,10 @@ class Trials:
             selection = recipe.selection.of_part(1 - 1 / FOLDS)
             part = replace(recipe, selection=selection, calibrate=self.calibrate)
             lesson = kept.head(few).examples()
-            model = fit_counts(tally, part, lesson, {}, threads=self.threads, near=self._near.get(name))
-            if recipe.learner.is_smoothing_open:  # other folds and features want about the same
+            model = fit_counts(tally, part, lesson, {}, threads=self.threads, near=near)
+            if recipe.learner.is_smoothing_open:
                 found: Any = model.recipe.learner.conditional
-                self._near[name] = float(found.alpha)
+                near = float(found.alpha)
             terms = float(tally.counts().occurrences.sum() / kept.weights.mean())
             share = len(lesson) / len(kept)
             own = LESSON_BEGUN + LESSON_TERM * terms * share * len(tally.classes)
