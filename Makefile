@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 # maturin would install into an environment that happens to be active.
 export VIRTUAL_ENV := $(abspath $(VENV))
 unexport CONDA_PREFIX
+# Many tests start processes: each would compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 # A worker that has done its part takes tests of the other: no long file is left to one of them at the end.
