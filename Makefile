@@ -81,6 +81,8 @@ test-long: $(VENV)/ready
 	$(PYTEST) -n auto --dist loadfile -m "long and not spark" tests
 
 # Spark on this machine, and a cluster whose processes are killed; takes Java 17. `.ci/run` has it too.
+# Its Java compiles quickly rather than well: no test runs for long.
+test-spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: $(VENV)/ready
 	$(PYTEST) -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
 	$(PYTEST) -m spark tests/docs/test_documentation.py
