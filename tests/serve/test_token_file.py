@@ -137,7 +137,9 @@ def test_each_endpoint_asks_for_the_scope_that_it_needs(scoped):
     for scope, given in by_scope.items():
         for client in map(service.client, given):
             for endpoint in ENDPOINTS:
-                answer = asked(client, endpoint, file=b"")  # which is refused at once, of whoever may send one
+                answer = asked(
+                    client, endpoint, file=b""
+                )  # which is refused at once, of whoever may send one
                 if order.index(endpoint.needs) > order.index(scope):
                     problem(answer, 403, f"token.{endpoint.needs}")
                 elif endpoint.takes == "file":
