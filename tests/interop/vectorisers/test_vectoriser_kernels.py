@@ -11,7 +11,7 @@ from same import assert_same, assert_same_life, assert_same_result
 from sklearn.feature_extraction import text as theirs
 from sklearn.utils import murmurhash3_32
 
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, together
 from textodds.interop import vectorisers as ours
 from textodds.interop.vectorisers.raw_documents import BLOCK, disputed
 
@@ -89,6 +89,7 @@ def test_other_patterns_are_left_to_scikit_learn(name, pattern, by_scikit_learn)
     assert len(by_scikit_learn) == len(texts)
 
 
+@together
 @in_turn(2)
 @every
 @pytest.mark.parametrize("pattern", KERNEL_PATTERNS + OTHER_PATTERNS)
