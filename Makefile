@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 # maturin would install into an environment that happens to be active.
 export VIRTUAL_ENV := $(abspath $(VENV))
 unexport CONDA_PREFIX
+# Many tests start processes: each would compile every module that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 # A worker that has done its part takes tests of the other: no long file is left to one of them at the end.
@@ -79,6 +81,8 @@ test-long: $(VENV)/ready
 	$(PYTEST) -n auto --dist loadfile -m "long and not spark" tests
 
 # Spark on this machine, and a cluster whose processes are killed; takes Java 17. `.ci/run` has it too.
+# Its Java compiles quickly rather than well: no test runs for long.
+test-spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: $(VENV)/ready
 	$(PYTEST) -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
 	$(PYTEST) -m spark tests/docs/test_documentation.py

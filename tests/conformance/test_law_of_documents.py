@@ -112,8 +112,8 @@ def test_any_way_to_the_same_documents_gives_the_same_answers(learner, seed):
 
 @pytest.mark.long
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_a_thousand_ways_to_the_same_documents_give_the_same_answers(learner):
-    for seed in range(100, 212):
+def test_a_hundred_ways_to_the_same_documents_give_the_same_answers(learner):
+    for seed in range(100, 114):
         run(learner, seed)
 
 

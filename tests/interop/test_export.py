@@ -17,7 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import textodds
-from pairs import cover, in_turn
+from pairs import cover, in_turn, together
 from textodds import NBSoftmax, SoftmaxRegression, TextModel, Weighting
 from textodds.errors import ModelFileError, Unsupported
 from textodds.interop import full_matrix as full_weights
@@ -203,6 +203,7 @@ def test_the_pipeline_gives_the_probabilities_and_labels_of_the_model(learner, c
     assert_same(model, to_sklearn(model), new_texts(classes))
 
 
+@together
 @in_turn(3)
 @pytest.mark.parametrize("weighting", WEIGHTINGS, ids=str)
 @pytest.mark.parametrize("learner", DISCRIMINATIVE)

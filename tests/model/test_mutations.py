@@ -11,7 +11,7 @@ from textodds import _kernels
 from textodds.model.file import load
 
 SEEDS = Path(__file__).parents[2] / "rust" / "fuzz" / "seeds" / "model"
-FEW, MANY = 8, 60  # of 18 kinds; `python tests/mutations.py` makes as many as are wanted
+FEW, MANY = 8, 32  # of 18 kinds; `python tests/mutations.py` makes as many as are wanted
 
 
 @pytest.mark.slow

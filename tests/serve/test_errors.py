@@ -131,6 +131,7 @@ WRONG = [
 ]
 
 
+@together
 @pytest.mark.parametrize(("path", "body"), WRONG, ids=lambda value: json.dumps(value)[:60])
 def test_fields_that_are_not_what_they_must_be_are_422(client, path, body):
     sent = json.dumps(body).encode()

@@ -44,7 +44,7 @@ def service(trained, tmp_path_factory):
 def impatient(trained, tmp_path_factory):
     """A service that waits for nobody."""
     journal = str(tmp_path_factory.mktemp("impatient") / "journal")
-    with running(trained, "--max-requests", "2", "--timeout", "1", "--journal", journal) as found:
+    with running(trained, "--max-requests", "2", "--timeout", "0.2", "--journal", journal) as found:
         yield found
 
 
@@ -308,10 +308,10 @@ def test_trailers_have_an_end(service):
 def test_who_never_reads_is_let_go(trained, tmp_path):
     """Answers that are not taken may not be kept for ever."""
     journal = str(tmp_path / "journal")
-    with running(trained, "--timeout", "2", "--journal", journal) as service:
+    with running(trained, "--timeout", "0.3", "--journal", journal) as service:
         one = service.client()
         for start in range(0, 200, 20):
-            documents = [{"id": str(start + n), "text": "free " * 19_000, "label": "spam"} for n in range(20)]
+            documents = [{"id": str(start + n), "text": "free " * 200, "label": "spam"} for n in range(20)]
             while one.post("/v1/learn", {"documents": documents}).status != 200:
                 pass  # that was too slow; by their ids they are learned once
         before = open_files(service)

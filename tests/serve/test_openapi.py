@@ -150,7 +150,7 @@ def schemathesis(service, tmp_path, *options):
     return done.returncode, short + done.stderr
 
 
-@pytest.mark.parametrize("examples", [15, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [10, pytest.param(25, marks=pytest.mark.long)])
 def test_whatever_is_sent_the_answer_is_one_that_is_described(service, tmp_path, examples):
     status, found = schemathesis(
         service,

@@ -32,15 +32,16 @@ def unguarded(trained, tmp_path_factory):
         yield found
 
 
-def asked(client, endpoint, **headers):
-    """The answer to the example of an endpoint."""
+def asked(client, endpoint, file=None, **headers):
+    """The answer to the example of an endpoint, or to another file."""
     path = endpoint.path.replace("{key}", "nothing").replace("{name}", "style.css")
     if endpoint.path == "/v1/words":
         path += "?label=spam"
     if endpoint.method == "GET":
         return client.send("GET", path, **headers)
     if endpoint.takes == "file":
-        return client.send("POST", path, endpoint.example.encode(), content_type="text/csv", **headers)
+        content = endpoint.example.encode() if file is None else file
+        return client.send("POST", path, content, content_type="text/csv", **headers)
     body = json.dumps(endpoint.example or {}).encode()
     return client.send("POST", path, body, content_type="application/json", **headers)
 

@@ -16,7 +16,7 @@ import sqlite3
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -159,8 +159,9 @@ class JournalFile:
         self.key, self.base, self.since, self._noted = about
         if _about_seal(*about, of_rows=self.of_rows) != seal:
             raise damaged(self.path, "what it says of itself")
-        rows = self._db.execute(f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq")
-        place = first_damaged(map(Sealed._make, rows), self.key, self.last)
+        query = f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq"
+        with closing(self._db.execute(query)) as rows:  # which else holds the file when it is refused
+            place = first_damaged(map(Sealed._make, rows), self.key, self.last)
         if place is not None:
             raise damaged(self.path, f"entry {place:,} of {self.last:,}")
         problem = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]

@@ -134,6 +134,7 @@ def many(classes, seed=0, N=300, V=50):
     return random.poisson(means[y]), y, random.gamma(2.0, 1.0, N)
 
 
+@together
 @in_turn(3)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("classes", [1, 2, 4, 7, 20])

@@ -103,28 +103,16 @@ OF_THE_WAY = {
 }
 
 
-def checks_of(estimator):
-    """The checks of an estimator as parameters, and whether each depends on the way through `fit`."""
-    for found in estimator_checks_generator(
-        estimator, expected_failed_checks=unavoidable(estimator), mark="xfail"
-    ):
-        check = getattr(found, "values", found)[1]  # one that is expected to fail is a marked parameter
-        yield found, getattr(check, "func", check).__name__ in OF_THE_WAY
-
-
-def of_the_way():
-    """The checks that depend on the way through `fit`, and those that cannot pass, one by one."""
-    for estimator in EVERY_CHECK:
-        yield from (found for found, depends in checks_of(estimator) if depends or hasattr(found, "marks"))
-    for estimator in OTHER_WAYS:
-        yield from (found for found, depends in checks_of(estimator) if depends)
+def function_of(check):
+    """The name of a check's function."""
+    return getattr(check, "func", check).__name__
 
 
 def named(value):
     """Estimators by their settings, checks by their names."""
     if hasattr(value, "get_params"):
         return re.sub(r"\s", "", str(value))
-    return getattr(value, "func", value).__name__ + "".join(
+    return function_of(value) + "".join(
         f"-{key}={given}" for key, given in getattr(value, "keywords", {}).items()
     )
 
@@ -136,21 +124,18 @@ def _arrays_of_others(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @pytest.mark.filterwarnings("ignore::textodds.interop.estimators.word_counts.NotBinary")
-@pytest.mark.parametrize(("estimator", "check"), [*of_the_way()], ids=named)
-def test_scikit_learn_takes_what_is_fitted_for_an_estimator(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
-@pytest.mark.filterwarnings("ignore::textodds.interop.estimators.word_counts.NotBinary")
-@pytest.mark.parametrize("estimator", EVERY_CHECK, ids=named)
+@pytest.mark.parametrize("estimator", [*EVERY_CHECK, *OTHER_WAYS], ids=named)
 def test_scikit_learn_takes_it_for_an_estimator(estimator):
-    """All other checks: parameters, tags, validation, what is said of rows that cannot be."""
-    others = [
-        found[1] for found, depends in checks_of(estimator) if not depends and not hasattr(found, "marks")
-    ]
-    assert len(others) > 30
+    """Every check of it; with other settings, those that depend on the way through `fit`."""
+    has_every, never = any(estimator is each for each in EVERY_CHECK), unavoidable(estimator)
+    checks = [check for _, check in estimator_checks_generator(estimator)]
+    checks = [check for check in checks if has_every or function_of(check) in OF_THE_WAY]
+    assert len(checks) > (40 if has_every else 5)
     with Failures() as failures:
-        for check in others:
+        for check in checks:
             with failures.noted(named(check)):
-                check(estimator)
+                if function_of(check) in never:
+                    with pytest.raises((AssertionError, ValueError)):
+                        check(estimator)
+                else:
+                    check(estimator)

@@ -207,12 +207,14 @@ CASES = {
 }
 
 
+@together
 @pytest.mark.parametrize(("vectoriser", "classifier", "classes"), sorted(CASES))
 def test_every_vectoriser_and_classifier_gives_the_answers_of_the_pipeline(vectoriser, classifier, classes):
     pipeline = fitted([VECTORISERS[vectoriser], CLASSIFIERS[classifier]], classes)
     assert_same(from_sklearn(pipeline), pipeline, new_texts(classes))
 
 
+@together
 @in_turn(3)
 @pytest.mark.parametrize(
     ("vectoriser", "classifier"),

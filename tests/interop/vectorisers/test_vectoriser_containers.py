@@ -54,6 +54,7 @@ CONTAINERS = {
 }
 
 
+@together
 @in_turn(2)
 @every
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -1,5 +1,6 @@
 """The kernels do the work where they should, in any number of threads, on any size and any character."""
 
+import functools
 import sys
 import unicodedata
 
@@ -10,7 +11,7 @@ from same import assert_same, assert_same_life, assert_same_result
 from sklearn.feature_extraction import text as theirs
 from sklearn.utils import murmurhash3_32
 
-from pairs import in_turn, pairwise
+from pairs import in_turn, pairwise, together
 from textodds.interop import vectorisers as ours
 from textodds.interop.vectorisers.raw_documents import BLOCK, disputed
 
@@ -88,6 +89,7 @@ def test_other_patterns_are_left_to_scikit_learn(name, pattern, by_scikit_learn)
     assert len(by_scikit_learn) == len(texts)
 
 
+@together
 @in_turn(2)
 @every
 @pytest.mark.parametrize("pattern", KERNEL_PATTERNS + OTHER_PATTERNS)
@@ -228,14 +230,18 @@ def is_one_of_many(code):
     return 0x3400 <= code < 0xA000 or 0xAC00 <= code < 0xD7A4 or 0x20000 <= code < 0xE0000 or code >= 0xE0200
 
 
-# Surrogates and private use are letters to nobody.
-CHARACTERS = [
-    chr(code)
-    for code in range(0x80, sys.maxunicode + 1)
-    if unicodedata.category(chr(code)) not in ("Cs", "Co") and (code % 97 == 0 or not is_one_of_many(code))
-]
+@functools.cache
+def characters():
+    """Those to ask of; surrogates and private use are letters to nobody."""
+    return [
+        chr(code)
+        for code in range(0x80, sys.maxunicode + 1)
+        if (code % 97 == 0 or not is_one_of_many(code))
+        and unicodedata.category(chr(code)) not in ("Cs", "Co")
+    ]
 
 
+@functools.cache
 def in_dispute():
     """The characters that are left to scikit-learn."""
     return "".join(map(disputed, range((sys.maxunicode + 1) // BLOCK)))
@@ -259,7 +265,7 @@ def test_every_character_that_is_not_in_dispute_gives_scikit_learns_rows(
 ):
     """In little each of the choices is given one character in four, and every character comes."""
     strange = set(in_dispute())
-    texts = [f"aa{c}bb {c}" for c in CHARACTERS[first % step :: step] if c not in strange]
+    texts = [f"aa{c}bb {c}" for c in characters()[first % step :: step] if c not in strange]
     assert len(texts) > 50_000 // step
     expected = theirs.CountVectorizer(**choices)
     rows = expected.fit_transform(texts)
@@ -277,7 +283,7 @@ def test_every_character_that_is_not_in_dispute_gives_scikit_learns_rows(
 @pytest.mark.parametrize("context", ["a{}Σ", "aΣ{}a", "{}Σ", "aΣ{}"])
 def test_a_sigma_beside_any_character_gives_scikit_learns_words(context):
     strange = set(in_dispute())
-    texts = [context.format(c) for c in CHARACTERS if c not in strange]
+    texts = [context.format(c) for c in characters() if c not in strange]
     vectoriser = ours.CountVectorizer(analyzer="char")
     vectoriser.fit(texts)
     final = vectoriser.transform(texts)[:, [vectoriser.vocabulary_["ς"]]].toarray().ravel()
