@@ -15,3 +15,7 @@ Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 SparseRows: TypeAlias = "sparse.csr_array"
 Matrix: TypeAlias = "Floats | sparse.csr_array"  # rows of numbers, dense or sparse
+
+FEW_CELLS = 1 << 14
+"""Cells of a matrix whose products are not worth the threads of BLAS: these spin for 25 ms after each, which
+a loop over small data never ends. Above, a product takes them and its sums stay as they are."""

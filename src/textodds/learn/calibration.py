@@ -9,16 +9,12 @@ from typing import TypeVar
 import numpy as np
 
 from textodds.errors import InputError
-from textodds.learn.arrays import Floats, Integers
+from textodds.learn.arrays import FEW_CELLS, Floats, Integers
 from textodds.learn.forms.linear import LinearModel, log_softmax
 from textodds.learn.held_out import FEWEST
 
 MOST_BIASES = 300  # classes up to which each has a bias of its own
-CELLS = 1 << 20  # probabilities that are computed together at most
-CACHED, LEAST_ROWS = 1 << 13, 256
-"""Probabilities that are computed together, but of no fewer rows: they stay in the cache, and products of
-them are too small for the threads of BLAS, which would go on spinning for longer than they work."""
-
+CELLS = 1 << 20  # probabilities that are computed together
 MOST_CELLS = 1 << 24  # scores of held-out rows that are held at once, 128 MB
 
 S = TypeVar("S")
@@ -198,7 +194,7 @@ class _Loss:
         _, N, K = self.parts.shape
         value, gradient = 0.5 * float(parameters @ parameters), parameters.copy()
         curvature = np.eye(len(parameters))
-        step = max(1, min(max(LEAST_ROWS, CACHED // max(K, 1)), CELLS // max(K, 1)))
+        step = max(1, (CELLS if N * K > FEW_CELLS else FEW_CELLS // 2) // max(K, 1))
         for first in range(0, N, step):
             value -= self._add(slice(first, first + step), parameters, gradient, curvature)
         return value, gradient, curvature

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from textodds.learn.arrays import Floats, Integers, Mask, Matrix
+from textodds.learn.arrays import FEW_CELLS, Floats, Integers, Mask, Matrix
 from textodds.learn.design import LabelledRows
 from textodds.learn.held_out import held_out, tells_classes_apart
 from textodds.learn.solvers.objective import Objective, Parameters
@@ -216,8 +216,9 @@ def scales(ratios: Floats, mass: Floats) -> Floats:
     with :math:`\pi_k` the share of class k in the ``mass`` of all (K,). For two classes, whose ratios are
     opposite, it is their size. A factor that differed by class would make rows of its own for each.
     """
-    # einsum, since the threads of BLAS would go on spinning for nothing
-    return np.asarray(np.sqrt(np.einsum("vk,k->v", ratios**2, mass / mass.sum())))  # (2)
+    share, step = mass / mass.sum(), max(8, FEW_CELLS // 2 // len(mass) // 8 * 8)
+    parts = [ratios[at : at + step] ** 2 @ share for at in range(0, len(ratios), step)]
+    return np.asarray(np.sqrt(np.concatenate([np.zeros(0), *parts])))  # (2)
 
 
 def centre(ratios: Floats) -> Floats:

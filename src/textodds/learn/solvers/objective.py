@@ -173,8 +173,7 @@ class Objective:
         """(1); ``scores`` if they are known."""
         scores = self.scores(at) if scores is None else scores
         away = self.away(at)
-        # einsum, since the threads of BLAS would go on spinning for nothing
-        square = float(np.einsum("vm,vm->", away, away)) if self.penalty else 0.0
+        square = float(np.vdot(away, away)) if self.penalty else 0.0
         held = self.penalty * square + self.bias_penalty * float(at.bias @ at.bias)
         return float(self.sample_weights @ self.losses(scores)) + 0.5 * held
 
@@ -296,8 +295,8 @@ def _newton(objective: Objective, scores: Floats, bias: Floats, mass: Floats) ->
     value = value_of(bias)
     for _ in range(MAX_STEPS):
         p = objective.probabilities(scores + bias)  # (N, M)
-        slope = np.einsum("n,nm->m", s, p - objective.targets) + penalty * bias  # (2)
-        bend = np.diag(np.einsum("n,nm->m", s, p) + penalty) - p.T @ (p * s[:, None])  # (2)
+        slope = s @ (p - objective.targets) + penalty * bias  # (2)
+        bend = np.diag(s @ p + penalty) - p.T @ (p * s[:, None])  # (2)
         step = np.zeros_like(bias)
         step[free] = _solve(bend[np.ix_(free, free)], -slope[free])
         promised = -float(slope @ step)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.learn.arrays import Floats, Integers
+from textodds.learn.arrays import FEW_CELLS, Floats, Integers
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, raw
@@ -162,8 +162,10 @@ class Ascent:
         """The sums that (1) wants to be zero, (M,)."""
         objective = self.objective
         costs = objective.sample_weights / objective.penalty
-        # einsum, as in `epoch`
-        return np.asarray(np.einsum("n,nm->m", costs, objective.targets - _probabilities(self.logs)))
+        away = objective.targets - _probabilities(self.logs)  # (N, M)
+        if away.shape[1] > 1 and away.size <= FEW_CELLS:
+            return np.asarray(np.einsum("n,nm->m", costs, away))
+        return np.asarray(costs @ away)
 
     def _recompute(self) -> None:
         """The weights from q, (1), free of what rounding has left."""
