@@ -63,7 +63,7 @@ def trained(kind: str, rows: tuple[list[str], list[str]]) -> Any:
         return peers.sklearn_fit(rows)
     settings = TextSettings.sklearn() if kind == SAME else TextSettings()
     threads = 2 if kind == TWO else 1
-    return textodds.train(texts, labels, learner="multinomial", threads=threads, settings=settings)
+    return textodds.train(texts, labels, learner="multinomial:alpha=1", threads=threads, settings=settings)
 
 
 def accuracy(predicted: Any, labels: list[str]) -> float:

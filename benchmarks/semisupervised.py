@@ -97,7 +97,7 @@ def cost(corpus):
         textodds.train(texts, labels, unlabelled=unlabelled, learner=learner, threads=1)
         seconds[steps] = time.perf_counter() - began
     began = time.perf_counter()
-    model = textodds.train(unlabelled, truth, learner="multinomial", threads=1)
+    model = textodds.train(unlabelled, truth, learner="multinomial:alpha=1", threads=1)
     training = time.perf_counter() - began
     began = time.perf_counter()
     model.predict(unlabelled)

@@ -26,7 +26,7 @@ def train_csv(bench: Bench) -> Result:
         "train-csv",
         "Training from a file",
         "From a plain CSV file in the page cache to a model: "
-        '`textodds.train(path, learner="multinomial", threads=1)` against the '
+        '`textodds.train(path, learner="multinomial:alpha=1", threads=1)` against the '
         "faster of `csv.DictReader` and `pandas.read_csv`, then `CountVectorizer()` and `MultinomialNB()`.",
     )
     for name, others in (("imdb", True), ("20newsgroups", False)):
@@ -56,11 +56,13 @@ def _from_csv(bench: Bench, corpus: Corpus, result: Result, *, others: bool) -> 
     sklearn = f"{SKLEARN}, read by {reader}"
     same = TextSettings.sklearn()
     contenders = [
-        InProcess(ONE, lambda _: textodds.train(path, learner="multinomial", threads=1), times=3),
+        InProcess(ONE, lambda _: textodds.train(path, learner="multinomial:alpha=1", threads=1), times=3),
         InProcess(
-            SAME, lambda _: textodds.train(path, learner="multinomial", threads=1, settings=same), times=2
+            SAME,
+            lambda _: textodds.train(path, learner="multinomial:alpha=1", threads=1, settings=same),
+            times=2,
         ),
-        InProcess(DEFAULT, lambda _: textodds.train(path, learner="multinomial"), times=3),
+        InProcess(DEFAULT, lambda _: textodds.train(path, learner="multinomial:alpha=1"), times=3),
         InProcess(sklearn, lambda _: peers.sklearn_fit(read(path))),
     ]
     answers: dict[str, Any] = {who.name: lambda model: model.predict(corpus.test.texts) for who in contenders}
@@ -74,7 +76,7 @@ def _from_csv(bench: Bench, corpus: Corpus, result: Result, *, others: bool) -> 
                 result.skip(str(missing))
     warm = bench.workspace / "warm.csv"
     warm.write_bytes(b"label,text\na,one\nb,two\n")
-    textodds.train(warm, learner="multinomial")
+    textodds.train(warm, learner="multinomial:alpha=1")
     series = interleaved(contenders, bench.rounds)
     right = {who.name: accuracy(answers[who.name](who.result), corpus.test.labels) for who in contenders}
     result.record(corpus.name, series, accuracy=right)
@@ -143,7 +145,9 @@ def _fasttext(bench: Bench, corpus: Corpus, classes: list[str]) -> list[tuple[In
     path = peers.write_fasttext(corpus.train, bench.workspace / f"{corpus.name}.fasttext")
     prepared = [peers.words(text) for text in corpus.test.texts]
     own = InProcess(
-        OWN, lambda _: textodds.train(path, learner="multinomial", format="fasttext", threads=1), times=2
+        OWN,
+        lambda _: textodds.train(path, learner="multinomial:alpha=1", format="fasttext", threads=1),
+        times=2,
     )
     theirs = InProcess(FASTTEXT, lambda _: peers.fasttext_train(path), rounds=3)
 

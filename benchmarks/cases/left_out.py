@@ -63,7 +63,7 @@ def _cost(bench: Bench, result: Result) -> None:
         return
     print(f"  {corpus.title}, cost", flush=True)
     part = corpus.train
-    model: Any = textodds.train(*part.rows, learner="multinomial", threads=1)
+    model: Any = textodds.train(*part.rows, learner="multinomial:alpha=1", threads=1)
     contenders = [
         InProcess(LEAVING, lambda texts: model.leave_one_out(texts, part.labels), prepare=part.fresh),
         InProcess(SCORING, model.score, prepare=part.fresh),
@@ -228,7 +228,9 @@ def _calibrations(bench: Bench, result: Result) -> None:
 def _calibration(corpus: Corpus, result: Result, table: Table) -> dict[str, float]:
     losses = {}
     for way, options in WAYS.items():
-        model: Any = textodds.train(*corpus.train.rows, threads=1, **{"learner": "multinomial", **options})
+        model: Any = textodds.train(
+            *corpus.train.rows, threads=1, **{"learner": "multinomial:alpha=1", **options}
+        )
         log_proba = model.predict_log_proba(corpus.test.texts)
         codes = np.searchsorted(np.array(model.classes_), corpus.test.labels)
         right = float(np.mean(log_proba.argmax(axis=1) == codes))

@@ -174,7 +174,7 @@ def open_model(bench: Bench) -> Result:
 
     path, pipeline = bench.workspace / "million.textodds", bench.workspace / "million.joblib"
     texts, labels = _million(random.Random(42))
-    model = textodds.train(texts, labels, learner="multinomial")
+    model = textodds.train(texts, labels, learner="multinomial:alpha=1")
     assert len(model.vocabulary) == N_WORDS, len(model.vocabulary)
     model.save(path)
     joblib.dump(peers.sklearn_fit((texts, labels)), pipeline)

@@ -134,7 +134,7 @@ def _commands(bench: Bench, corpus: Corpus) -> dict[str, Sequence[str]]:
         bench.workspace / f"{corpus.name}-{kind}" for kind in ("same", "usual", "sklearn")
     )
     rows = corpus.train.rows
-    textodds.train(*rows, learner="multinomial", sklearn=True, calibrate=False).save(same)
+    textodds.train(*rows, learner="multinomial:alpha=1", sklearn=True, calibrate=False).save(same)
     textodds.train(*rows, learner="multinomial").save(usual)
     joblib.dump(bench.model(corpus, SKLEARN), pipeline)
     journals = (Path(f"{same}-{k}.journal") for k in itertools.count())

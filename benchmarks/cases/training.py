@@ -23,7 +23,7 @@ def train_memory(bench: Bench) -> Result:
         "train-memory",
         "Training from texts in memory",
         "Naive Bayes on single words: "
-        '`textodds.train(texts, labels, learner="multinomial", threads=1)` against '
+        '`textodds.train(texts, labels, learner="multinomial:alpha=1", threads=1)` against '
         "`CountVectorizer()` and `MultinomialNB()` fitted to the same lists. `wc -w` counts the words of "
         "the same texts in one file.",
     )

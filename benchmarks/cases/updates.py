@@ -16,7 +16,7 @@ from result import Result, Table, Target, digits
 from textodds.errors import InputError
 from textodds.judge.guarantees import at_most
 
-SOFTMAX, COUNTS = "softmax:C=10:ngrams=1-2", "multinomial"
+SOFTMAX, COUNTS = "softmax:C=10:ngrams=1-2", "multinomial:alpha=1"
 SHARES = {1: 0.05, 100: 0.10}  # of the CPU of training that learning or forgetting so many may take
 OPENING = 20.0  # milliseconds, at most
 LARGER = 2.0  # times the file without documents, at most

@@ -20,8 +20,8 @@ from script import main
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 
 LEARNERS: dict[str, MultinomialLearner | ComplementLearner] = {
-    "multinomial": MultinomialLearner(),
-    "CNB": ComplementLearner(),
+    "multinomial": MultinomialLearner(1.0),
+    "CNB": ComplementLearner(1.0),
     "WCNB": ComplementLearner(norm=True),
     "TWCNB": ComplementLearner(norm=True, transform=True),
     "TWCNB, alpha 0.1": ComplementLearner(alpha=0.1, norm=True, transform=True),

@@ -35,7 +35,7 @@ SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 FOLDS = 5
 """Parts of which each is held out once, where the papers drew splits at random."""
 
-LEARNERS = {"multinomial": MultinomialLearner(), "Bernoulli": BernoulliLearner()}
+LEARNERS = {"multinomial": MultinomialLearner(1.0), "Bernoulli": BernoulliLearner(1.0)}
 
 Floats = NDArray[np.float64]
 

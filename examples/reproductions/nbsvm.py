@@ -68,7 +68,12 @@ def run(quick: bool) -> Results:
 
     for words, size in ((1, "words"), (2, "words and pairs")):
         ngrams = (1, words)
-        row(f"multinomial, {size}", ("multinomial", words), MultinomialLearner(binary=True), ngrams=ngrams)
+        row(
+            f"multinomial, {size}",
+            ("multinomial", words),
+            MultinomialLearner(1.0, binary=True),
+            ngrams=ngrams,
+        )
         for name, scaled in (("SVM", False), ("NBSVM", True)):
             found, seconds = timed(svm, train, test, words, scaled=scaled)
             rows.append((f"{name} (LIBLINEAR), {size}", PUBLISHED[name, words], found, None, seconds))

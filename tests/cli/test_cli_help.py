@@ -60,7 +60,7 @@ def test_defaults_are_shown(capsys):
     out = " ".join(capsys.readouterr().out.split())
     for default in ("auto, or mixed for tables", "2GiB", "stop"):
         assert f"[default: {default}]" in out
-    settings = ("multinomial naive Bayes: alpha=1.0 prior=data binary=no", "normal_form=NFC", "unit=words")
+    settings = ("multinomial naive Bayes: alpha=auto prior=data binary=no", "normal_form=NFC", "unit=words")
     for setting in (*settings, "unknown=ignore", "frequency=log", "max_df=1.0", "lower=yes", "ngrams=1-1"):
         assert setting in out
 

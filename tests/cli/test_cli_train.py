@@ -98,7 +98,7 @@ def test_the_command_line_trains_what_the_library_trains(mail, capsys):
         (["--learner", "multinomial:unknown=first"], {"unknown": "first"}),
         (["--learner", "auto:sklearn"], {"unit": "sklearn", "normal_form": None}),
         (["--learner", "auto:sklearn:ngrams=1-2"], {"sklearn": True, "ngrams": (1, 2)}),
-        (["--learner", "multinomial:binary"], {"learner": textodds.MultinomialNB(binary=True)}),
+        (["--learner", "multinomial:binary"], {"learner": naive_bayes.MultinomialLearner(binary=True)}),
         (["--learner", "multinomial:prior=uniform"], {"learner": "multinomial:prior=uniform"}),
         (
             ["--learner", "complement:norm:transform"],

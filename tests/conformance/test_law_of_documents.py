@@ -10,7 +10,7 @@ from textodds.errors import InputError, NegativeCount, NotLearned, Unsupported
 from textodds.learn.recipe import spelled
 
 LEARNERS = [
-    "multinomial",
+    "multinomial",  # of a smoothing that is chosen
     "multinomial:alpha=0.3:ngrams=1-2:min_df=2",
     "bernoulli",
     "complement",
@@ -169,7 +169,7 @@ def test_without_documents_counts_go_on_and_calibration_is_said_to_be_that_of_be
     assert model.calibration.slopes == before.slopes
     assert model.held_out is None
     assert model.info["earlier"] is True
-    whole = trained(rows)
+    whole = trained(rows, model)
     np.testing.assert_array_equal(model.score(ASKED)[0], whole.score(ASKED)[0])
     with pytest.raises(NegativeCount):
         changed(model, [("unheard of", "ash", 1.0)], -1)
@@ -182,11 +182,11 @@ def test_without_documents_counts_go_on_and_calibration_is_said_to_be_that_of_be
 
 def test_documents_are_kept_of_models_that_are_merged_if_both_have_them():
     rows = documents(300, 9)
-    kept, not_kept = trained(rows[:200]), trained(rows[200:], documents=False)
-    merged = kept + not_kept
+    kept = trained(rows[:200])
+    merged = kept + trained(rows[200:], kept, documents=False)
     assert merged.corpus is None
     assert merged.info["earlier"] is True
-    np.testing.assert_array_equal(merged.score(ASKED)[0], trained(rows).score(ASKED)[0])
+    np.testing.assert_array_equal(merged.score(ASKED)[0], trained(rows, kept).score(ASKED)[0])
 
 
 def test_uncalibrated_models_stay_so():
@@ -194,7 +194,7 @@ def test_uncalibrated_models_stay_so():
     model = trained(rows[:200], calibrate=False)
     changed(model, rows[200:], 1)
     assert model.calibration is None
-    assert_same(model, trained(rows, calibrate=False))
+    assert_same(model, trained(rows, model))
 
 
 def test_calibration_begins_with_enough_documents_and_ends_with_too_few():
@@ -212,7 +212,7 @@ def test_typical_texts_follow_the_documents():
     rows = documents(320, 12)
     model = trained(rows[:200], typical=True)
     changed(model, rows[200:], 1)
-    expected = trained(rows, typical=True).familiarity(ASKED)
+    expected = trained(rows, model, typical=True).familiarity(ASKED)
     assert [each.p_value for each in model.familiarity(ASKED)] == [each.p_value for each in expected]
 
 

@@ -16,9 +16,8 @@ from textodds.data.rejects import Rejects
 from textodds.errors import InputError, ModelFileError
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.forms.linear import log_softmax
-from textodds.learn.held_out import HeldOut
+from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
-from textodds.model.leave_one_out import FEWEST
 from textodds.stats.sample import SAMPLE
 from textodds.training.plan import Plan
 from textodds.training.train import train_on
@@ -112,11 +111,12 @@ def test_a_model_of_a_chosen_smoothing_is_that_of_the_number():
 
 
 @pytest.mark.parametrize(
-    "recipe", [{"unknown": "smooth"}, {"learner": ComplementLearner(alpha=None, transform=True)}], ids=str
+    "recipe",
+    [{"unknown": "smooth"}, {"learner": "complement:norm"}, {"learner": "complement:transform"}],
+    ids=str,
 )
-def test_a_smoothing_that_cannot_be_chosen_is_refused_rather_than_ignored(recipe):
-    with pytest.raises(InputError):
-        trained(*zipfian(), **{"learner": MultinomialLearner(alpha=None), **recipe})
+def test_a_smoothing_that_cannot_be_chosen_is_1(recipe):
+    assert trained(*zipfian(), **recipe).recipe.learner.alpha == 1.0
 
 
 # Calibration
@@ -205,10 +205,10 @@ def test_texts_without_weight_do_not_calibrate():
 
 def test_a_weight_of_two_is_two_texts_and_nearly_so_to_the_calibration():
     texts, labels = drawn(300)
-    twice = trained(texts, labels, [2.0] * 300)
+    twice = trained(texts, labels, [2.0] * 300, learner="multinomial:alpha=1")
     # Leaving out a text of weight 2 leaves out both of two texts, so the calibration may differ from theirs
     # by what one text in 300 tells.
-    once = trained(texts + texts, labels + labels)
+    once = trained(texts + texts, labels + labels, learner="multinomial:alpha=1")
     np.testing.assert_array_equal(twice.score(texts)[0], once.score(texts)[0])
     assert twice.calibration.temperature == pytest.approx(once.calibration.temperature, rel=0.25)
 

@@ -187,7 +187,7 @@ def test_binary_counts_are_those_of_count_vectorizer_binary():
     model = textodds.train(
         seen,
         labels,
-        learner=MultinomialLearner(binary=True),
+        learner=MultinomialLearner(alpha=1.0, binary=True),
         calibrate=False,
         settings=TextSettings.sklearn(),
     )

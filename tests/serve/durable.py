@@ -42,6 +42,8 @@ def trained(documents: Iterable[tuple[str, str]], **options: Any) -> TextModel:
     """A model of (label, text) pairs, all learned at once."""
     rows = list(documents)
     options = {"learner": "multinomial", "calibrate": False, "threads": 1, **options}
+    if options["learner"] in ("multinomial", "multinomial:binary", "bernoulli"):
+        options["learner"] += ":alpha=1"  # which few texts have, and keep however many are learned
     model = textodds.train([text for _, text in rows], [label for label, _ in rows], **options)
     assert isinstance(model, TextModel)
     return model

@@ -46,11 +46,13 @@ def _rows(n: int, seed: int = 1) -> Rows:
     ]
 
 
-def _trained(rows: Rows, learner: str) -> TextModel:
+def _trained(rows: Rows, learner: str, like: TextModel | None = None) -> TextModel:
+    """A model of rows; with the smoothing of another, since what was chosen stays."""
     name = learner.partition(":")[0]
     words = {} if name in ("multinomial", "bernoulli") else {"ngrams": (1, 1)}
+    named = learner if like is None or learner not in COUNTS else like.recipe.learner
     model = textodds.train(
-        [text for _, text in rows], [label for label, _ in rows], learner=learner, threads=1, **words
+        [text for _, text in rows], [label for label, _ in rows], learner=named, threads=1, **words
     )
     assert isinstance(model, TextModel)
     assert model.has_documents
@@ -69,7 +71,7 @@ def _base(path: Path, rows: Rows, learner: str, *named: tuple[str, str, str]) ->
 
 def _must_be_trained(model: TextModel, rows: Rows, learner: str) -> None:
     """Refuse a model whose answers are not those of one that was trained on these rows."""
-    offline = _trained(rows, learner)
+    offline = _trained(rows, learner, model)
     assert model.classes_ == offline.classes_
     mine, theirs = (each.predict_proba(PROBES) for each in (model, offline))
     if learner in COUNTS:
@@ -243,7 +245,7 @@ def test_many_that_came_meanwhile_are_folded_into_the_solution(
         monkeypatch.setattr(lives, "solution", solution)
         serving = core.live.serving
         assert (serving.seq, serving.is_solved, core.live.unsolved) == (30, False, 29)
-        offline = _trained([*rows, *more], "multinomial")
+        offline = _trained([*rows, *more], "multinomial", core.model)
         for text in PROBES:  # of calibration the quick answer has the last one
             assert np.array_equal(serving.model.score([text])[0], offline.score([text])[0])
         assert core.live.serving.model.tally == offline.tally
@@ -342,10 +344,10 @@ def test_a_service_answers_as_the_model_of_its_documents_also_after_it_was_kille
     serve: Callable[..., Running], tmp_path: Path, learner: str
 ) -> None:
     rows = _rows(160)
-    _base(tmp_path / "m.textodds", rows, learner)
+    base = _base(tmp_path / "m.textodds", rows, learner)
 
     def must_answer(client: Client, stands: Rows) -> None:
-        offline = _trained([*rows, *stands], learner)
+        offline = _trained([*rows, *stands], learner, base)
         for text in PROBES:
             found, said = client.post("/v1/classify", {"text": text}).json(), offline(text)
             assert found["label"] == said.label

@@ -9,7 +9,7 @@ from naive import trained_here, trained_there
 import textodds
 from textodds import spark as on_spark
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
-from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
+from textodds.learn.naive_bayes import ComplementLearner
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.solvers.descent import Descent
 from textodds.spark.tasks import count_rows, parts_of
@@ -221,8 +221,6 @@ def test_choices_that_are_none_are_refused(mails):
         trained_there(mails, learner="multinomal")
     with pytest.raises(InputError, match="unknown way with bad rows `ignore`"):
         trained_there(mails, bad_rows="ignore")
-    with pytest.raises(InputError, match="cannot be chosen by leaving out one text"):
-        trained_there(mails, learner=MultinomialLearner(alpha=None), unknown="first")
 
 
 def test_what_cannot_be_made_of_the_rows_is_said(spark, sketchy, mails):

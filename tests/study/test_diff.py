@@ -91,7 +91,11 @@ def test_the_two_classes_that_changed_most_are_found_among_many():
 def test_what_was_chosen_differently_is_named_by_its_path():
     a = textodds.train(TEXTS, LABELS)
     b = textodds.train(TEXTS, LABELS, learner=MultinomialLearner(alpha=0.5), min_df=2)
-    assert diff(a, b).recipe == (("selection.min_df", 1, 2), ("learner.alpha", 1.0, 0.5))
+    assert diff(a, b).recipe == (
+        ("selection.min_df", 1, 2),
+        ("learner.alpha", 1.0, 0.5),
+        ("smoothing", "chosen", None),
+    )
 
 
 def test_models_without_counts_or_weights_are_compared_in_what_they_have(a, tmp_path):

@@ -91,7 +91,7 @@ def test_naive_bayes_of_fields_is_that_of_two_vectorisers_side_by_side():
         return hstack([each.transform(column) for each, column in zip(vectorisers, columns, strict=True)])
 
     peer = MultinomialNB().fit(rows(subjects, bodies), labels)
-    plain = {"learner": "multinomial", "sklearn": True, "calibrate": False}
+    plain = {"learner": "multinomial:alpha=1", "sklearn": True, "calibrate": False}
     model = textodds.train(joined(subjects, bodies), labels, fields=FIELDS, **plain)
     new = documents(50)[:2]
     assert np.allclose(model.predict_log_proba(joined(*new)), peer.predict_log_proba(rows(*new)), atol=1e-12)

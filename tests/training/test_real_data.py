@@ -26,9 +26,9 @@ def data(request, real_data):
 @pytest.mark.parametrize(
     ("learner", "reference"),
     [
-        (MultinomialLearner(), naive_bayes.MultinomialNB()),
-        (BernoulliLearner(), naive_bayes.BernoulliNB()),
-        (ComplementLearner(), naive_bayes.ComplementNB()),
+        (MultinomialLearner(1.0), naive_bayes.MultinomialNB()),
+        (BernoulliLearner(1.0), naive_bayes.BernoulliNB()),
+        (ComplementLearner(1.0), naive_bayes.ComplementNB()),
         (ComplementLearner(norm=True), naive_bayes.ComplementNB(norm=True)),
     ],
     ids=["multinomial", "bernoulli", "complement", "complement-norm"],
@@ -47,7 +47,7 @@ def test_real_texts_give_scikit_learns_numbers(data, learner, reference):
 
 
 @pytest.mark.parametrize(
-    ("learner", "column"), [(MultinomialLearner(), 0), (BernoulliLearner(), 1)], ids=["MNB", "BNB"]
+    ("learner", "column"), [(MultinomialLearner(1.0), 0), (BernoulliLearner(1.0), 1)], ids=["MNB", "BNB"]
 )
 def test_real_texts_give_the_accuracy_of_the_reference_table(data, learner, column):
     name, train, test, _, _ = data

@@ -89,7 +89,6 @@ def test_discriminants_of_tables_are_not_shrunk(learner):
     [
         ({"learner": "auto"}, "chosen from"),
         ({"learner": ["multinomial", "softmax"]}, "chosen from"),
-        ({"learner": "multinomial:alpha=auto"}, "alpha=auto"),
         ({"learner": "multinomial:prior=uniform"}, "maximum likelihood"),
         ({"features": "auto"}, "these features"),
         ({"budget": 3.0}, "`budget`"),

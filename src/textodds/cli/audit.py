@@ -37,7 +37,7 @@ class AuditOptions(Reading):
 @argument("data", "Labelled data: files, patterns, a folder, or a database.", nargs=-1)
 @top_option(20, "Rows to show, the most suspicious first.")
 @reading_options(labelled=True, weighted=True)
-@learner_option("multinomial:alpha=auto")
+@learner_option("multinomial")
 @textbook_option()
 @running_options(
     json="A JSON object a line: suspects (row, label, suggested, …), then repeats (rows, labels, …)."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -299,7 +299,7 @@ def learners_and_settings() -> Iterator[tuple[str, str]]:
     for name in names_of():
         entry = LEARNERS[name]
         of = {(False, True): ", of tables", (True, True): ", of texts or tables"}
-        settings = " ".join(_usual(entry.load()))
+        settings = " ".join(_usual(entry.load(), chosen=entry.textbook))
         yield name, f"{entry.title}{of.get((entry.is_of_texts, entry.is_of_tables), '')}: {settings}"
     yield "texts", f"with any learner of texts: {' '.join(_of_texts())}"
 
@@ -315,8 +315,11 @@ def _of_texts() -> Iterator[str]:
         yield f"{weighting[field]}={value}"
 
 
-def _usual(kind: type) -> Iterator[str]:
-    """The settings that are fields of a class, with their usual values, as they are written."""
+def _usual(kind: type, chosen: Container[str] = ()) -> Iterator[str]:
+    """The settings that are fields of a class, with their usual values, as they are written.
+
+    Those that are ``chosen`` unless a value is given are ``auto``.
+    """
     for each in fields(kind):
         if each.name not in IN_PYTHON:
             value: object = each.default
@@ -324,7 +327,9 @@ def _usual(kind: type) -> Iterator[str]:
                 value = "yes" if value else "no"
             elif isinstance(value, tuple):
                 value = "-".join(map(str, value))
-            yield f"{each.name}={'none' if value in (None, '') else value}"
+            elif value in (None, ""):
+                value = AUTO if each.name in chosen else "none"
+            yield f"{each.name}={value}"
 
 
 def model_argument() -> Callable[[F], F]:

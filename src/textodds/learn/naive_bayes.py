@@ -76,15 +76,16 @@ class MultinomialLearner(CountLearner):
 
     Parameters
     ----------
-    alpha : float or array of V, default 1.0
-        Smoothing, in pseudo-counts per word; None chooses it by leaving out one text at a time.
+    alpha : float or array of V, optional
+        Smoothing, in pseudo-counts per word. By default `textodds.train` chooses it by leaving out one text
+        at a time; where it does not, as with fewer than 100 texts, it is 1.
     prior : "data", "uniform" or dict, default "data"
         Probability of each class before a word is read.
     binary : bool, default False
         Count a word once a document; often better for short texts.
     """
 
-    alpha: Alpha | None = 1.0
+    alpha: Alpha | None = None
     prior: Prior = "data"
     binary: bool = False
 
@@ -104,7 +105,7 @@ class BernoulliLearner(CountLearner):
         As in `MultinomialLearner`.
     """
 
-    alpha: Alpha | None = 1.0
+    alpha: Alpha | None = None
     prior: Prior = "data"
 
     @property
@@ -123,7 +124,7 @@ class ComplementLearner(CountLearner):
         As in `textodds.learn.conditionals.Complement`.
     """
 
-    alpha: Alpha | None = 1.0
+    alpha: Alpha | None = None
     norm: bool = False
     transform: bool = False
 

@@ -52,6 +52,7 @@ class Recipe:
     weighting: Weighting | None = None  # None: words count as often as they occur
     is_open: bool = False  # whether training may still add trigrams or characters, if that is better
     calibrate: bool = True  # whether probabilities are calibrated on documents left out
+    chooses_smoothing: bool = False  # whether the alpha of the learner was left to be chosen
 
     def __post_init__(self) -> None:
         if self.unknown not in UNKNOWN_POLICIES:
@@ -59,6 +60,14 @@ class Recipe:
                 f"unknown policy `{self.unknown}`{suggestion(self.unknown, UNKNOWN_POLICIES)}",
                 hint=f"words outside the vocabulary: one of {', '.join(UNKNOWN_POLICIES)}",
             )
+        if self.chooses_smoothing:
+            alpha = getattr(self.learner, "alpha", None)
+            if (
+                not isinstance(self.learner, naive_bayes.CountLearner)
+                or not isinstance(alpha, float)
+                or not alpha > 0
+            ):
+                raise InputError("a smoothing that was chosen is one number, of naive Bayes")
         needs_documents = self.learner.entry.needs_documents
         if self.unknown != "ignore" and (needs_documents or self.learner.rereads):
             raise Unsupported(
@@ -71,6 +80,18 @@ class Recipe:
                 hint=f"leave the weighting out, or use a learner that takes one: {', '.join(takers)}",
             )
 
+    @property
+    def asked_learner(self) -> Learner:
+        """The learner as it was asked for: with the smoothing open, if it was."""
+        return replace(self.learner, alpha=None) if self.chooses_smoothing else self.learner  # type: ignore[type-var]
+
+    def with_smoothing(self, alpha: float, *, chosen: bool = False) -> Recipe:
+        """The recipe with this alpha in the place of one that is open, or that was chosen."""
+        if not self.learner.is_smoothing_open and not self.chooses_smoothing:
+            return self
+        learner = replace(self.learner, alpha=alpha)  # type: ignore[type-var]
+        return replace(self, learner=learner, chooses_smoothing=chosen)
+
     def as_dict(self) -> dict[str, Any]:
         """The recipe as plain data."""
         return {
@@ -80,6 +101,7 @@ class Recipe:
             "learner": registry.as_dict(self.learner),
             "weighting": None if self.weighting is None else self.weighting.as_dict(),
             **({} if self.calibrate else {"calibrate": False}),  # most are, and files before said nothing
+            **({"smoothing": "chosen"} if self.chooses_smoothing else {}),
         }
 
     @classmethod
@@ -93,6 +115,7 @@ class Recipe:
             registry.of_dict(plain["learner"]),
             None if weighting is None else Weighting(**checked(Weighting, weighting)),
             calibrate=plain.get("calibrate", True) is True,
+            chooses_smoothing=plain.get("smoothing") == "chosen",
         )
         if weighting is None and recipe.learner.entry.needs_documents:
             raise InputError(f"a recipe of {recipe.learner.entry.name} has no weighting")
@@ -249,11 +272,11 @@ class SpelledLearner:
 def spelled(text: str, *, side_by_side: bool = False) -> tuple[SpelledLearner, ...]:
     """The learners that are written: to choose from, or ``side_by_side``, where auto may be one of them.
 
-    >>> one, two = spelled("softmax:C=10:ngrams=1-2, multinomial:binary:alpha=auto")
+    >>> one, two = spelled("softmax:C=10:ngrams=1-2, multinomial:binary:alpha=0.1")
     >>> one.name, one.settings, one.words
     ('softmax', {'C': 10.0}, {'ngrams': (1, 2)})
     >>> two.learner()
-    MultinomialLearner(alpha=None, prior='data', binary=True)
+    MultinomialLearner(alpha=0.1, prior='data', binary=True)
     """
     found = tuple(_one(part.strip()) for part in _parts(text, ",") if part.strip())
     if not found:

@@ -40,7 +40,6 @@ class Entry:
     family: str = "generative"  # or ``discriminative``, or ``hybrid`` of both
     is_density: bool = False  # whether it models how texts or rows come about, so that typical ones are known
     features: tuple[str, ...] = ()  # `textodds.text.settings.FEATURES` with which it takes part in a choice
-    choice: Mapping[str, object] = field(default_factory=dict)  # its settings then: what is chosen is open
     usual: Mapping[str, object] = field(default_factory=dict)  # text settings unless others are given
     textbook: Mapping[str, object] = field(default_factory=dict)  # what it has where nothing may be chosen
     column_kind: str | None = None  # ``number`` or ``category``, if it takes columns of one kind only
@@ -77,7 +76,7 @@ class Entry:
 
 _COUNTS: dict[str, Any] = {
     "learns_from": (COUNTS,),
-    "choice": {"alpha": None},
+    "textbook": {"alpha": 1.0},
     "on_spark": True,
     "is_merged": True,
 }

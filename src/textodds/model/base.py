@@ -260,15 +260,13 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
             self.info["earlier"] = True
         self.held_out = None
 
+    @abstractmethod
     def _must_be_like(self, other: Self) -> None:
         """Refuse to merge with a model that was made differently."""
-        mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
-        differing = [part for part in mine | theirs if mine.get(part) != theirs.get(part)]
-        if differing:
-            raise InputError(
-                f"the models were made differently: {', '.join(differing)}",
-                hint="train both with the same options",
-            )
+
+    def _recipe_with(self, other: Self, basis: Basis[T, D], sign: int) -> Recipe | TableRecipe:
+        """The recipe of what two models make together, which rests on a basis."""
+        return self.recipe
 
     @of_one_state
     def _combine(self, other: Self, sign: int) -> Self:
@@ -281,6 +279,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         if sign > 0:
             model.labels = self.labels.together_with(other.labels, basis.classes)
         model.file_format = model.document_ids = None
+        model.recipe = self._recipe_with(other, basis, sign)
         model.info = model._install_basis(basis) | {"documents": basis.n_documents}
         if not model.has_documents:
             model.typical = model.held_out = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.data import Batch, Observer
-from textodds.errors import InputError, Separable
+from textodds.errors import Separable
 from textodds.learn import naive_bayes
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.complement import transformed
@@ -19,7 +19,8 @@ from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.naive_bayes import ComplementLearner, MultinomialLearner
 from textodds.learn.recipe import selected
 from textodds.learn.softmax.regression import held_scores
-from textodds.model.leave_one_out import Lesson, lesson, supports
+from textodds.model.leave_one_out import supports
+from textodds.model.lesson import LeftOutSample, Lesson, lesson, rounded
 from textodds.model.text_model import TextModel
 from textodds.stats.corpus import Corpus
 from textodds.stats.sample import TYPICAL
@@ -28,6 +29,7 @@ from textodds.stats.tally import MEMORY, Tally
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
     from textodds.learn.softmax.penalty import HeldOutScores
+    from textodds.model.basis import Basis
     from textodds.stats.sample import Example
     from textodds.stats.tally import Counts
     from textodds.text import Vocabulary
@@ -53,40 +55,47 @@ def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
     model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}
 
 
-def must_be_choosable(recipe: Recipe) -> None:
-    """Refuse a smoothing that is to be chosen where documents cannot be left out."""
-    if recipe.learner.is_smoothing_open and not supports(recipe):
-        raise InputError(
-            "the smoothing of this model cannot be chosen by leaving out one text at a time",
-            hint="give a number, such as alpha=1.0",
-        )
-
-
 def fit_counts(
-    tally: Tally,
-    recipe: Recipe,
-    sample: list[Example],
-    info: Mapping[str, object],
-    *,
-    threads: int,
-    near: float | None = None,
+    tally: Tally, recipe: Recipe, sample: list[Example], info: Mapping[str, object], *, threads: int
 ) -> TextModel:
     """The model that a recipe makes of counts, ``sample`` being some of the texts that were counted.
 
     The smoothing is chosen if the recipe leaves it open, and probabilities are calibrated if it says so, both
-    by what is said of texts of the sample that are left out. The smoothing is sought from that which it is
-    to be ``near``.
+    by what is said of texts of the sample that are left out. A smoothing that cannot be chosen is 1.
     """
     is_open = recipe.learner.is_smoothing_open
-    model = TextModel.of_tally(tally, _with_alpha(recipe, 1.0), dict(info), threads=threads)
+    if is_open:
+        recipe = recipe.with_smoothing(1.0, chosen=supports(recipe))
+    model = TextModel.of_tally(tally, recipe, dict(info), threads=threads)
     if not recipe.calibrate and not is_open:
         return model
-    learned = lesson(model, sample, choose=is_open, near=near)
-    if is_open and isinstance(learned, Lesson):
-        model = TextModel.of_tally(tally, _with_alpha(recipe, learned.alpha), dict(info), threads=threads)
+    left_out = LeftOutSample.of(model, sample)
+    if is_open and isinstance(left_out, LeftOutSample):
+        recipe = recipe.with_smoothing(left_out.best_alpha(), chosen=True)
+        model = TextModel.of_tally(tally, recipe, dict(info), threads=threads)
     if recipe.calibrate:
-        _take_lesson(model, learned)
+        _take_lesson(model, lesson(model, left_out))
     return model
+
+
+def chosen_again(basis: Basis[Tally, Corpus], recipe: Recipe) -> Recipe:
+    """The recipe with the smoothing that training on the documents of a basis would choose."""
+    assert basis.tally is not None
+    assert basis.corpus is not None
+    reread = replace(recipe, settings=basis.corpus.reread)
+    left_out = LeftOutSample.of(TextModel.of_tally(basis.tally, reread), basis.corpus.sample())
+    return recipe.with_smoothing(1.0 if isinstance(left_out, str) else left_out.best_alpha(), chosen=True)
+
+
+def between(*parts: tuple[Tally, Recipe]) -> Recipe:
+    """The recipe of models without documents whose smoothing was chosen: by their shares, in logarithms.
+
+    The order of the models does not matter.
+    """
+    n = np.array([tally.n_documents for tally, _ in parts])
+    logs = np.log([float(recipe.learner.alpha) for _, recipe in parts])  # type: ignore[attr-defined]
+    alpha = rounded(float(np.exp((n * logs).sum() / n.sum())))
+    return parts[0][1].with_smoothing(alpha, chosen=True)
 
 
 def _take_lesson(model: TextModel, learned: Lesson | str) -> None:
@@ -108,7 +117,7 @@ def follow(model: TextModel) -> TextModel:
     if had_typical:
         found.typical = found.typical_of(corpus.sample()[:TYPICAL], seen=True)
     if model.recipe.calibrate:
-        _take_lesson(found, lesson(found, corpus.sample()))
+        _take_lesson(found, lesson(found, LeftOutSample.of(found, corpus.sample())))
     return found
 
 
@@ -127,6 +136,7 @@ def fit_corpus(
     Documents are learned from in the order of their hashes, so that the model depends on nothing else.
     """
     if isinstance(recipe.learner, ComplementLearner):
+        recipe = recipe.with_smoothing(1.0)
         return _transformed(corpus, recipe, info, threads, memory)
     reread = replace(recipe, settings=corpus.reread)
     design = DesignMatrix.of(corpus.batches(), reread, threads)
@@ -191,13 +201,6 @@ def _transformed(
     )
     model.corpus = corpus
     return model
-
-
-def _with_alpha(recipe: Recipe, alpha: float) -> Recipe:
-    """The recipe with this smoothing, if it was left open."""
-    if not recipe.learner.is_smoothing_open:
-        return recipe
-    return replace(recipe, learner=replace(recipe.learner, alpha=alpha))  # type: ignore[type-var]
 
 
 def _transformed_counts(

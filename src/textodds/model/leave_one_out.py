@@ -11,9 +11,8 @@ as they were chosen with the document.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,15 +22,14 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data import Batch
 from textodds.errors import InputError, NoData, Unsupported
-from textodds.learn.calibration import CELLS, Calibration, few_enough, log_loss
+from textodds.learn.calibration import CELLS
 from textodds.learn.conditionals import Bernoulli, Complement, Multinomial
 from textodds.learn.conditionals.bernoulli import log_absent
 from textodds.learn.forms.linear import LOG_ZERO, log, log_joint, log_prior, log_softmax
-from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import selected
 from textodds.learn.solvers.objective import raw
 from textodds.model.text_model import TextModel
-from textodds.stats.sample import UNIT, Example, as_rows
+from textodds.stats.sample import UNIT
 
 if TYPE_CHECKING:
     from textodds.learn.recipe import Recipe
@@ -44,11 +42,6 @@ CONDITIONALS = (Multinomial, Bernoulli, Complement)
 """Class-conditionals whose counts a kernel can leave a document out of."""
 
 PIECE = 2000  # documents that are looked at together
-MANY = 30  # classes beyond which smoothing is chosen with a temperature alone, not with a bias for each
-STEP = 1.2  # by which a slope is raised while that makes more answers right
-MOST_STEPS = 10
-MOST_LOSS = 1.05  # times the least loss, which such a slope may cost
-ALPHAS = (1e-5, 100.0)  # smoothings that are tried lie between these
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +52,7 @@ class LeaveOneOut:
     recipe: Recipe
 
     def __post_init__(self) -> None:
-        if (error := _obstacle(self.recipe)) is not None:
+        if (error := obstacle(self.recipe)) is not None:
             raise error
 
     @property
@@ -301,113 +294,12 @@ def _pieces(batch: Batch, size: int) -> Iterator[Batch]:
         yield batch.take(list(range(start, min(start + size, len(batch)))))
 
 
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """What a sample of documents says, each left out: smoothing, calibration, and how good the model is."""
-
-    alpha: float
-    calibration: Calibration
-    held_out: HeldOut
-    about: dict[str, Any]
-
-
-def lesson(
-    model: TextModel, sample: list[Example], *, choose: bool = False, near: float | None = None
-) -> Lesson | str:
-    """What a sample of the documents of a model teaches; in words why nothing, if it does not.
-
-    With ``choose`` the smoothing is chosen too, sought from that which it is to be ``near``; otherwise it is
-    the model's.
-    """
-    if len(model.classes_) < 2:
-        return "there is only one class"
-    if (error := _obstacle(model.recipe)) is not None:
-        return error.problem
-    if not choose and model.recipe.learner.conditional.alpha == 0:  # type: ignore[union-attr]
-        return "with alpha=0 a word rules out every class that it was not seen in, however it is weighed"
-    without = LeaveOneOut(model.tally, model.recipe)
-    mass = dict(zip(without.counts.classes, without.counts.class_documents, strict=True))
-    # The only text of a class cannot be left out: nothing would be known of the class.
-    sample = [row for row in sample if UNIT <= row.weight < mass.get(row.label, 0.0)]
-    sample = few_enough(sample, len(model.classes_))
-    as_often = as_rows(sample)
-    if len(as_often) < FEWEST:
-        return f"that takes {FEWEST} texts, and {len(as_often)} can be left out"
-    codes = class_numbers([row.label for row in sample], model.class_names)
-    each = np.array([row.weight for row in sample])  # what is left out: one row, however many are like it
-    weights = each * np.array([row.rows for row in sample])
-    rows = model.rows([row.text for row in sample])
-    data = without.log_prior(codes, each, "data")  # whatever the model's own: texts come as they did then
-    words = without.words(rows, each)
-
-    def at(alpha: float, *, biases: bool = True) -> tuple[float, Calibration, Floats]:
-        scores = without.scores(rows, codes, each, alpha)
-        scores = scores - without.log_prior(codes, each)
-        start = np.array([_slope(scores + data)])
-        found = Calibration.of_parts(
-            scores[None], codes, weights, offset=data, start=start, biases=biases, words=words
-        )
-        return log_loss(found.applied(scores, words=words) + data, codes, weights), found, scores
-
-    learner: Any = model.recipe.learner
-    few = len(model.classes_) <= MANY  # a bias for each of many costs more than leaving texts out
-    if choose:
-        alpha = _best_alpha(lambda a: at(a, biases=few)[0], 1.0 if near is None else near)
-    else:
-        alpha = float(learner.conditional.alpha)
-    loss, calibration, scores = at(alpha)
-    posterior = log_softmax(calibration.applied(scores, words=words) + data)
-    before = (scores + data).argmax(axis=1) == codes
-    for _ in range(MOST_STEPS):
-        steeper = _steeper(calibration, scores, codes, weights, data, words)
-        answers = log_softmax(steeper.applied(scores, words=words) + data)
-        right, next_right = (each.argmax(axis=1) == codes for each in (posterior, answers))
-        gains = surely_more(next_right, right) or surely_more(before, right)
-        if not gains or log_loss(answers, codes, weights) > MOST_LOSS * loss:
-            break
-        calibration, posterior = steeper, answers
-    after, truth = posterior[as_often], codes[as_often]
-    about = calibration.told((scores + data)[as_often], after, truth, each[as_often])
-    return Lesson(alpha, calibration, HeldOut.of(after, truth), about)
-
-
-def _steeper(
-    calibration: Calibration,
-    scores: Floats,
-    codes: NDArray[np.int64],
-    weights: Floats,
-    data: Floats,
-    words: Floats | None,
-) -> Calibration:
-    """The calibration whose slope is larger by a step, with the biases that then cost least.
-
-    Where texts are long, likelihoods are far too sure and their slope is small; a prior beside them that is
-    left as it is then outweighs them in short texts.
-    """
-    slopes = STEP * calibration.slopes
-    if not np.ndim(calibration.bias) and not np.ndim(calibration.rate):  # of very many classes none has one
-        return replace(calibration, slopes=slopes)
-    nothing = np.zeros((0, *scores.shape))
-    found = Calibration.of_parts(nothing, codes, weights, offset=slopes[0] * scores + data, words=words)
-    return replace(found, slopes=slopes)
-
-
-def surely_more(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> bool:
-    """Whether more are right in the first answers than in the second, by two standard errors.
-
-    >>> surely_more(np.array([True] * 9), np.array([False] * 9)), surely_more(np.ones(3) > 0, np.ones(3) > 0)
-    (True, False)
-    """
-    won, lost = np.count_nonzero(first & ~second), np.count_nonzero(second & ~first)
-    return bool(won - lost > 2.0 * np.sqrt(won + lost))
-
-
 def supports(recipe: Recipe) -> bool:
     """Whether documents can be left out of what a recipe makes."""
-    return _obstacle(recipe) is None
+    return obstacle(recipe) is None
 
 
-def _obstacle(recipe: Recipe) -> Unsupported | None:
+def obstacle(recipe: Recipe) -> Unsupported | None:
     """Why documents cannot be left out of what a recipe makes; None if they can."""
     conditional = recipe.learner.conditional
     is_rescaled = isinstance(conditional, Complement) and (conditional.norm or conditional.transform)
@@ -424,46 +316,6 @@ def _obstacle(recipe: Recipe) -> Unsupported | None:
             hint="leave-one-out takes unknown='ignore'",
         )
     return None
-
-
-def _slope(scores: Floats) -> float:
-    """Where the search for a slope begins: scores of texts have the size of their length."""
-    ordered = np.sort(scores, axis=1)
-    return min(1.0, 2.0 / max(float(np.median(ordered[:, -1] - ordered[:, -2])), 1e-3))
-
-
-def _half_decades() -> list[float]:
-    """What smoothing is chosen from."""
-    sides = []
-    for step in (10**-0.5, 10**0.5):
-        side = [1.0]
-        while ALPHAS[0] < side[-1] * step < ALPHAS[1]:
-            side.append(side[-1] * step)
-        sides.append(side)
-    return [*reversed(sides[0][1:]), *sides[1]]
-
-
-def _best_alpha(loss: Callable[[float], float], near: float) -> float:
-    """The smoothing of least loss: by half decades while it falls, then between the best and those beside.
-
-    Where the loss has one minimum it is the same, from whichever smoothing it is sought.
-    """
-    grid = _half_decades()
-    start = min(range(len(grid)), key=lambda i: abs(math.log(grid[i] / near)))
-    points = {grid[start]: loss(grid[start])}
-    for side in (reversed(grid[:start]), grid[start + 1 :]):
-        for alpha in side:
-            points[alpha] = loss(alpha)
-            if points[alpha] > min(points.values()):
-                break
-    found = sorted(points)
-    at = min(range(len(found)), key=lambda i: points[found[i]])
-    if at in (0, len(found) - 1):
-        return found[at]
-    left, low, right = (points[alpha] for alpha in found[at - 1 : at + 2])
-    bend = left - 2 * low + right
-    shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
-    return float(found[at] * 10 ** (0.5 * min(max(shift, -0.5), 0.5)))
 
 
 def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:

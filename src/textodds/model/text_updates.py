@@ -175,6 +175,33 @@ class TextUpdates(TextReading):
             self.held_out = None
         return model.info
 
+    def _must_be_like(self, other: Self) -> None:
+        mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
+        both_choose = self.recipe.chooses_smoothing and other.recipe.chooses_smoothing
+        for plain in (mine, theirs):
+            plain.pop("smoothing", None)
+            if both_choose:
+                plain["learner"].pop("alpha")
+        differing = [part for part in mine | theirs if mine.get(part) != theirs.get(part)]
+        if not differing:
+            return
+        hint = "train both with the same options"
+        alphas = [plain["learner"].pop("alpha", None) for plain in (mine, theirs)]
+        if differing == ["learner"] and mine == theirs:
+            differing = [f"alpha is {alphas[0]} in one and {alphas[1]} in the other"]
+            hint = "give both the same alpha, such as `--learner multinomial:alpha=1`"
+        raise InputError(f"the models were made differently: {', '.join(differing)}", hint=hint)
+
+    def _recipe_with(self, other: Self, basis: Basis[Tally, Corpus], sign: int) -> Recipe:
+        mine, theirs = self.recipe, other.recipe
+        if not (mine.chooses_smoothing and theirs.chooses_smoothing):
+            return replace(mine, chooses_smoothing=False)
+        from textodds.model.fit import between, chosen_again
+
+        if basis.corpus is not None:
+            return chosen_again(basis, mine)
+        return mine if sign < 0 else between((self.tally, mine), (other.tally, theirs))
+
     def follow(self) -> None:
         """Find again what follows from the documents, if they have changed."""
         if not self._is_behind:

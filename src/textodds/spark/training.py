@@ -17,7 +17,7 @@ from textodds.learn.recipe import Recipe
 from textodds.learn.registry import LEARNERS, Learner, resolved
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
-from textodds.model.fit import calibrate_held_out, fit_counts, must_be_choosable
+from textodds.model.fit import calibrate_held_out, fit_counts
 from textodds.spark.count import CountResult, count
 from textodds.spark.dataframes import label_type, rows_of, schema_of
 from textodds.spark.progress import tasks_told
@@ -150,8 +150,6 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
     recipe = replace(recipe, calibrate=plan.calibrate)
     learner: Any = recipe.learner
     of_counts = not learner.entry.needs_documents
-    if of_counts:
-        must_be_choosable(recipe)
     seeks = not of_counts and (
         (learner.C is None and learner.alpha is None) or (plan.calibrate and not choice)
     )

@@ -18,7 +18,7 @@ from textodds.study.duplicates import Repeat, Repeats, repeats
 from textodds.training.plan import Running, plan_of, reading_and_words
 from textodds.training.train import train_on
 
-USUAL = "multinomial:alpha=auto"
+USUAL = "multinomial"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +111,16 @@ def audit(
     ----------
     source, labels, weights, **options
         The data, how it is read, and how texts are cut, as for `textodds.train`.
-    learner : learner or str, default "multinomial:alpha=auto"
-        A naive Bayes of counts; its smoothing is chosen, unless a learner is given.
+    learner : learner or str, default "multinomial"
+        A naive Bayes of counts; its smoothing is chosen, unless it is given.
     textbook : bool, default False
         Whether smoothing is 1 and nothing is calibrated, as in `textodds.train`.
     observer : Observer, optional
         Is told how far it has come.
     """
     reading, words = reading_and_words(options)
-    usual = "multinomial" if textbook else USUAL
     how: Running = {"threads": checked_threads(threads), "textbook": textbook}
-    plan = plan_of(usual if learner is None else learner, None, words, **how)
+    plan = plan_of(USUAL if learner is None else learner, None, words, **how)
     if plan.pins is not None or plan.is_of_tables:
         raise InputError(
             "labels are looked at with one learner of texts", hint="name it: `--learner multinomial`"

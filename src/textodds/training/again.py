@@ -16,7 +16,7 @@ from textodds.errors import InputError, Unsupported
 from textodds.learn import registry
 from textodds.learn.recipe import Recipe, is_of_documents
 from textodds.learn.registry import AUTO
-from textodds.model.fit import fit_corpus, fit_counts, must_be_choosable
+from textodds.model.fit import fit_corpus, fit_counts
 from textodds.model.text_model import TextModel
 from textodds.stats.corpus import Corpus
 from textodds.stats.sample import TYPICAL
@@ -80,7 +80,7 @@ class Question:
             "unknown": recipe.unknown,
             **({} if recipe.weighting is None else {"weighting": recipe.weighting}),
         }
-        return cls(recipe.learner, None, words, recipe.calibrate, **flags)
+        return cls(recipe.asked_learner, None, words, recipe.calibrate, **flags)
 
     def with_flags(self, *, calibrate: bool, typical: bool) -> Question:
         """The question with what is asked beside it."""
@@ -133,7 +133,6 @@ def train_again(like: TextModel, plan: Plan, observer: Observer) -> TextModel:
     recipe, choice, without = _chosen(kept, plan, observer)
     recipe = replace(recipe, calibrate=plan.calibrate)
     must_know_typical(recipe, plan.typical)
-    must_be_choosable(recipe)
     corpus = kept.cut_by(recipe.settings)
     if is_of_documents(recipe):
         model = fit_corpus(corpus, recipe, {}, threads=plan.threads, memory=plan.bytes, observer=observer)
@@ -188,7 +187,7 @@ def _of_counts(corpus: Corpus, recipe: Recipe, plan: Plan) -> TextModel:
     model = fit_counts(tally, again, sample, {"documents": tally.n_documents}, threads=plan.threads)
     if plan.typical:
         model.typical = model.typical_of(sample[:TYPICAL], seen=True)
-    settled = replace(recipe, learner=model.recipe.learner)
+    settled = replace(model.recipe, settings=recipe.settings)
     model._install(settled, model.vocabulary, model.form, model.scale)
     model.corpus = corpus
     return model

@@ -76,7 +76,8 @@ class Plan:
 
     def recipe(self) -> Recipe:
         """The recipe of texts, where nothing but features is left to choose."""
-        recipe = recipe_with(self.learner or USUAL, self.words)
+        learner = self.learner or learner_named(USUAL)
+        recipe = recipe_with(textbook_learner(learner) if self.textbook else learner, self.words)
         must_know_typical(recipe, self.typical)
         if self.budget is not None and not recipe.is_open:
             raise InputError("`budget` is for choosing, and nothing is left to choose", hint="leave it out")
@@ -191,25 +192,18 @@ def _with_a_choice(pins: Pins, *, typical: bool, textbook: bool) -> Pins:
 def textbook_learner(learner: Learner) -> Learner:
     """The learner with what it would choose settled as textbooks have it; refuses what they do not have.
 
-    >>> textbook_learner(learner_named("softmax")).C
-    1.0
+    >>> textbook_learner(learner_named("softmax")).C, textbook_learner(learner_named("multinomial")).alpha
+    (1.0, 1.0)
     """
-    if learner.is_smoothing_open:
-        raise InputError(
-            "`textbook` chooses nothing, and `alpha=auto` chooses a smoothing",
-            hint="give a number, or leave it out for alpha=1",
-        )
     if learner.prior != "data":
         raise InputError(
             f"`textbook` has the prior of maximum likelihood, not `{learner.prior}`",
             hint="leave out one of the two",
         )
-    usual, given = type(learner)(), {"C", "alpha"} & set(learner.settings())
-    settled = {
-        name: value
-        for name, value in learner.entry.textbook.items()
-        if getattr(learner, name) == getattr(usual, name) and not (name == "C" and given)
-    }
+    given = {*learner.settings()}
+    if given & {"C", "alpha"}:  # either says what the penalty is
+        given |= {"C", "alpha"}
+    settled = {name: value for name, value in learner.entry.textbook.items() if name not in given}
     return replace(learner, **settled) if settled else learner  # type: ignore[type-var]
 
 

@@ -704,7 +704,7 @@ def test_transformed_rows_do_not_come_in_batches_and_make_no_transformer():
     assert model.get_params()["transform"] is True
     assert "transform=True" in repr(model)
     model.set_params(transform=False, norm=True)
-    assert model.learner() == ours.ComplementLearner(norm=True)
+    assert model.learner() == ours.ComplementLearner(1.0, norm=True)
     assert clone(model.set_params(transform=True)).learner().transform
     pipeline = make_pipeline(TfidfTransformer(), ComplementNB(transform=True))
     assert not hasattr(pipeline, "transform")

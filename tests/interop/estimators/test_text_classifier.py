@@ -34,6 +34,7 @@ from textodds.learn import naive_bayes as core
 from textodds.text import Weighting
 
 COUNTS = ["multinomial", "bernoulli", "complement"]
+FIXED = [core.MultinomialLearner(1.0), core.BernoulliLearner(1.0), core.ComplementLearner(1.0)]
 WHOLE = ["softmax", "nb-softmax", "lda", "qda"]
 TEXTS = ["free phone", "see you at six", "free prize", "at six?", "a phone", "dinner at home"]
 Y = np.array([1, 0, 1, 0, 1, 0])
@@ -121,8 +122,8 @@ def test_choices_reach_the_recipe(choices, recipe):
 @pytest.mark.parametrize(
     ("learner", "reference"),
     [
-        ("multinomial", naive_bayes.MultinomialNB()),
-        ("bernoulli", naive_bayes.BernoulliNB()),
+        (MultinomialNB(), naive_bayes.MultinomialNB()),
+        (core.BernoulliLearner(1.0), naive_bayes.BernoulliNB()),
         (core.ComplementLearner(alpha=0.3), naive_bayes.ComplementNB(alpha=0.3)),
     ],
     ids=COUNTS,
@@ -143,13 +144,13 @@ def test_the_numbers_are_those_of_the_pipeline_of_scikit_learn(learner, referenc
 def test_real_texts_have_the_probabilities_of_the_pipeline_of_scikit_learn(real_data):
     (texts, y), (new, truth) = real_data("sms_spam")
     theirs = make_pipeline(CountVectorizer(), naive_bayes.MultinomialNB()).fit(texts, y)
-    ours = TextClassifier(learner="multinomial", sklearn=True, calibrate=False).fit(texts, y)
+    ours = TextClassifier(learner=MultinomialNB(), sklearn=True, calibrate=False).fit(texts, y)
     np.testing.assert_allclose(ours.predict_proba(new), theirs.predict_proba(new), rtol=0, atol=1e-10)
     np.testing.assert_array_equal(ours.predict(new), theirs.predict(new))
     assert ours.score(new, truth) == theirs.score(new, truth)
 
 
-@pytest.mark.parametrize("learner", [*COUNTS, core.MultinomialLearner(alpha=0.1, binary=True)], ids=str)
+@pytest.mark.parametrize("learner", [*FIXED, core.MultinomialLearner(alpha=0.1, binary=True)], ids=str)
 @pytest.mark.parametrize("settings", [{}, {"min_df": 2, "ngrams": (1, 2)}, {"hash_bits": 12}], ids=str)
 def test_batches_equal_the_whole_bit_for_bit(learner, settings):
     texts, y = mail(K=3)
@@ -164,7 +165,7 @@ def test_batches_equal_the_whole_bit_for_bit(learner, settings):
     np.testing.assert_array_equal(model.predict_log_proba(texts), whole.predict_log_proba(texts))
 
 
-@pytest.mark.parametrize("learner", COUNTS)
+@pytest.mark.parametrize("learner", FIXED, ids=str)
 def test_what_is_forgotten_was_never_learned(learner):
     texts, y = mail(K=3)
     u = np.arange(len(y)) % 4 / 2
@@ -206,7 +207,7 @@ def test_a_declared_class_without_texts_is_impossible_until_it_has_some():
 
 def test_the_calibration_is_that_of_all_batches():
     texts, y = mail()
-    whole = TextClassifier().fit(texts, y)
+    whole = TextClassifier(learner=MultinomialNB()).fit(texts, y)
     model = TextClassifier().partial_fit(texts[:150], y[:150]).partial_fit(texts[150:], y[150:])
     assert whole.model_.calibration is not None
     np.testing.assert_array_equal(model.predict_proba(texts), whole.predict_proba(texts))

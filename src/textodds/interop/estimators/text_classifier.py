@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -90,9 +90,10 @@ class TextClassifier(Classifier):
 
     Differs
     -------
-    From ``make_pipeline(CountVectorizer(), MultinomialNB())``: with ``sklearn=True`` and ``calibrate=False``
-    the probabilities are the same. Otherwise words are those of Unicode, one letter long too, and
-    probabilities are calibrated where there are 100 texts or more. Batches (`partial_fit`) add up to the
+    From ``make_pipeline(CountVectorizer(), MultinomialNB())``: with ``sklearn=True``, ``calibrate=False`` and
+    ``learner=MultinomialNB()`` the probabilities are the same. Otherwise words are those of Unicode,
+    one letter long too, and where there are 100 texts or more the smoothing of naive Bayes is chosen and
+    probabilities are calibrated. Batches (`partial_fit`) add up to the
     whole, need no classes declared, and can be taken back (`forget`). What is pickled is the model file.
 
     Examples
@@ -171,7 +172,7 @@ class TextClassifier(Classifier):
         settings: dict[str, Any] = {name: getattr(recipe.settings, name) for name in SETTINGS}
         settings["normal_form"] = recipe.settings.normal_form or False
         made = cls(
-            learner=recipe.learner,
+            learner=recipe.asked_learner,
             calibrate=model.calibration is not None,
             threads=model.threads,
             unknown=recipe.unknown,
@@ -197,6 +198,7 @@ class TextClassifier(Classifier):
     ) -> Self:
         """Learn from some more texts: after the last batch, as if `fit` had seen them all.
 
+        `fit` chooses the smoothing of naive Bayes by all texts; in batches it is 1, unless it is given.
         ``classes`` may name all classes, those that have no texts yet too; they are impossible until they
         have. Where it is left out, labels that were never named are welcome in any batch.
         """
@@ -205,7 +207,11 @@ class TextClassifier(Classifier):
         known = labels if first else self.classes_
         known = joined(known, labels) if classes is None else declared(classes, labels, known)
         if first:
-            self.model_ = train_on(source, self._plan(labels))
+            plan = self._plan(labels)
+            learner: Any = plan.learner
+            if learner.is_smoothing_open:
+                plan = replace(plan, learner=replace(learner, alpha=1.0))
+            self.model_ = train_on(source, plan)
         else:
             self.model_.change(self.model_.basis_of(source), 1)
         self.classes_ = known

@@ -159,7 +159,7 @@ def contenders(models: object, *, textbook: bool = False) -> tuple[Candidate, ..
             name = ":".join([learner.entry.name, *settings])
             found.append(Candidate(name, learner, learner.entry.usual))
         elif each.strip(", "):
-            found += (_as_written(one, textbook=textbook) for one in spelled(each, side_by_side=True))
+            found += map(_as_written, spelled(each, side_by_side=True))
     if not found:
         raise InputError("no model is named", hint=f"name some of {', '.join(names_of())}")
     names = [each.name for each in found]
@@ -183,16 +183,14 @@ def _of_textbook(candidate: Candidate) -> Candidate:
     return replace(candidate, learner=learner, words=words, textbook=True)
 
 
-def _as_written(given: SpelledLearner, *, textbook: bool) -> Candidate:
+def _as_written(given: SpelledLearner) -> Candidate:
     if given.text == AUTO:
         return Candidate(AUTO, learner_named("multinomial"), features=AUTO)
     if given.name not in LEARNERS:
         raise InputError(f"`{given.name}` is not a model that can be compared", hint="name learners")
     entry = LEARNERS[given.name]
-    # Smoothing is chosen by leaving out one text at a time; features are those of the learner at every size
-    # of a learning curve, rather than chosen.
-    is_open = {} if textbook else {name: None for name, value in entry.choice.items() if value is None}
-    learner = given.learner(**is_open)
+    learner = given.learner()
+    # Features are those of the learner at every size of a learning curve, rather than chosen.
     usual = {} if any(key in given.words for key in SHAPE) else entry.usual
     candidate = Candidate(given.text, learner, {**given.words, **usual})
     if entry.is_of_texts:

@@ -11,7 +11,7 @@ from textodds.errors import InputError, suggestion
 from textodds.learn.conditionals import Complement
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe, recipe_of
-from textodds.learn.registry import AUTO, LEARNERS, Learner, learner_named, name_of, names_of, resolved
+from textodds.learn.registry import AUTO, LEARNERS, Learner, name_of, names_of, resolved
 from textodds.text import Weighting
 from textodds.text.settings import FEATURES
 
@@ -207,6 +207,4 @@ def _name(learner: Named) -> str:
 
 
 def _candidate(features: str, learner: Named, words: Mapping[str, object], typical: bool) -> Candidate:
-    if isinstance(learner, str):
-        learner = learner_named(learner, **LEARNERS[learner].choice)
     return Candidate(f"{_name(learner)}, {features}", resolved(learner), words, features, typical=typical)

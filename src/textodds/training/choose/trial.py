@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,7 +206,6 @@ class Trials:
     def _from_counts(self, recipe: Recipe, sample: Pool, enough: int) -> tuple[HeldOutScores, float, float]:
         """What counts say of held-out texts; its seconds, and those of a lesson of fixed size among them."""
         parts, seconds, fixed = [], 0.0, 0.0
-        near = None  # other folds want about the same smoothing
         few = max(min(LESSON, int(LESSON_SIZE / max(sample.mean_size, 1.0))), LEAST)
         for out in held_out(sample.codes, enough):
             if not tells_classes_apart(sample.codes, sample.weights, out):
@@ -216,10 +215,7 @@ class Trials:
             selection = recipe.selection.of_part(1 - 1 / FOLDS)
             part = replace(recipe, selection=selection, calibrate=self.calibrate)
             lesson = kept.head(few).examples()
-            model = fit_counts(tally, part, lesson, {}, threads=self.threads, near=near)
-            if recipe.learner.is_smoothing_open:
-                found: Any = model.recipe.learner.conditional
-                near = float(found.alpha)
+            model = fit_counts(tally, part, lesson, {}, threads=self.threads)
             terms = float(tally.counts().occurrences.sum() / kept.weights.mean())
             share = len(lesson) / len(kept)
             own = LESSON_BEGUN + LESSON_TERM * terms * share * len(tally.classes)
