@@ -217,17 +217,14 @@ def test_a_tensor_more_changes_nothing(file):
     np.testing.assert_array_equal(used(file).tally.class_rows, before.tally.class_rows)
 
 
-TYPES = ["f8", "f4", "i8", "u8", "u4", "u2", "u1"]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u8", "u4", "u2", "u1"])
 def test_a_tensor_of_a_wrong_type_is_refused_or_says_the_same(file, kind):
-    """Whole numbers may be stored in any whole type that holds them (tried in turn); measures in one only."""
+    """Whole numbers may be stored in any whole type that holds them; measures in one only."""
     arrays, header = parts(file)
     before = textodds.load(file)
-    for turn, (name, array) in enumerate(arrays.items(), TYPES.index(kind)):
-        if array.dtype == np.dtype(kind) or (turn % 3 and array.dtype.kind != "f" and kind[0] != "f"):
+    for name, array in arrays.items():
+        if array.dtype == np.dtype(kind):
             continue
         changed = array.astype(kind) if array.dtype.kind in "iu" else np.abs(array).astype(kind)
         put_together(file, {**arrays, name: changed}, header)
