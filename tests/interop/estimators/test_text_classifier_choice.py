@@ -44,16 +44,16 @@ def test_auto_neither_learns_in_batches_nor_has_settings():
         estimator.set_params(learner__alpha=1.0)
 
 
-@pytest.mark.parametrize("learner", ["multinomial", MultinomialNB()], ids=str)
-def test_settings_of_the_learner_are_searched_for(learner):
+@pytest.mark.parametrize(("learner", "alpha"), [("multinomial", None), (MultinomialNB(), 1.0)], ids=str)
+def test_settings_of_the_learner_are_searched_for(learner, alpha):
     estimator = TextClassifier(learner=learner, threads=1)
-    assert estimator.get_params()["learner__alpha"] == 1.0
+    assert estimator.get_params()["learner__alpha"] == alpha
     assert "learner__alpha" not in estimator.get_params(deep=False)
     search = GridSearchCV(estimator, {"learner__alpha": [0.01, 50.0]}, cv=2, scoring="neg_log_loss")
     search.fit(TEXTS, LABELS)
     assert search.best_params_ == {"learner__alpha": 0.01}
     assert search.best_estimator_.model_.recipe.learner.alpha == 0.01
-    assert estimator.get_params()["learner__alpha"] == 1.0
+    assert estimator.get_params()["learner__alpha"] == alpha
     assert clone(search.best_estimator_).get_params()["learner__alpha"] == 0.01
 
 
