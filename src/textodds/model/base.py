@@ -250,13 +250,10 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         known = self.info.items()  # but what was said of another model
         kept = {name: part for name, part in known if name not in ("quality", "fingerprint", "left_out")}
         self.info = kept | self._install_basis(basis) | {"documents": basis.n_documents}
-        if not self.has_documents:
-            self._stay_as_before(before)
-
-    def _stay_as_before(self, classes: tuple[str, ...]) -> None:
-        """Without documents the calibration stays that of the model before; nothing is promised by it."""
-        if self.calibration is not None:
-            self.calibration = self.calibration.of_classes(classes, self.class_names)
+        if self.has_documents:
+            return
+        if self.calibration is not None:  # it stays that of the model before, and promises nothing
+            self.calibration = self.calibration.of_classes(before, self.class_names)
             self.info["earlier"] = True
         self.held_out = None
 
