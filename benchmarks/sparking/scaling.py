@@ -19,8 +19,9 @@ from measure import interleaved
 from sparking.program import main
 from sparking.session import OnSpark, about, stages, started
 from textodds import TextSettings
+from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import recipe_of
-from textodds.model.leave_one_out import model_of_counts
+from textodds.model.text_model import TextModel
 from textodds.spark.count import bits_of
 from textodds.spark.dataframes import rows_of
 from textodds.spark.tasks import PART_SPARK, count_rows, packed_tally, tally_of
@@ -160,7 +161,7 @@ def _driver(tally: Tally) -> float:
         adding.add(tally_of(part))
     whole = adding.total()
     assert whole is not None
-    model_of_counts(whole, recipe_of("multinomial"), [], {}, calibrate=False, threads=1)
+    TextModel.of_tally(whole, recipe_of(MultinomialLearner(alpha=1.0)), {}, threads=1)
     return time.perf_counter() - begin
 
 
