@@ -39,7 +39,7 @@ def test_audit_shows_the_least_believed_first(capsys):
     assert main(["audit", "letters.csv", "--top", "2"]) == 0
     out, err = capsys.readouterr()
     assert err == (
-        "40 rows of letters.csv, each left out: 95.0% have the label that the others expect, 2 have not\n"
+        "40 rows of letters.csv, each left out: 95.0% agree with the prediction from the others, 2 do not\n"
         "texts that come again: 33 word for word, 0 nearly; under more than one label: 1\n"
     )
     first, second = suspects(2)

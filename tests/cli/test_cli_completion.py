@@ -128,7 +128,7 @@ def test_the_shell_is_found_or_asked_for(home, capsys, monkeypatch):
     monkeypatch.setenv("SHELL", "/bin/tcsh")
     assert main(["completion", "--install"]) == 2
     assert capsys.readouterr().err == (
-        "error: the shell in use is not known (SHELL is tcsh); completion is for bash, zsh, fish\n\n"
+        "error: cannot detect the shell (SHELL is tcsh); completion is for bash, zsh, fish\n\n"
         "hint: name it: `--shell bash`\n"
     )
 

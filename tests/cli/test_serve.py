@@ -81,9 +81,7 @@ def refused(capsys, *args):
 
 def test_a_journal_for_a_service_that_only_reads_is_refused(model, capsys):
     told = refused(capsys, "mail.textodds", "--read-only", "--journal", "j")
-    assert told == (
-        "error: `--read-only` keeps no corrections, and needs no `--journal`\n\nhint: give one of them\n"
-    )
+    assert told == ("error: `--read-only` cannot be combined with `--journal`\n\nhint: give one of them\n")
     assert {path.name for path in Path().iterdir()} == {"mail.csv", "mail.textodds"}
 
 
@@ -210,7 +208,7 @@ def test_a_model_that_cannot_learn_is_served_and_said_to_be_so(mail):
     assert main(["train", "mail.csv", "--learner", "softmax", "--no-documents", "--quiet"]) == 0
     process, _ = started()
     why = process.stderr.readline()
-    assert why.startswith("it answers, but cannot learn: ")
+    assert why.startswith("read-only: ")
     assert ended(process) == (0, "", "stopped\n")
 
 

@@ -82,8 +82,8 @@ def test_ten_thousand_classes_cost_no_matrix():
         ("ham->spam: dear", "`ham->spam: dear` is no loss"),
         ("->spam: 2", "`->spam: 2` is no loss"),
         ("ham->spam: 2, ham->spam: 3", "the loss of ham->spam is given twice"),
-        ("  , ", "the losses name no class"),
-        ("", "the losses name no class"),
+        ("  , ", "`--loss` names no class"),
+        ("", "`--loss` names no class"),
     ],
 )
 def test_a_text_that_is_no_losses_is_refused(text, problem):

@@ -268,7 +268,7 @@ def test_of_two_columns_that_spark_takes_for_one_the_named_is_read(spark):
 
 def test_a_model_of_tables_is_not_asked_on_spark(mails):
     model = textodds.train({"age": [1.0, 2.0, 3.0, 4.0]}, ["x", "y", "x", "y"])
-    with pytest.raises(InputError, match="on Spark models of texts are asked, and this is TableModel"):
+    with pytest.raises(InputError, match="on Spark export a model of texts asked, and this is TableModel"):
         on_spark.predict(model, mails)
 
 

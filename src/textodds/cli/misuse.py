@@ -33,12 +33,12 @@ MEANINGS = {
 }
 """Options, and the words that people type for them."""
 
-SEPARATOR = "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"
+SEPARATOR = "the separator (`,` `;` tab `|`) is detected; `--format tsv` takes tabs only"
 BY_ITSELF = {
     **dict.fromkeys(("sep", "separator", "delimiter", "delim", "field-separator"), SEPARATOR),
     "data": "data are named without an option: `textodds COMMAND … DATA`",
     "file": "files are named without an option: `textodds COMMAND … DATA`",
-    "verbose": "leave it out: everything is said, unless `--quiet`",
+    "verbose": "leave it out: output is verbose unless `--quiet`",
 }
 """Options that there need not be, and why."""
 

@@ -158,7 +158,7 @@ def _pairs(text: str) -> dict[tuple[str, str], float]:
             raise InputError(f"the loss of {truth}->{answer} is given twice", hint="leave out one of the two")
         costs[truth, answer] = value
     if not costs:
-        raise InputError("the losses name no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
+        raise InputError("`--loss` names no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
     return costs
 
 

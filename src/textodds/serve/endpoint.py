@@ -133,7 +133,7 @@ class Handler:
             error = Problem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,
                 "fault",
-                "this is a fault of textodds, not of yours",
+                "this is a bug in textodds",
                 hint="please report it, with what the service has logged",
             )
         self._responses.count(problems.status_of(error).value, perf_counter() - start)

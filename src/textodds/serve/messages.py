@@ -319,10 +319,10 @@ class Quality(Struct):
 class Limits(Struct):
     """What a request may have at most."""
 
-    text: Annotated[int, Meta(description="Characters of a text.")]
+    text: Annotated[int, Meta(description="Longest text, in characters.")]
     explained: Annotated[int, Meta(description="Characters of a text that is explained.")]
     batch: Annotated[int, Meta(description="Texts or documents of a request.")]
-    body: Annotated[int, Meta(description="Bytes of a request.")]
+    body: Annotated[int, Meta(description="Largest request, in bytes.")]
     upload: Annotated[int, Meta(description="Bytes of a file.")]
 
 
