@@ -176,7 +176,7 @@ def test_ctrl_c_keeps_what_is_done_and_a_later_run_goes_on(capsys):
     assert "multinomial" in [model["name"] for model in told["models"]]
     assert len(told["models"]) < 7
     assert told["missing"][0].startswith("stopped before these models were trained: ")
-    assert "This page is not whole" in Path("page.html").read_text(encoding="utf-8")
+    assert "This page is incomplete" in Path("page.html").read_text(encoding="utf-8")
     args = ["compare", "slow.csv", "--keep", "kept.jsonl", "--json", "--no-curves"]
     assert main([*args, "--models", "multinomial,complement"]) == 0
     again = {model["name"]: model for model in json.loads(capsys.readouterr().out)["models"]}

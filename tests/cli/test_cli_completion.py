@@ -102,7 +102,7 @@ def test_installing_twice_is_installing_once(home, capsys, shell):
     assert capsys.readouterr().out == script.read_text()
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     assert main(["completion", "--install", "--shell", shell]) == 0
-    assert f"{script} is there already\n" in capsys.readouterr().err
+    assert f"{script} exists already\n" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
     if shell in STARTUP:
         first, second = (home / STARTUP[shell]).read_text().splitlines()

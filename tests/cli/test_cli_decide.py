@@ -177,7 +177,8 @@ def test_a_model_without_held_out_texts_promises_nothing(model, monkeypatch, cap
     assert main(["predict", "mail.textodds", *SAID, *args]) == 2
     assert capsys.readouterr() == (
         "",
-        "error: no guarantee: the model has no held-out answers\n\nhint: train it again, with at least 100 texts\n",
+        "error: no guarantee: the model has no held-out answers\n\n"
+        "hint: train it again, with at least 100 texts\n",
     )
 
 

@@ -94,7 +94,7 @@ def test_without_onnx_the_error_says_what_to_install(model, capsys, monkeypatch)
     assert main(["export", "mail.textodds", "-o", "mail.onnx"]) == 2
     assert capsys.readouterr() == (
         "",
-        "error: to write ONNX the package `onnx` is needed, which is not installed\n\n"
+        "error: to write ONNX the package `onnx` is needed and not installed\n\n"
         "hint: pip install 'textodds[onnx]'\n",
     )
     assert not Path("mail.onnx").exists()

@@ -186,7 +186,7 @@ def test_a_label_for_all_is_not_beside_a_column_of_labels(session, model):
 def test_a_model_is_not_taken_for_data(session, model):
     assert refused(session, "train", "mail.textodds", "mail.csv", "-o", "new.textodds") == (
         "error: `mail.textodds` is a model, not data\n\n"
-        "hint: data to learn more from come behind the model: `textodds learn MODEL DATA`\n"
+        "hint: put the data after the model: `textodds learn MODEL DATA`\n"
     )
 
 
@@ -256,8 +256,8 @@ def test_a_support_vector_machine_is_answered_with_a_learner_that_there_is(sessi
             "a web address",
             "`curl -L -o mail.csv https://example.com/mail.csv`",
         ),
-        ("s3://bucket/mail.parquet", "in the store of a cloud", "`aws s3 cp s3://bucket/mail.parquet .`"),
-        ("gs://bucket/mail.csv", "in the store of a cloud", "`gcloud storage cp gs://bucket/mail.csv .`"),
+        ("s3://bucket/mail.parquet", "in cloud storage", "`aws s3 cp s3://bucket/mail.parquet .`"),
+        ("gs://bucket/mail.csv", "in cloud storage", "`gcloud storage cp gs://bucket/mail.csv .`"),
         ("postgresql://me:secret@host/db", "a database server", "write the rows to a file"),
         ("mysql://host/db", "a database server", "--query 'SELECT text, label FROM mail'"),
         ("file:///tmp/mail.csv", "an address, not a path", "`/tmp/mail.csv`"),
@@ -274,9 +274,7 @@ def test_an_address_is_answered_by_what_to_do(capsys, address, what, hint):
 
 def test_an_address_is_answered_wherever_data_are_read(session, model):
     assert "a web address" in refused(session, "predict", "mail.textodds", "https://example.com/new.csv")
-    assert "in the store of a cloud" in refused(
-        session, "train", "mail.csv", "--test", "s3://bucket/test.csv"
-    )
+    assert "in cloud storage" in refused(session, "train", "mail.csv", "--test", "s3://bucket/test.csv")
     with pytest.raises(textodds.errors.BadFile, match="a database server"):
         textodds.train("postgresql://host/db")
 

@@ -88,7 +88,7 @@ def test_audit_lists_texts_that_come_again(capsys):
     )
     assert main(["audit", "mail.csv", "--top", "2"]) == 0
     out, err = capsys.readouterr()
-    assert "texts that come again: 2 word for word, 0 nearly; under more than one label: 1\n" in err
+    assert "duplicate texts: 2 exact, 0 near; with several labels: 1\n" in err
     assert out.splitlines()[-3:] == [
         "  rows   labels      alike           text",
         "  1, 3   spam, ham   word for word   free phone",

@@ -173,7 +173,7 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
         ),
         (
             "boundaries people.csv -o p.pdf",
-            "`p.pdf` does not end as a picture that can be written",
+            "`p.pdf` is not an .svg or .png file",
             "name it `*.svg`",
         ),
         (
@@ -236,7 +236,7 @@ def test_without_matplotlib_the_error_says_what_to_install_before_any_data_is_re
         assert main(["plot", picture, "missing.csv"]) == 2
         assert capsys.readouterr() == (
             "",
-            "error: to draw pictures the package `matplotlib` is needed, which is not installed\n\n"
+            "error: to draw pictures the package `matplotlib` is needed and not installed\n\n"
             "hint: pip install 'textodds[plot]'\n",
         )
 

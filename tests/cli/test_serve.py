@@ -235,11 +235,11 @@ def test_with_tokens_it_listens_to_all(model):
 def test_sighup_says_what_became_of_it(model):
     process, line = started()
     process.send_signal(signal.SIGHUP)
-    assert re.search(r"WARNING the model file is as before: [0-9a-f]{12}\.0\n", process.stderr.readline())
+    assert re.search(r"WARNING the model file has not changed: [0-9a-f]{12}\.0\n", process.stderr.readline())
     Path("mail.textodds").write_bytes(b"nonsense")
     process.send_signal(signal.SIGHUP)
     told = process.stderr.readline()
-    assert "ERROR the model stays as it was: `mail.textodds` is damaged or no model of ours" in told
+    assert "ERROR the model was not reloaded: `mail.textodds` is damaged or no model of ours" in told
     port = int(re.search(r":(\d+)/", line)[1])
     assert asked(port, "POST", "/v1/classify", '{"text": "free"}')[0] == 200
     assert ended(process)[0] == 0

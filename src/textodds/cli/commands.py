@@ -360,8 +360,8 @@ def _of_system(error: OSError) -> tuple[str, str | None]:
     hints = {
         errno.ENOSPC: "free some space, or write to another disk",
         errno.EDQUOT: "free some of your quota, or write to another disk",
-        errno.EACCES: "check who may read and write there with `ls -l`",
-        errno.EPERM: "check who may read and write there with `ls -l`",
+        errno.EACCES: "check the permissions with `ls -l`",
+        errno.EPERM: "check the permissions with `ls -l`",
         errno.EROFS: "write to another disk",
     }
     return problem, hints.get(error.errno or 0)

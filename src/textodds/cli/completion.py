@@ -99,7 +99,7 @@ def _shell_in_use() -> str:
 def _write(path: Path, script: str) -> None:
     """Write the script, unless it stands there."""
     if path.is_file() and path.read_text(encoding="utf-8") == script + "\n":
-        say(f"{path} is there already")
+        say(f"{path} exists already")
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script + "\n", encoding="utf-8")

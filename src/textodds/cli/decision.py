@@ -167,7 +167,7 @@ def _few_errors(model: Model, max_error: float, *, quiet: bool) -> Answers:
     say(
         f"answers from a probability of {threshold}: at most {max_error:.4g} of answers wrong, "
         f"with {guarantee.confidence:.0%} confidence\n"
-        f"that answers {guarantee.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
+        f"this answers {guarantee.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
         quiet=quiet,
     )
 

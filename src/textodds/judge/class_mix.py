@@ -216,7 +216,7 @@ def model_mix(model: Any, log_posterior: Floats) -> Mix:
 def class_mix(
     log_posterior: Floats, log_prior: Floats, held_out: HeldOut | None = None, before: Floats | None = None
 ) -> Mix:
-    r"""The mix of classes in documents of which only posteriors are known.
+    r"""The class proportions of documents, estimated from their posteriors.
 
     Model
     -----
