@@ -245,15 +245,18 @@ def test_an_option_that_only_some_learners_take_leaves_nothing_to_choose():
     ("options", "words"),
     [
         (["--learner", "auto:alpha=0.1"], "auto has no alpha"),
-        (["--learner", "multinomial:ngrams=1-2,softmax"], "the same texts, cut in the same way"),
+        (["--learner", "multinomial:ngrams=1-2,softmax"], "must have the same text settings"),
         (["--features", "pairs", "--learner", "auto:class_weight=balanced"], "auto has no class_weight"),
         (["--learner", "auto", "--typical"], "`typical` is for one learner of words, not for a choice"),
         (
             ["--learner", "multinomial", "--features", "words,pairs", "--typical"],
             "`typical` is for single words, not for a choice of features",
         ),
-        (["--learner", "auto:unknown=smooth"], "unknown words is for one learner of words, not for a choice"),
-        (["--learner", "auto", "--stream"], "`stream` is for one learner, not for a choice"),
+        (
+            ["--learner", "auto:unknown=smooth"],
+            "`unknown` applies to a named learner, not to model selection",
+        ),
+        (["--learner", "auto", "--stream"], "`stream` applies to one learner, not to model selection"),
         (["--learner", "multinomial,softmx"], "unknown learner `softmx`; did you mean `softmax`?"),
         (["--learner", "auto,softmax"], "auto is any of the learners"),
         (["--learner", "softmax,softmax"], "`softmax` is named twice"),
@@ -262,7 +265,7 @@ def test_an_option_that_only_some_learners_take_leaves_nothing_to_choose():
         (["--features", "words,,pairs"], "`--features` cannot be ``"),
         (
             ["--features", "pairs", "--learner", "auto:ngrams=1-2"],
-            "features and `ngrams` say the same thing twice",
+            "`features` and `ngrams` cannot be combined",
         ),
         (["--learner", "multinomial:idf=no,softmax:idf=no"], "naive Bayes learns from counts"),
     ],

@@ -129,7 +129,7 @@ def test_a_promise_that_cannot_be_kept_is_an_error_that_says_what_can(held_out, 
     assert main(["predict", "mail.textodds", *SAID, "--max-error", "0.0001"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("error: an error rate of at most 0.0001 among the answered cannot be promised")
+    assert err.startswith("error: an error rate of at most 0.0001 among the answered cannot be guaranteed")
     assert "hint: promise 0." in err
 
 

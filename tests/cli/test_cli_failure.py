@@ -138,7 +138,7 @@ def test_a_model_is_checked_before_data_is_read(capsys):
     Path("bad.textodds").write_bytes(b"nonsense")
     for command in ("predict", "evaluate", "learn", "forget"):
         assert main([command, "bad.textodds", "mail.csv"]) == 2
-        assert "`bad.textodds` is damaged or no model of ours" in capsys.readouterr().err
+        assert "`bad.textodds` is not a valid textodds model file" in capsys.readouterr().err
     assert main(["inspect", "bad.textodds"]) == 2
 
 

@@ -66,4 +66,4 @@ def test_what_cannot_be_drawn_is_said(model, capsys, args, problem):
 def test_a_discriminative_model_says_that_it_has_no_texts(mail, capsys):
     assert main(["train", "mail.csv", "--learner", "softmax:min_df=1", "--quiet"]) == 0
     assert main(["sample", "mail.textodds"]) == 2
-    assert capsys.readouterr().err.startswith("error: this model tells classes apart")
+    assert capsys.readouterr().err.startswith("error: a discriminative model cannot generate texts")

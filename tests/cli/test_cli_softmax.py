@@ -107,7 +107,7 @@ def test_a_stream_is_learned_in_one_pass(trained, tmp_path, capsys):
         (["--learner", "softmax:prior=uniform"], "softmax has no prior"),
         (["--learner", "multinomial:C=1"], "multinomial has no C"),
         (["--learner", "multinomial:idf=no"], "naive Bayes learns from counts"),
-        (["--learner", "softmax:unknown=smooth"], "no place for unknown words"),
+        (["--learner", "softmax:unknown=smooth"], "cannot count unknown words"),
         (["--learner", "nb-softmax", "--stream"], "a stream is learned by softmax regression"),
         (["--learner", "softmax:characters=2-5:unit=whitespace"], "beside words"),
         (["--learner", "softmax:C=inf:ngrams=1-2"], "separable"),

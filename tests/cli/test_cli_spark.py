@@ -89,9 +89,9 @@ def test_a_row_without_a_label_is_shown_without_a_stack_or_skipped_and_counted()
     [
         (["--conf", "a=b"], "is a setting of Spark"),
         (["--spark", "local[2]", "--conf", "memory"], "KEY=VALUE"),
-        (["--spark", "local[2]", "--threads", "2"], "`threads` is for one machine"),
+        (["--spark", "local[2]", "--threads", "2"], "`threads` is not supported on Spark"),
         (["--spark", "local[2]", "--learner", "mixed"], "mixed learns from tables, not from texts"),
-        (["--spark", "local[2]", "--stream", "--learner", "softmax"], "`stream` is for one machine"),
+        (["--spark", "local[2]", "--stream", "--learner", "softmax"], "`stream` is not supported on Spark"),
     ],
 )
 def test_what_does_not_go_with_spark_is_refused_before_it_is_started(mail, capsys, args, said):
@@ -104,5 +104,5 @@ def test_a_master_of_no_kind_is_refused_with_the_reason_that_spark_gives(parts):
     done = ran("train", "parts/*.parquet", *NAMED, "--spark", "nonsense", "-o", "s.textodds")
     assert done.returncode == 2
     first = done.stderr.splitlines()[0]
-    assert first.startswith("error: no session of Spark at `nonsense`: ")
+    assert first.startswith("error: cannot start Spark at `nonsense`: ")
     assert "Master must either be yarn or start with spark" in first

@@ -316,7 +316,7 @@ def test_rows_unlike_any_are_told(people, capsys):
     [
         (["--text", "town", "--learner", "mixed"], "`text` names the one column of texts", "NAME=text"),
         (["--text", "town", "--columns", "visits=bins"], "`text` names the one column", "NAME=text"),
-        (["--learner", "mixed:ngrams=1-2"], "`ngrams` is about texts, and no column is one of", "NAME=text"),
+        (["--learner", "mixed:ngrams=1-2"], "`ngrams` applies to texts, and no column is text", "NAME=text"),
         (["--learner", "multinomial"], "people.csv has no text column", "--text"),
         (["--learner", "multinomial", "--columns", "visits=bins"], "multinomial learns from texts", "mixed"),
         (["--learner", "softmax", "--columns", "visits=bins"], "softmax learns from texts", "mixed"),
@@ -331,7 +331,7 @@ def test_rows_unlike_any_are_told(people, capsys):
         (["--learner", "gaussian"], "column `town` is one of categories (3 different values)", "town=ignore"),
         (["--learner", "table:max_cells=9"], "the full table needs 720 cells", "fewer columns"),
         (["--like", "mail.textodds"], "people.csv has no column `text`", "--text"),
-        (["--like", "people.csv"], "`people.csv` is damaged or no model of ours", "train it again"),
+        (["--like", "people.csv"], "`people.csv` is not a valid textodds model file", "train it again"),
         (["--like", "cut.textodds", "--columns", "town=ignore"], "a model that is like another", "leave out"),
         (["--learner", "mixed:binary"], "mixed has no binary", "goes with multinomial"),
         (["--learner", "mixed", "--stream"], "a stream is learned by softmax", "softmax"),

@@ -47,7 +47,7 @@ def test_such_a_model_says_why_it_cannot_learn(more, capsys):
     ("args", "problem"),
     [
         (["--learner", "softmax"], "softmax does not learn from unlabelled texts"),
-        (["--typical"], "`typical` has no part where there is `unlabelled`"),
+        (["--typical"], "`typical` cannot be combined with `unlabelled`"),
         (
             ["--learner", "semisupervised:weight=2"],
             "the weight of unlabelled texts must be from 0 to 1, got 2",

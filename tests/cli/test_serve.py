@@ -95,7 +95,7 @@ def test_a_missing_model_is_said_and_nothing_is_made(tmp_path):
 
 
 def test_what_is_no_model_is_said(mail, capsys):
-    assert refused(capsys, "mail.csv").startswith("error: `mail.csv` is damaged or no model of ours")
+    assert refused(capsys, "mail.csv").startswith("error: `mail.csv` is not a valid textodds model file")
 
 
 @pytest.mark.parametrize("journal", ["mail.csv", ".", "nowhere/journal"])
@@ -239,7 +239,7 @@ def test_sighup_says_what_became_of_it(model):
     Path("mail.textodds").write_bytes(b"nonsense")
     process.send_signal(signal.SIGHUP)
     told = process.stderr.readline()
-    assert "ERROR the model was not reloaded: `mail.textodds` is damaged or no model of ours" in told
+    assert "ERROR the model was not reloaded: `mail.textodds` is not a valid textodds model file" in told
     port = int(re.search(r":(\d+)/", line)[1])
     assert asked(port, "POST", "/v1/classify", '{"text": "free"}')[0] == 200
     assert ended(process)[0] == 0

@@ -104,7 +104,7 @@ def test_a_class_whose_rows_weigh_nothing_changes_no_other(learner, classes):
 @together
 @every_learner
 def test_what_counts_alone_allow_is_refused_with_the_way_out(learner):
-    with pytest.raises(Unsupported, match="rests on all of its documents at once") as caught:
+    with pytest.raises(Unsupported, match="is not a model of counts") as caught:
         _ = model_of(learner, 2, "words").tally
     assert "train multinomial" in caught.value.hint
 

@@ -39,7 +39,7 @@ def test_without_labels_files_are_read_wherever_they_lie(mail):
 
 def test_a_file_beside_the_classes_is_a_bad_row(mail):
     write(mail, {"README": "read me"})
-    with pytest.raises(BadRow, match=r"README: lies beside the folders of the classes"):
+    with pytest.raises(BadRow, match=r"README: is outside the class folders"):
         read_pairs(mail)
 
 

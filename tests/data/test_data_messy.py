@@ -206,7 +206,7 @@ def test_files_without_a_telling_name_are_mail_on_request(tmp_path):
 
 def test_a_file_that_is_no_mbox_is_told(tmp_path):
     (tmp_path / "a.mbox").write_text("text,label\n")
-    with pytest.raises(BadFile, match="does not begin as an mbox"):
+    with pytest.raises(BadFile, match="is not an mbox file"):
         pairs(read(tmp_path / "a.mbox"))
 
 

@@ -148,7 +148,7 @@ def test_texts_without_names_have_an_empty_schema(labels, tmp_path):
 
 def test_a_table_given_for_texts_is_told():
     (batch,) = read_table({"a": [1.5], "b": ["x"]}, ["1"], columns={"b": "text"})
-    with pytest.raises(InputError, match="rows of 2 columns came where texts are wanted: a, b"):
+    with pytest.raises(InputError, match="expected texts, got rows of 2 columns: a, b"):
         _ = batch.texts
 
 

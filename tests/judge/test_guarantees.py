@@ -117,7 +117,7 @@ def test_a_promise_says_what_it_costs():
 def test_what_cannot_be_promised_names_what_can_and_that_can():
     log_p, truth = world(1.0)
     held_out = HeldOut.of(log_p[:300], truth[:300])
-    with pytest.raises(InputError, match=r"0\.001 among the answered cannot be promised") as caught:
+    with pytest.raises(InputError, match=r"0\.001 among the answered cannot be guaranteed") as caught:
         at_most(held_out, 0.001)
     least = float(re.search(r"promise ([\d.]+), the least", caught.value.hint)[1])
     rows = int(re.search(r"about ([\d,]+) rows", caught.value.hint)[1].replace(",", ""))
@@ -130,7 +130,7 @@ def test_what_cannot_be_promised_names_what_can_and_that_can():
 def test_answers_that_are_wrong_too_often_everywhere_are_not_helped_by_more_rows():
     zero = np.zeros(400, np.uint32)
     truth = (np.arange(400) % 2).astype(np.uint32)
-    with pytest.raises(InputError, match="more rows of the kind would not help"):
+    with pytest.raises(InputError, match="more rows would not help"):
         at_most(HeldOut(truth, zero, np.full(400, 0.5), np.full(400, 0.5)), 0.1)
 
 

@@ -710,9 +710,7 @@ def test_the_command_line_says_what_a_model_without_typical_texts_lacks(mail, ca
         "error: the model has no typical texts to compare with\n\nhint: train with `--typical`"
     )
     assert main(["train", "mail.csv", "--typical", "--learner", "complement", "--quiet"]) == 2
-    assert capsys.readouterr().err.startswith(
-        "error: only a model of how texts come about knows typical ones"
-    )
+    assert capsys.readouterr().err.startswith("error: `typical` needs a generative model")
 
 
 # Values that no row of training had.

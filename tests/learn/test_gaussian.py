@@ -546,7 +546,7 @@ def test_of_many_rows_some_are_looked_at_and_no_class_is_lost(monkeypatch):
         ({"covariance": "full", "shrinkage": "some"}, "unknown shrinkage 'some'"),
         ({"covariance": "full", "shrinkage": True}, "shrinkage must be from 0 to 1, got True"),
         ({"covariance": "full", "pooling": 2}, "pooling must be from 0 to 1, got 2"),
-        ({"covariance": "shared", "pooling": 0.5}, "pooling is between the covariances"),
+        ({"covariance": "shared", "pooling": 0.5}, "pooling applies to class covariances"),
         ({"smoothing": -1.0}, "smoothing must be zero or more"),
         ({"smoothing": NAN}, "smoothing must be zero or more"),
         ({"smoothing": np.inf}, "smoothing must be zero or more"),

@@ -238,8 +238,8 @@ def test_what_is_found_is_told():
 @pytest.mark.parametrize(
     ("recipe", "said"),
     [
-        ({"learner": "softmax"}, "rests on all of its documents"),
-        ({"learner": "lda"}, "rests on all of its documents"),
+        ({"learner": "softmax"}, "is not a model of counts"),
+        ({"learner": "lda"}, "is not a model of counts"),
         ({"learner": ComplementLearner(norm=True)}, "takes counts"),
         ({"learner": ComplementLearner(transform=True)}, "takes counts"),
         ({"unknown": "smooth"}, "unknown='ignore'"),

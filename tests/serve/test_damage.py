@@ -212,7 +212,7 @@ def test_the_commands_refuse_what_makes_no_sense(
     other = path.with_name("other")
     other.write_bytes(b"")
     assert main(["journal", "repair", str(path), "-o", str(other)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "exists already" in capsys.readouterr().err
     assert main(["journal", "mend", str(path)]) == 2
     assert main(["journal", "repair", __file__, "-o", str(path.with_name("x"))]) == 2
     assert not path.with_name("x").exists()

@@ -353,7 +353,7 @@ def test_a_journal_of_a_later_version_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA user_version = 4")
     before = path.read_bytes()
-    with pytest.raises(ModelFileError, match="no journal of this version"):
+    with pytest.raises(ModelFileError, match="not a journal of this version"):
         Journal(path)
     assert path.read_bytes() == before
 

@@ -247,7 +247,7 @@ def test_rows_that_cannot_be_answered_are_counted_and_told(visit, serve):
     [
         ("empty.csv", b"", "The file has no rows"),
         ("head.csv", b"id,text\n", "There are no rows in it"),
-        ("picture.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "no text in UTF-8"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not UTF-8 text"),
         ("open.csv", b'id,text\n1,"never closed\n2,x\n', "a quote is opened and never closed"),
         ("a.parquet", b"PAR1", "Parquet is .* the command line"),
     ],

@@ -128,7 +128,7 @@ def test_no_text_is_asked_about_twice_and_all_come_to_an_end(visit, service, cli
         page.keyboard.press("s" if i % 4 == 3 else str(1 + i % 2))
         if i < 11:
             expect(page.locator("#asked")).not_to_have_text(seen[-1], use_inner_text=False)
-    expect(page.get_by_text("That was all of them")).to_be_visible()
+    expect(page.get_by_text("All done")).to_be_visible()
     assert sorted(seen) == sorted(texts)
     assert len(learned(client)) == 9
     expect(page.locator("#label-count")).to_contain_text("9 labels given")

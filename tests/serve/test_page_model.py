@@ -111,7 +111,7 @@ def test_the_same_class_twice_is_told(visit, mail_service):
 
 def test_a_model_whose_quality_is_unknown_says_so(visit, serve):
     page = visit(serve(), "model")
-    expect(page.get_by_role("region", name="How good it is")).to_contain_text("That is not known")
+    expect(page.get_by_role("region", name="How good it is")).to_contain_text("Unknown.")
 
 
 def test_the_view_follows_what_is_learned(visit, serve, client_of):

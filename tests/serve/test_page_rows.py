@@ -58,7 +58,7 @@ def test_a_row_is_answered_explained_corrected_and_taken_back(visit, serve, made
     expect(page.locator("#outcome")).to_contain_text(f"Forgotten: {other}.")
     page.get_by_role("button", name="Clear").click()
     expect(page.get_by_label("age", exact=True)).to_have_value("")
-    expect(page.locator("#answer-body")).to_contain_text("Fill in what you know")
+    expect(page.locator("#answer-body")).to_contain_text("Fill in the values")
     expect(page.locator("#why")).to_be_hidden()
 
 

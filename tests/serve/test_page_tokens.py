@@ -57,7 +57,7 @@ def test_a_wrong_token_is_refused_kindly(visit, service):
     page = visit(service)
     dialog = page.get_by_role("dialog", name="A token is needed")
     give(page, "something-else-altogether")
-    expect(dialog).to_contain_text("no token that is known here")
+    expect(dialog).to_contain_text("token is not valid")
     expect(dialog.get_by_label("Token")).to_have_value("")
     give(page, WRITE)
     expect(dialog).to_be_hidden()

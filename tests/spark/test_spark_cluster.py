@@ -360,7 +360,9 @@ def test_a_file_that_is_cut_off_is_named(usual, data, tmp_path):
         (folder / file.name).write_bytes(whole[: len(whole) // 2] if file.name == "3.parquet" else whole)
     name, message = usual.call("error_of", str(folder))
     assert name == "BadFile"
-    assert re.match(r"Spark cannot read file:///\S+/3\.parquet\n\nhint: it may be cut off", message), message
+    assert re.match(r"Spark cannot read file:///\S+/3\.parquet\n\nhint: it may be truncated", message), (
+        message
+    )
 
 
 def in_the_middle(driver, data, folder):

@@ -103,7 +103,7 @@ def test_a_model_that_is_not_whole_is_refused(spark, fitted, tmp_path):
     spark.createDataFrame([(1, b"rest")], "number int, bytes binary").write.mode("overwrite").parquet(
         f"{path}/model"
     )
-    with pytest.raises(ModelFileError, match="is not whole"):
+    with pytest.raises(ModelFileError, match="is incomplete"):
         TextClassifierModel.load(path)
 
 
@@ -163,13 +163,13 @@ def test_choices_that_are_none_are_refused(df):
         TextClassifier(**columns, learner="softmax", c=2).fit(df)
     with pytest.raises(InputError, match="unknown learner `sofmax`; did you mean `softmax`"):
         TextClassifier(**columns, learner="sofmax").fit(df)
-    with pytest.raises(InputError, match=r"a choice is no plain value[\s\S]*learner='softmax', C=3.0"):
+    with pytest.raises(InputError, match=r"a parameter is not a plain value[\s\S]*learner='softmax', C=3.0"):
         TextClassifier(learner=SoftmaxLearner(C=1.0))
-    with pytest.raises(Unsupported, match="learns on one machine only"):
+    with pytest.raises(Unsupported, match="is not supported on Spark"):
         TextClassifier(**columns, learner="lda").fit(df)
     with pytest.raises(MissingColumn, match="no words column"):
         TextClassifier(textCol="words", labelCol="kind").fit(df)
-    with pytest.raises(InputError, match="`labels` is for one machine"):
+    with pytest.raises(InputError, match="`labels` is not supported on Spark"):
         TextClassifier(**columns, labels="kind").fit(df)
 
 

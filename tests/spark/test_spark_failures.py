@@ -180,7 +180,7 @@ UNSUPPORTED = {
 @pytest.mark.parametrize("given", UNSUPPORTED.values(), ids=UNSUPPORTED.keys())
 def test_learners_of_one_machine_are_refused_before_a_job_runs(unreadable, given):
     with pytest.raises(
-        Unsupported, match=r"learns on one machine only[\s\S]*on Spark: multinomial, bernoulli"
+        Unsupported, match=r"is not supported on Spark[\s\S]*on Spark: multinomial, bernoulli"
     ):
         trained_there(unreadable, **given)
 
@@ -208,7 +208,7 @@ def test_a_penalty_of_the_bias_is_refused_before_a_job_runs(unreadable):
 
 def test_typical_texts_of_a_model_that_has_none_are_refused_before_a_job_runs(unreadable):
     for learner in (ComplementLearner(), SoftmaxLearner(C=1.0)):
-        with pytest.raises(Unsupported, match="only a model of how texts come about knows typical ones"):
+        with pytest.raises(Unsupported, match="`typical` needs a generative model"):
             trained_there(unreadable, learner=learner, typical=True)
 
 

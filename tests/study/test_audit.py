@@ -164,6 +164,6 @@ def test_models_that_do_not_rest_on_counts_alone_are_refused_before_anything_is_
 def test_what_can_be_read_but_once_is_refused_before_it_is_read():
     texts, labels = drawn()
     rows = zip(texts, labels, strict=True)
-    with pytest.raises(InputError, match="read but once"):
+    with pytest.raises(InputError, match="read only once"):
         audit(read(rows), learner=MultinomialLearner())
     assert next(rows) in [(texts[i], labels[i]) for i in (0, 1)]  # the first says what they are

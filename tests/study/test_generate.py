@@ -305,5 +305,5 @@ def test_perplexity_of_texts_drawn_from_a_class_nears_its_entropy_and_is_higher_
 
 
 def test_a_bernoulli_model_has_no_perplexity():
-    with pytest.raises(Unsupported, match="draws words one by one"):
+    with pytest.raises(Unsupported, match="only a multinomial model has a perplexity"):
         perplexities(textodds.train(TEXTS, LABELS, learner=BernoulliLearner()), ["ant"])

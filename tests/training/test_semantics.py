@@ -448,7 +448,7 @@ def test_a_learner_of_texts_may_be_given_by_its_name(name):
         (naive_bayes.MultinomialNB, "the class sklearn.naive_bayes.MultinomialNB is not a textodds learner"),
         (
             textodds.MultinomialNB,
-            "the class textodds.interop.estimators.word_counts.MultinomialNB is no learner",
+            "the class textodds.interop.estimators.word_counts.MultinomialNB is not a textodds learner",
         ),
         (
             textodds.TextClassifier(),

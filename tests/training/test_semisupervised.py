@@ -221,7 +221,7 @@ def test_multinomial_with_unlabelled_texts_is_that_of_em_with_its_settings():
     ids=str,
 )
 def test_what_has_no_part_in_it_is_refused(given):
-    with pytest.raises(InputError, match="has no part where there is `unlabelled`"):
+    with pytest.raises(InputError, match="cannot be combined with `unlabelled`"):
         train_semisupervised(TEXTS, UNLABELLED, labels=LABELS, **given)
 
 

@@ -338,7 +338,7 @@ def test_a_rate_that_is_none_is_refused(rate):
 
 
 def test_choices_that_a_stream_has_no_place_for_are_refused():
-    with pytest.raises(InputError, match="no place for unknown words"):
+    with pytest.raises(InputError, match="cannot count unknown words"):
         SoftmaxStream(TextSettings(vocabulary=["a"], count_unknown=True))
     with pytest.raises(InputError, match="unknown term frequency `logs`; did you mean `log`"):
         SoftmaxStream(frequency="logs")

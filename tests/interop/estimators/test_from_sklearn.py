@@ -719,7 +719,7 @@ REFUSED = {
     "a subclass that counts": (
         [OwnVectorizer(), NB],
         "ownvectorizer",
-        "no vectoriser of texts that is known",
+        "not a supported text vectoriser",
     ),
     "vectorisers side by side": (
         [FeatureUnion([("a", CountVectorizer())]), NB],
@@ -729,7 +729,7 @@ REFUSED = {
     "logarithms of tf-idf": (
         [TfidfVectorizer(), TfidfTransformer(sublinear_tf=True), LinearSVC()],
         "tfidftransformer",
-        "no counts any more",
+        "values that are not counts",
     ),
     "logarithms twice": (
         [
@@ -738,7 +738,7 @@ REFUSED = {
             NB,
         ],
         "tfidftransformer",
-        "no counts any more",
+        "values that are not counts",
     ),
     "a projection": ([CountVectorizer(), TruncatedSVD(2), LinearSVC()], "truncatedsvd", "mixes words"),
     "a function between": (
@@ -775,12 +775,12 @@ REFUSED = {
     "another classifier": (
         [CountVectorizer(), DummyClassifier()],
         "dummyclassifier",
-        "none of the classifiers",
+        "not a supported linear classifier",
     ),
     "a subclass that decides": (
         [CountVectorizer(), OwnClassifier()],
         "ownclassifier",
-        "none of the classifiers",
+        "not a supported linear classifier",
     ),
     "a classifier of texts": ([Normalizer(), NB], "normalizer", "no vectoriser"),
 }
@@ -884,7 +884,7 @@ def test_terms_that_are_no_text_are_refused():
         [*said, "half\ud800word"], [*labels, "class 0"]
     )
     pipeline[0].vocabulary_ = {f"{word}\ud800": column for word, column in pipeline[0].vocabulary_.items()}
-    assert "no text in Unicode" in refused(pipeline).problem
+    assert "not valid Unicode" in refused(pipeline).problem
 
 
 def test_labels_that_are_written_alike_are_refused():

@@ -294,7 +294,7 @@ def test_an_estimator_around_a_loaded_model_is_fitted_and_learns_on(tmp_path):
     np.testing.assert_array_equal(again.predict_log_proba(texts), made.predict_log_proba(texts))
     model.forget(texts[:10], y[:10])
     assert model.model_.tally == textodds.train(texts[10:], y[10:], ngrams=(1, 2), normal_form=None).tally
-    with pytest.raises(InputError, match="no model of texts"):
+    with pytest.raises(InputError, match="not a model of texts"):
         TextClassifier.of(made.tally)
 
 
@@ -425,7 +425,7 @@ def test_a_missing_text_is_refused_by_its_row(texts):
         ({"text": ["a", "b"]}, "a dict came"),
         (3, "a int came"),
         (np.array([["a", "b"], ["c", "d"]]), "one column, and here are 2"),
-        (CountVectorizer().fit_transform(["ab"]), "texts are expected"),
+        (CountVectorizer().fit_transform(["ab"]), "expected texts"),
         (pd.Series([1, 2]), "the text column holds int64"),
     ],
     ids=lambda value: type(value).__name__,
@@ -484,11 +484,11 @@ def test_what_a_learner_is_told_of_truth_values_is_of_the_classes(learner):
     [
         ("multinomal", "did you mean `multinomial`"),
         ("gaussian", "learns from tables"),
-        (naive_bayes.MultinomialNB(), "no learner of ours"),
-        (None, "None is no learner"),
+        (naive_bayes.MultinomialNB(), "not a textodds learner"),
+        (None, "None is not a textodds learner"),
         (
             textodds.MultinomialNB,
-            "the class textodds.interop.estimators.word_counts.MultinomialNB is no learner",
+            "the class textodds.interop.estimators.word_counts.MultinomialNB is not a textodds learner",
         ),
     ],
 )

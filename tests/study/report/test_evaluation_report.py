@@ -127,7 +127,7 @@ def test_labels_that_the_model_lacks_are_named_and_their_mistakes_explained(mail
 def test_data_without_a_known_label_has_no_log_loss(mail):
     text = report(mail, ["free phone"], ["eggs"]).text()
     assert "log-loss – no row has a label of the model" in text
-    assert "the data has no two classes that the model knows" in text
+    assert "the data have fewer than two classes of the model" in text
 
 
 def test_data_of_one_class_and_a_model_of_one_class_have_a_report(mail):

@@ -162,7 +162,7 @@ def test_eight_classes_have_eight_colours_and_markers():
 
 @pytest.mark.parametrize("name", ["p.pdf", "p.jpg", "p", "svg"])
 def test_a_file_that_is_no_picture_is_refused(draw, tmp_path, name):
-    with pytest.raises(InputError, match="does not end as a picture that can be written"):
+    with pytest.raises(InputError, match="is not an .svg or .png file"):
         draw().save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -186,7 +186,7 @@ def test_a_picture_that_fails_keeps_the_one_before(three, tmp_path, monkeypatch)
 
 def test_columns_on_a_line_are_refused(three):
     rows, labels = three
-    with pytest.raises(InputError, match="`x` and `y` lie on a line in class `a`"):
+    with pytest.raises(InputError, match="`x` and `y` are collinear in class `a`"):
         boundaries(np.column_stack([rows[:, 0], 3 - 2 * rows[:, 0]]), labels, ("x", "y"))
 
 

@@ -150,7 +150,7 @@ def test_what_does_not_say_what_features_are_goes_with_all(given):
 
 @pytest.mark.parametrize("learner", ["auto", ["multinomial", "bernoulli"]])
 def test_how_unknown_words_count_is_said_of_one_learner(texts, learner):
-    with pytest.raises(InputError, match="unknown words is for one learner"):
+    with pytest.raises(InputError, match="`unknown` applies to a named learner"):
         textodds.train(*texts, learner=learner, unknown="smooth")
     model = textodds.train(*texts, learner="multinomial", features="pairs", unknown="smooth")
     assert model.recipe.unknown == "smooth"
@@ -218,7 +218,7 @@ def test_what_is_not_named_is_left_to_choose():
     [
         ("auto", {"features": "pair"}, "no features `pair`; did you mean `pairs`", "words, pairs, triples"),
         ("auto", {"features": ["words", "bags"]}, "no features `bags`", "one or several of words"),
-        ("auto", {"features": "pairs", "ngrams": (1, 2)}, "`ngrams` say the same thing twice", "leave one"),
+        ("auto", {"features": "pairs", "ngrams": (1, 2)}, "`ngrams` cannot be combined", "leave one"),
         (["multinomial", "softmx"], {}, "unknown learner `softmx`; did you mean `softmax`", "multinomial"),
         ("auto", {"colour": "red"}, "no option `colour`", ""),
         (["mixed"], {"features": "words"}, "mixed learns from tables", "multinomial"),
