@@ -43,7 +43,7 @@ def table():
     return textodds.train(ROWS, KINDS, columns={"note": "text"}, learner="mixed")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def store(tmp_path, monkeypatch):
     """A tracking store in a folder, and nothing written elsewhere."""
     monkeypatch.chdir(tmp_path)

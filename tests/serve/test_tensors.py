@@ -95,6 +95,7 @@ def test_the_service_and_the_model_are_described(service, trained):
     server, found = client.get("/v2").json(), client.get("/v2/models/mail").json()
     jsonschema_rs.validate(SPECIFICATION["server"], server)
     assert server == {"name": "textodds", "version": textodds.__version__, "extensions": []}
+    assert client.get("/v2/").json() == server
     jsonschema_rs.validate(SPECIFICATION["model"], found)
     assert (found["name"], found["platform"]) == ("mail", "textodds")
     assert found["inputs"] == [{"name": "text", "datatype": "BYTES", "shape": [-1]}]
