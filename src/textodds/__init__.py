@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textodds import errors
     from textodds.data import Observer, read
+    from textodds.interop import mlflow
     from textodds.interop.estimators import (
         BernoulliNB,
         CategoricalNB,
@@ -100,6 +101,7 @@ __all__ = [
     "evaluation_report",
     "from_sklearn",
     "load",
+    "mlflow",
     "most_useful",
     "naive_bayes_parameters",
     "read",
@@ -157,13 +159,15 @@ _HOME = {
     "train": "training.train",
 }
 
+_MODULES = {"errors": "errors", "mlflow": "interop.mlflow"}
+
 
 if not TYPE_CHECKING:  # which takes the names from above, and knows a misspelt one
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first wanted: `import textodds` itself costs nothing."""
-        if name == "errors":
-            return import_module("textodds.errors")
+        if name in _MODULES:
+            return import_module(f"textodds.{_MODULES[name]}")
         if name not in _HOME:
             raise AttributeError(f"module 'textodds' has no attribute {name!r}")
         value = getattr(import_module(f"textodds.{_HOME[name]}"), name)
