@@ -218,3 +218,10 @@ def test_the_boundary_and_the_explanation_begin_with_the_same_lines(learner):
     assert dict(plane.start.lines) == pytest.approx(dict(why.start_lines), rel=1e-9)
     assert sum(odds for _, odds in plane.start.lines) == pytest.approx(plane.bias, rel=1e-9)
     assert str(plane).splitlines()[1].endswith(why.start_lines[0][0])
+
+
+def test_a_word_that_is_known_once_is_not_unknown():
+    model = textodds.train(TEXTS, LABELS, learner="multinomial", ngrams=(2, 2))
+    why = model.explain("0 café 0", "ham", "spam")  # of its pairs only the second was learned
+    assert "0" in {word.word for word in why.words}
+    assert why.unknown_words == ()

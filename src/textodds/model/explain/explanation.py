@@ -191,7 +191,8 @@ class Explanation:
     @cached_property
     def unknown_words(self) -> tuple[str, ...]:
         """Words of the text of which the model knows nothing, in the order they come."""
-        return tuple(dict.fromkeys(stretch.word for stretch in self.stretches if not stretch.known))
+        known = {stretch.word for stretch in self.stretches if stretch.known}  # beside other words, perhaps
+        return tuple(dict.fromkeys(each.word for each in self.stretches if each.word not in known))
 
     def flip(self) -> Flip | None:
         """The fewest words without which the answer would be another; None if there are none.
