@@ -285,8 +285,8 @@ def test_an_address_is_answered_wherever_data_are_read(session, model):
         textodds.train("postgresql://host/db")
     assert refused(session, "predict", "https://example.com/mail.textodds", "mail.csv") == (
         "error: `https://example.com/mail.textodds` is a web address, and only files on this machine are read"
-        "\n\nhint: download it first: `curl -L -o mail.textodds https://example.com/mail.textodds`, then name "
-        "`mail.textodds`\n"
+        "\n\nhint: download it first: `curl -L -o mail.textodds https://example.com/mail.textodds`, "
+        "then name `mail.textodds`\n"
     )
 
 
