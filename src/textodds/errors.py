@@ -7,6 +7,7 @@ A message has three parts: what was wrong, where, and what to do about it.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
@@ -204,6 +205,21 @@ def nearest(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
     return [
         name for name in near if _distance(wanted, plain[name]) <= max(len(wanted), len(plain[name])) // 3
     ][:n]
+
+
+def nearest_files(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
+    """The names of files that are most like one that is not; an ending they share says nothing.
+
+    >>> nearest_files("mial.csv", ["mail.csv", "new.csv"]), nearest_files("int.textodds", ["two.textodds"])
+    (['mail.csv'], [])
+    """
+    stem, ending = os.path.splitext(unknown)  # noqa: PTH122 (as it is typed)
+
+    def is_near(name: str) -> bool:
+        other, its = os.path.splitext(name)  # noqa: PTH122
+        return its.casefold() != ending.casefold() or bool(nearest(stem, [other]))
+
+    return [name for name in nearest(unknown, known, n=4 * n) if is_near(name)][:n]
 
 
 def _distance(a: str, b: str) -> int:

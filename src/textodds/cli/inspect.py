@@ -153,6 +153,7 @@ def _show_between(model: TextModel, label: str, rival: str, top: int, *, json: b
     plane = model.hyperplane(label, rival, n=top)
     words = [{"word": word, "log_odds": odds, "odds_ratio": np.exp(odds)} for word, odds in plane.words]
     about: dict[str, Any] = {"label": label, "rival": rival, "bias": plane.bias, "words": words}
+    about |= plane.start.as_dict()
     about |= {"has_words": model.recipe.settings.has_words, "log_odds_per": model.words.per}
     if separating is not None:
         about["separating"] = [word._asdict() for word in separating]
@@ -167,9 +168,10 @@ def _between_lines(
     yield ""
     rows = [
         [one_line(visible(word)), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"]
-        for word, odds in [("before reading", plane.bias), *plane.words]
+        for word, odds in [*plane.start.lines, *plane.words]
     ]
-    rows[0][0] = faint(rows[0][0])
+    for row in rows[: len(plane.start.lines)]:
+        row[0] = faint(row[0])
     noun = nouns(about)
     yield from table((noun.removesuffix("s"), log_odds_column(about), "odds ratio"), rows)
     if about["log_odds_per"] == "unit":

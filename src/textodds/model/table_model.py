@@ -18,6 +18,7 @@ from textodds.errors import InputError, TooFewRows, suggestion
 from textodds.judge.notebook import section, table
 from textodds.learn.calibration import Calibration, few_enough
 from textodds.learn.conditionals.product import Product
+from textodds.learn.forms.equivalence import Start
 from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import why_no_density
@@ -122,9 +123,7 @@ class TableExplanation:
     @property
     def start_lines(self) -> list[tuple[str, float]]:
         """What ``start`` is the sum of, each by its name."""
-        if self.calibration is None:
-            return [("before reading", self.prior)]
-        return [("class prior", self.prior), ("calibration", self.calibration)]
+        return Start(self.prior, calibration=self.calibration).lines
 
     def __str__(self) -> str:
         lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
