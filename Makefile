@@ -57,11 +57,14 @@ $(VENV)/documented: $(VENV)/installed
 	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
 	@touch $@
 
+# What is read by people; tests misspell on purpose.
+PROSE := *.md docs src benchmarks examples rust/core rust/py
 lint: $(VENV)/ready
 	cargo fmt --check
 	cargo clippy --release --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell $(PROSE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

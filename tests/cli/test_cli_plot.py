@@ -47,7 +47,7 @@ def test_boundaries_of_the_first_two_columns_of_numbers(people, capsys):
           QDA     00.0%
           LDA     00.0%
           GNB     00.0%
-          right on these rows, which they were fitted to
+          accuracy on the training rows
 
         wrote people-boundaries.svg: {len(written) / 1000:.3g} kB
     """)
@@ -82,7 +82,7 @@ def test_densities_say_where_the_decision_changes(people, capsys):
 
           column   right   decides at
           height   00.0%   100.0 (s0 | s1)
-          right on these rows, which they were fitted to
+          accuracy on the training rows
 
         wrote people-densities.svg: {written / 1000:.3g} kB
     """)
@@ -133,7 +133,7 @@ def test_the_picture_of_a_pipe(people):
 def test_a_column_of_a_pipe_that_does_not_seem_to_be_numbers_is_refused(monkeypatch):
     done = textodds("plot", "densities", "-", "--label", "sex", "--column", "name", input=table())
     assert done.returncode == 2
-    assert done.stderr.startswith("error: column `name` of stdin does not seem to be numbers\n\nhint: put ")
+    assert done.stderr.startswith("error: column `name` of stdin does not look numeric\n\nhint: write ")
 
 
 def test_the_same_command_writes_the_same_bytes(people):
@@ -173,7 +173,7 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
         ),
         (
             "boundaries people.csv -o p.pdf",
-            "`p.pdf` does not end as a picture that can be written",
+            "`p.pdf` is not an .svg or .png file",
             "name it `*.svg`",
         ),
         (
@@ -184,15 +184,15 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
         ("boundaries flat.csv", "column `level` does not vary: it is 2.5 in every row", "choose another"),
         (
             "boundaries one.csv",
-            "two columns of numbers are needed, and one.csv has only `height`",
+            "two numeric columns are needed, and one.csv has only `height`",
             "plot densities",
         ),
         (
             "boundaries none.csv",
-            "two columns of numbers are needed, and none.csv has none",
+            "two numeric columns are needed, and none.csv has none",
             "`--x` and `--y`",
         ),
-        ("densities none.csv", "none.csv has no column of numbers", "name one with `--column`"),
+        ("densities none.csv", "none.csv has no numeric column", "name one with `--column`"),
         (
             "boundaries single.csv",
             "a single row in class `s1` has a number in `height` and `weight`",
@@ -236,7 +236,7 @@ def test_without_matplotlib_the_error_says_what_to_install_before_any_data_is_re
         assert main(["plot", picture, "missing.csv"]) == 2
         assert capsys.readouterr() == (
             "",
-            "error: to draw pictures the package `matplotlib` is needed, which is not installed\n\n"
+            "error: to draw pictures the package `matplotlib` is needed and not installed\n\n"
             "hint: pip install 'textodds[plot]'\n",
         )
 

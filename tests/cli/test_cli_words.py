@@ -125,7 +125,7 @@ def test_what_are_not_words_are_not_called_so(trained):
     features, run = trained
     out = run("inspect", "mail.textodds")
     noun = "words" if features == "words" else "features"
-    assert f"\n{noun} that speak most for a class, with " in out
+    assert f"\n{noun} with the most evidence for each class, and " in out
     assert re.search(rf"^  {noun} +[\d,]+", out, re.M)
     between = run("inspect", "mail.textodds", "--between", "spam", "ham", "--top", "3")
     assert re.search(rf"^  {noun[:-1]} +log-odds", between, re.M)

@@ -60,10 +60,10 @@ class UnknownTexts:
         )
         verb = "has" if self.count == 1 else "have"
         if self._is_of_texts:
-            what = f"{counted(self.count, 'text')} {verb} no word that the model knows"
+            what = f"{counted(self.count, 'text')} {verb} no word in the model's vocabulary"
         else:
-            what = f"{counted(self.count, 'row')} {verb} no value in a column of the model"
-        say(f"{what} (row {numbers}): the answer comes from the prior", quiet=quiet)
+            what = f"{counted(self.count, 'row')} {verb} no value in any column of the model"
+        say(f"{what} (row {numbers}): answered by the prior", quiet=quiet)
 
 
 class Answered:
@@ -131,7 +131,7 @@ class Answered:
         """Say what was written, and what deserves doubt."""
         for name, free in self.names.items():
             if name != free:
-                say(f"the data have a column {name}: the answer is in {one_line(free)}", quiet=quiet)
+                say(f"the data already have a column {name}: the answer is in {one_line(free)}", quiet=quiet)
         if self.unread:
             said = counted(self.unread, "row")
             say(

@@ -50,19 +50,19 @@ def sizes(text: str) -> tuple[int, ...]:
 COMPARED, CURVES = "What is compared", "Learning curves"
 SIZES = Value(sizes, "whole numbers such as 100,1000,10000")
 
-KEEP = "Keep every measurement in this file as it comes, and go on from those that are in it."
+KEEP = "Write every measurement to this file, and reuse those that it has."
 MODELS = (
     "Learners, each perhaps with settings: softmax:ngrams=1-2:C=10.  [default: of texts "
-    f"{', '.join(names_of(texts=True))}, and auto, which is what train chooses; "
+    f"{', '.join(names_of(texts=True))}, and auto, the selection of train; "
     f"of tables {', '.join(names_of(tables=True))}]"
 )
 TEST = "Measure on this data; otherwise on a share of DATA that is held out."
 HELD_OUT = "Share of every class that is held out.  [default: 0.2]"
-SEED = "Seed of what is held out, and of the order in which learning curves take rows."
-SIZES_HELP = "Numbers of rows to learn from.  [default: 20, 50, 100, … and all]"
-REPEATS = "How often rows are drawn anew for each size."
+SEED = "Random seed of the held-out share and of the learning curves."
+SIZES_HELP = "Training sizes of the learning curves.  [default: 20, 50, 100, … and all]"
+REPEATS = "Repetitions for each size."
 BUDGET = (
-    "Time they may take, such as 90s or 10m; each size comes once before any comes twice.  "
+    "Time limit of the learning curves, such as 90s or 10m.  "
     "[default: twice that of the models of all rows, and 30s at least]"
 )
 
@@ -92,7 +92,7 @@ class CompareOptions(Reading):
 @argument(
     "data", "Files, patterns, a folder with a sub-folder per class, a database, or - for stdin.", nargs=-1
 )
-@option("Output", "--html", metavar="FILE", writes="page", help="Write all of it to one page, with pictures.")
+@option("Output", "--html", metavar="FILE", writes="page", help="Write an HTML report, with figures.")
 @option("Output", "--keep", metavar="FILE", writes="file of measurements", help=KEEP)
 @option(COMPARED, "--models", metavar="NAME,…", shell_complete=learner_names, help=MODELS)
 @textbook_option(COMPARED)
@@ -105,7 +105,7 @@ class CompareOptions(Reading):
 @option(CURVES, "--no-curves", is_flag=True, help="Leave them out.")
 @reading_options(labelled=True)
 @column_options(like=False)
-@running_options(json="Print all of it as one JSON object on stdout.")
+@running_options(json="Print everything as one JSON object on stdout.")
 def compare(
     data: tuple[str, ...],
     html: str | None,
@@ -117,16 +117,18 @@ def compare(
     quiet: bool = False,
     **options: Unpack[CompareOptions],
 ) -> int:
-    """Measure all models on the same data, side by side.
+    """Compare models on the same data.
 
-    Accuracy, log-loss and calibration with 95 % intervals, time and size of every model, whether one is
-    really better than another, and how fast they learn. The data is read into memory. Stopped with
-    Ctrl-C, it tells what it has found so far.
+    Prints accuracy, log-loss and calibration with 95 % intervals, time and size of every model, paired
+    significance tests, and learning curves. Reads the data into memory. Ctrl-C stops it and prints the
+    results so far.
     """
     if test is not None and held_out is not None:
         raise InputError("`--test` is held out already", hint="leave out `--held-out`")
     if no_curves and (options["sizes"] is not None or options["budget"] is not None):
-        raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
+        raise InputError(
+            "`--no-curves` cannot be combined with options of learning curves", hint="leave it out"
+        )
     if html is not None:
         model_files.must_be_writable(Path(html), option="--html")
         from textodds.study.report.page import require_page
@@ -144,14 +146,14 @@ def compare(
             **options,
         )
     if found.is_stopped:
-        say("stopped: what follows is what was found so far", quiet=quiet)
+        say("stopped: results so far", quiet=quiet)
     if html is not None:
         found.html(html)
     show(found.as_dict() if as_json_ else None, _lines(found), json=as_json_)
     if html is not None:
         say(f"wrote {strong(html)}", quiet=quiet)
     if found.is_stopped and keep is not None:
-        say(f"the same command goes on from {strong(keep)}", quiet=quiet)
+        say(f"run the same command again to continue from {strong(keep)}", quiet=quiet)
     return STOPPED if found.is_stopped else 0
 
 
@@ -200,9 +202,9 @@ def _table(found: Comparison) -> Iterator[str]:
         rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 7])
         yield from table(head, rows, gap=2)
         yield faint(
-            "  ranges are 95 % intervals; off by: calibration error; train and predict: seconds of the clock"
+            "  ranges are 95 % intervals; off by: calibration error; train and predict: wall-clock seconds"
         )
     if any(row.name == AUTO for row in found.rows):
-        yield faint("  auto: what `train` chooses from the same rows; its time is that of choosing, too")
+        yield faint("  auto: what `train` chooses from the same rows; its time includes model selection")
     for name, reason in found.refused.items():
         yield f"  {name}: {one_line(reason)}"

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
 
 SECTION = "What to show"
-CLASS = f"Words of this class only; may be repeated. Otherwise of all, or of the {CLASSES} largest."
-WORD = "This word, class by class; may be repeated."
+CLASS = f"Show words of this class only; may be repeated.  [default: all, or the {CLASSES} largest]"
+WORD = "Show this word, class by class; may be repeated."
 CHECK = (
     "Read all of the file, and compare it with the checksums written with it; exit status 2 if it is damaged."
 )
@@ -55,12 +55,12 @@ BETWEEN = (
     ],
 )
 @model_argument()
-@top_option(10, "Words of each class.")
+@top_option(10, "Number of words per class.")
 @option(SECTION, "--class", "labels", multiple=True, metavar="LABEL", help=CLASS)
 @option(SECTION, "--word", "words", multiple=True, metavar="WORD", help=WORD)
 @option(SECTION, "--between", nargs=2, metavar="LABEL RIVAL", help=BETWEEN)
 @option("Running", "--check", is_flag=True, help=CHECK)
-@option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
+@option("Running", "--json", "as_json_", is_flag=True, help="Print everything as one JSON object.")
 def inspect(
     model: str,
     top: int,
@@ -72,17 +72,15 @@ def inspect(
 ) -> None:
     """Show what a model has learned.
 
-    Its classes, recipe, file and measured quality, and the words that speak most for each class, by
-    their log-odds against the other classes: calibrated, as in `explain`, for one use of the word.
+    Prints its classes, recipe, file and measured quality, and for each class the words with the most
+    evidence: their log-odds against the other classes, calibrated, for one use of the word.
     """
     opened = load(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
     file |= {"format": opened.file_format, "checksums": opened.has_checksums, "checked": check}
     if not isinstance(opened, TextModel):
         if labels or words or between:
-            raise Unsupported(
-                "a model of tables has columns, not words", hint="leave out --class, --word, --between"
-            )
+            raise Unsupported("a model of tables has no words", hint="leave out --class, --word, --between")
         about = file | _about_table(opened)
         show(about, table_model_lines(about, column_lines(opened)), json=as_json_)
     elif between is not None:
@@ -164,7 +162,7 @@ def _between_lines(
     about: dict[str, Any], plane: Hyperplane, separating: list[SeparatingWord]
 ) -> Iterator[str]:
     label, rival = one_line(plane.label), one_line(plane.rival)
-    yield f"{strong(label)} (+) or {strong(rival)} (−): what a text adds up to"
+    yield f"{strong(label)} (+) or {strong(rival)} (−): contribution of one use"
     yield ""
     rows = [
         [one_line(visible(word)), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"]

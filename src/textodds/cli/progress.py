@@ -48,7 +48,7 @@ class Progress(Observer):
         if all(source is not other for other in self.sources):
             self.sources.append(source)
             if source.is_stdin and sys.stdin is not None and sys.stdin.isatty():
-                say("reading what you type, a line at a time; end with Ctrl-D", quiet=self._quiet)
+                say("reading from the terminal, one text a line; end with Ctrl-D", quiet=self._quiet)
             for note in getattr(source, "notes", ()):  # a DataFrame of Spark has none
                 say(one_line(note), quiet=self._quiet)
         self.rows_read = self.bytes_read = 0

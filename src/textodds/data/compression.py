@@ -104,7 +104,7 @@ def _zstd(name: str, stream: BinaryIO) -> Any:
         from zstandard import ZstdDecompressor
     except ImportError as error:
         raise Unsupported(
-            f"`{name}` is compressed by Zstandard, which takes a package that is not installed",
+            f"`{name}` is compressed by Zstandard, which needs a package that is not installed",
             hint=f"pip install zstandard; or unpack it: `zstd -d {name}`",
         ) from error
     return ZstdDecompressor().stream_reader(stream, read_across_frames=True)

@@ -64,7 +64,7 @@ BY_SUFFIX = {
 ADDRESS = re.compile(r"(?:jdbc:)?([A-Za-z][A-Za-z0-9+.-]+)://")
 SCHEMES = {
     "a web address": ("http", "https", "ftp"),
-    "in the store of a cloud": ("s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "r2", "hf"),
+    "in cloud storage": ("s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "r2", "hf"),
     "in a cluster": ("hdfs", "dbfs"),
     "a database server": (
         "postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlserver", "snowflake", "bigquery",
@@ -304,7 +304,7 @@ def trouble(file: File, rows: Callable[[], int] | None = None) -> Iterator[None]
     except PermissionError as error:
         raise BadFile(
             f"`{file.name}` may not be read: permission denied",
-            hint=f"see who may with `ls -l {file.name}`",
+            hint=f"check the permissions with `ls -l {file.name}`",
         ) from error
     except (OSError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
@@ -352,7 +352,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
     if start[4:10] == MODEL_MAGIC:
         raise BadFile(
             f"`{file.name}` is a model, not data",
-            hint="data to learn more from come behind the model: `textodds learn MODEL DATA`",
+            hint="put the data after the model: `textodds learn MODEL DATA`",
         )
     start = start.removeprefix(BOM).lstrip()
     if start.startswith(FASTTEXT_PREFIX):
@@ -368,7 +368,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
         return "csv"
     shown = cut(line.strip().decode(errors="backslashreplace"), 60)
     raise BadFile(
-        f"`{file.name}` does not show what format it is in; its first line is `{shown}`",
+        f"cannot tell the format of `{file.name}`; its first line is `{shown}`",
         hint="say so with `--format csv`, `tsv`, `jsonl`, `parquet` or `fasttext` (format='csv')",
     )
 

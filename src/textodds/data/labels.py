@@ -71,7 +71,7 @@ class LabelType:
             or plain["dtype"] not in INTEGERS
             or not isinstance(plain["clean"], bool)
         ):
-            raise InputError("header field `labels` names a type of labels that there is not")
+            raise InputError("header field `labels` names an unknown type of labels")
         found = cls(plain["kind"], plain["dtype"], plain["clean"])
         if "categories" not in plain:
             return found

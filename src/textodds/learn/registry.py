@@ -136,7 +136,7 @@ _ENTRIES = (
     Entry(
         "nb-softmax",
         ".softmax.regression:NBSoftmaxLearner",
-        "softmax regression with naive Bayes behind it",
+        "softmax regression on features scaled by naive Bayes",
         family="hybrid",
         features=("words", "pairs", "triples", "letters", "characters"),
         **_SOFTMAX,
@@ -147,7 +147,7 @@ _ENTRIES = (
     Entry(
         "table",
         ".tables:JointTableLearner",
-        "the full table of few columns",
+        "the full joint table of a few columns",
         textbook={"backoff": "uniform"},
         **_CATEGORIES,
     ),
@@ -297,7 +297,7 @@ def entry_of(learner: object) -> Entry:
         if entry.home in (home, home.removeprefix(__package__)):
             return entry
     raise InputError(
-        f"{_described(learner)} is no learner of ours",
+        f"{_described(learner)} is not a textodds learner",
         hint=f"give one such as textodds.MultinomialNB(), or a name: one of {', '.join(LEARNERS)}",
     )
 

@@ -119,8 +119,8 @@ def answered_frame(model: BaseModel[Any, Any], frame: Any, wanted: AnswerColumns
     """A frame of the same kind, with the columns of the answers behind its own."""
     if not frames.is_frame(frame):
         raise InputError(
-            f"a frame is wanted, and this is {frames.name_of(frame)}",
-            hint="give a DataFrame of pandas or polars, or a table of Arrow; for texts use predict(texts)",
+            f"expected a frame, got {frames.name_of(frame)}",
+            hint="give a pandas or polars DataFrame, or an Arrow table; for texts use predict(texts)",
         )
     parts: list[dict[str, Column]] = []
     for rows in model.read(frame, **reading).with_rows():  # type: ignore[attr-defined]

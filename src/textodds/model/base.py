@@ -144,7 +144,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         new_class: bool = True,
         **reading: Any,
     ) -> int:
-        """Learn more: afterwards the model is as if trained on that too. How many were new.
+        """Learn more documents, as if trained on them too; returns how many were new.
 
         With ``ids``, documents whose id was learned before are left out; `InputError`, and nothing is
         changed, if one was learned under another label. Rows of tables have no ids. Labels that the model
@@ -170,7 +170,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def forget(
         self, data: object, labels: object = None, weights: object = None, *, ids: Ids = None, **reading: Any
     ) -> int:
-        """Forget: afterwards the model is as if it had never seen what is given. How many it had.
+        """Forget documents, as if they had never been learned; returns how many were forgotten.
 
         Raises `NotLearned`, and changes nothing, if they were not learned before; a model without its
         documents can only tell by its counts, and raises `NegativeCount`. With ``ids``, documents whose id
@@ -275,7 +275,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
             mine, theirs = mine.with_classes(names[0]), theirs.with_classes(names[1])
         basis = mine + theirs if sign > 0 else mine - theirs
         if not basis.classes:
-            raise InputError("nothing would be left of the model")
+            raise InputError("the model would be empty")
         model = copy.copy(self)
         if sign > 0:
             model.labels = self.labels.together_with(other.labels, basis.classes)
@@ -399,11 +399,11 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
 
     @of_one_state
     def predict_log_proba(self, data: object, *, calibrate: bool = True) -> Floats:
-        """``log p(class | x)``, (N, K); without ``calibrate`` as Bayes' rule has it."""
+        """``log p(class | x)``, (N, K); without ``calibrate`` the raw posterior."""
         return log_softmax(self._scores(data, calibrate=calibrate)[0])
 
     def predict_proba(self, data: object, *, calibrate: bool = True) -> Floats:
-        """``p(class | x)``, (N, K), rows summing to one; without ``calibrate`` as Bayes' rule has it."""
+        """``p(class | x)``, (N, K), rows summing to one; without ``calibrate`` the raw posterior."""
         return np.exp(self.predict_log_proba(data, calibrate=calibrate))
 
     @of_one_state
@@ -416,7 +416,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         threshold: float | None = None,
         **reading: Any,
     ) -> Any:
-        """A frame of the same kind (pandas, polars, Arrow): its columns, and behind them the answers.
+        """A frame of the same kind (pandas, polars, Arrow): its columns, followed by the answers.
 
         These are ``label`` and ``probability``; with ``top=3`` also ``label_1``, ``probability_1``, … of the
         three most probable classes; with ``proba`` the probability ``p(CLASS)`` of every class, in the

@@ -128,12 +128,12 @@ class ModelBasis(Generic[T, D]):
 
     @property
     def has_counts(self) -> bool:
-        """Whether the counts are there; a model may be saved without."""
+        """Whether the model has counts; it may be saved without."""
         return self._tally is not None
 
     @property
     def tally(self) -> T:
-        """The counts the model rests on."""
+        """The counts of the model."""
         if self._tally is None:
             raise self._without_counts()
         self._tally = opened(self._tally)
@@ -159,12 +159,12 @@ class ModelBasis(Generic[T, D]):
 
     @property
     def has_documents(self) -> bool:
-        """Whether the documents are there; a model may be trained or saved without."""
+        """Whether the model has documents; it may be trained or saved without."""
         return self._corpus is not None
 
     @property
     def basis(self) -> Basis[T, D]:
-        """What the model rests on."""
+        """The documents or counts that the model is computed from."""
         self.must_be_updatable()
         return Basis(self.tally if self.has_counts or not self.has_documents else None, self.corpus)
 

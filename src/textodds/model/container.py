@@ -104,8 +104,8 @@ def _sum(content: NDArray[np.uint8]) -> str:
 def damaged(path: str | os.PathLike[str], problem: str) -> ModelFileError:
     """The error for a file that is not as it was written."""
     return ModelFileError(
-        f"`{os.fspath(path)}` is damaged or no model of ours: {problem}",
-        hint="train it again, or fetch it again from where it came",
+        f"`{os.fspath(path)}` is not a valid textodds model file: {problem}",
+        hint="train it again, or copy it again",
     )
 
 
@@ -212,7 +212,7 @@ def _header(metadata: dict[str, str]) -> dict[str, Any]:
     if "\\ud" in text.lower():
         json.dumps(header, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
-        raise ModelFileError("its header is no textodds header")
+        raise ModelFileError("its header is not a textodds header")
     if ("tensors" in header or "xxh64" in header) and not _is_whole(text):  # earlier versions wrote neither
         raise ModelFileError("its header is not as it was written")
     if header["format"] > FORMAT:
@@ -237,7 +237,7 @@ def _finite(digits: str) -> float | None:
 
 def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, end: int) -> NDArray[Any]:
     if dtype not in DTYPES:
-        raise ModelFileError(f"a tensor has the type {dtype}, which no model has")
+        raise ModelFileError(f"a tensor has the type {dtype}, which no model file has")
     kind = np.dtype(DTYPES[dtype])
     part = data[start:end]
     if start % kind.itemsize:

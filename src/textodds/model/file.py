@@ -327,7 +327,9 @@ def _tensor(arrays: Tensors, name: str, kind: str, length: int | None = None) ->
         with np.errstate(all="ignore"):
             is_sound = np.dot(array, array) < LARGEST**2  # of NaN it is not, and it is the quickest to ask
         if not is_sound:
-            raise ModelFileError(f"the tensor `{name}` holds what is no number, or absurdly large")
+            raise ModelFileError(
+                f"the tensor `{name}` holds a value that is not a finite number, or too large"
+            )
     return array
 
 
@@ -347,8 +349,8 @@ def _linear(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V
         get("linear.log_prior", "f8", K),
         get("linear.intercept", "f8", K),
         weights,
-        presence=_flag(header["presence"]),
-        is_posterior=_flag(header["is_posterior"]),
+        presence=_flag(header, "presence"),
+        is_posterior=_flag(header, "is_posterior"),
     )
 
 
@@ -360,14 +362,15 @@ def _quadratic(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...]
     if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
         raise ModelFileError("its temperature is not a number above zero")
     if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
-        raise ModelFileError("its prior or intercept is no number")
+        raise ModelFileError("its prior or intercept is not a number")
     gaussians = LowRank.of_arrays(part_of(arrays, "quadratic."), K, V)
     return QuadraticModel(classes, prior, gaussians, temperature, intercept)
 
 
-def _flag(value: object) -> bool:
+def _flag(header: Mapping[str, object], name: str) -> bool:
+    value = header[name]
     if not isinstance(value, bool):
-        raise ModelFileError("its header says neither yes nor no where it must")
+        raise ModelFileError(f"header field `{name}` must be true or false, got `{str(value)[:60]}`")
     return value
 
 

@@ -88,7 +88,7 @@ class TableRecipe:
         learner = str(plain["learner"])
         flags = plain.get("calibrate", True), plain.get("weighs", learner == MIXED)
         if not all(isinstance(flag, bool) for flag in flags):
-            raise InputError("its header says neither yes nor no where it must")
+            raise InputError("header fields `calibrate` and `weighs` must be true or false")
         return cls(schema, learner, blocks, choices, plain["prior"], *flags)
 
 
@@ -340,7 +340,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         *,
         calibrate: bool = True,
     ) -> TableExplanation:
-        """What each column of a row adds to the log-odds of ``label`` against ``rival``.
+        """The contribution of each column to the log-odds of ``label`` against ``rival``.
 
         By default the predicted label against the runner-up. Without ``calibrate`` log-odds are as Bayes'
         rule has them, rather than those of the model's answer. A text in the place of a row is refused.
@@ -388,7 +388,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         rows = sum(map(len, codes)) if is_enough else len(sample)
         why = found = None
         if self.recipe.learner != MIXED:
-            why = "evidence is weighed by the learner mixed alone"
+            why = "only the learner mixed is calibrated"
         elif self.recipe.weighs and len(self.classes_) < 2:
             why = "there is only one class"
         elif self.recipe.weighs and rows < FEWEST:
@@ -407,7 +407,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         if any(mine[part] != theirs[part] for part in ("blocks", "prior")):
             raise InputError(
-                "the models were made differently: their columns, or what is chosen for them",
+                "the models have different settings: their columns, or what is chosen for them",
                 hint="train the second with `--like FIRST` (like=first), so that it is made in the same way",
             )
 

@@ -94,7 +94,7 @@ class ClassWords:
         return self._model.calibration or Calibration.none()
 
     def top(self, label: str, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class: log-odds against the mean of the other classes."""
+        """The words with the most evidence for a class: log-odds against the mean of the other classes."""
         return self.top_of([label], n)[label]
 
     def top_of(self, labels: Sequence[str], n: int = 10) -> dict[str, list[tuple[str, float]]]:
@@ -119,7 +119,7 @@ class ClassWords:
         }
 
     def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
-        """Where the model is undecided between two classes: the words that decide, strongest first."""
+        """The decision boundary between two classes: its words, strongest first."""
         a, b = self._pair(label, rival)
         linear, V = self._model.linear, len(self._model.vocabulary)
         calibration = self._calibration

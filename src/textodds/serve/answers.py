@@ -249,7 +249,9 @@ def suggest(
     from textodds.study.active import most_useful
 
     model = _of_texts(
-        serving, "which rows to label next is not found for tables", "send rows to /v1/classify/batch"
+        serving,
+        "suggestions of rows to label are not available for tables",
+        "send rows to /v1/classify/batch",
     )
     if isinstance(request, messages.SuggestRequest):
         items: list[Any] = request.texts

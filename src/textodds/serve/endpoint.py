@@ -119,7 +119,7 @@ class Handler:
                 if not service.is_overdue(task):
                     raise
                 task.uncancel()
-                late = f"that took longer than {self._patience:g} seconds"
+                late = f"the request took longer than {self._patience:g} seconds"
                 raise problems.unavailable("limit.time", late, "ask for less at once", closing=True) from None
             finally:
                 service.dismiss(task)
@@ -138,8 +138,8 @@ class Handler:
             error = Problem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,
                 "fault",
-                "this is a fault of textodds, not of yours",
-                hint="please report it, with what the service has logged",
+                "this is a bug in textodds",
+                hint="please report it, with the service's log",
             )
         self._responses.count(problems.status_of(error).value, perf_counter() - start)
         await refuse(scope, send, error)
@@ -152,14 +152,14 @@ class Handler:
         host = headers.get(b"host", b"")
         origin = headers.get(b"origin")
         if origin is not None and is_other_site(origin, host, settings.origins):
-            raise Problem(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask this service")
+            raise Problem(HTTPStatus.FORBIDDEN, "origin", "requests from pages of other sites are refused")
         if not settings.needs_token:
             # A name that was made to point here would let any page ask: only names of this machine count.
             if not _is_local(host):
                 raise Problem(
                     HTTPStatus.FORBIDDEN,
                     "host",
-                    "without tokens the service answers to names of this machine only",
+                    "without tokens the service accepts only names of this machine",
                     hint="ask for it as 127.0.0.1 or localhost, or start it with tokens",
                 )
             client = scope.get("client")
@@ -171,7 +171,7 @@ class Handler:
             raise Problem(
                 HTTPStatus.UNAUTHORIZED,
                 "token",
-                "the request has no token that is known here" if given else "the request has no token",
+                "the token is not valid" if given else "the request has no token",
                 hint="send `Authorization: Bearer TOKEN`",
                 headers=((b"www-authenticate", b"Bearer"),),
             )
@@ -215,7 +215,7 @@ class Handler:
             raise _misfit(error) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Problem(
-                HTTPStatus.BAD_REQUEST, "input.json", f"the body is no JSON: {error}"[:300]
+                HTTPStatus.BAD_REQUEST, "input.json", f"the body is not JSON: {error}"[:300]
             ) from error
 
     async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | bytearray:
@@ -342,7 +342,7 @@ def _misfit(error: msgspec.ValidationError) -> InputError:
     problem, _, place = str(error).partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
     problem = f"`{where}`: {problem}" if where else problem
-    misfit = InputError(problem, hint="see /openapi.json for what is asked for")
+    misfit = InputError(problem, hint="see /openapi.json for the fields")
     misfit.code = "input.fields"
     return misfit
 

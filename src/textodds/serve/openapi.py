@@ -18,16 +18,16 @@ from textodds.serve.settings import Settings
 from textodds.serve.tensor_messages import InferenceError
 
 REFUSALS = {
-    "400": "The body is no JSON.",
-    "401": "The request has no token that is known here.",
+    "400": "The body is not JSON.",
+    "401": "The token is missing or not valid.",
     "403": "The scope of the token does not allow it; or the request comes from another site.",
-    "404": "There is no such thing.",
+    "404": "Not found.",
     "409": "It contradicts what was learned before, or the model cannot do it.",
-    "413": "It is more than a limit allows.",
-    "415": "The body is of a type that is not read here.",
-    "422": "A field is missing, or is not what it must be.",
-    "500": "A fault of the service.",
-    "503": "Not now: too much at once, or too slow.",
+    "413": "A limit is exceeded.",
+    "415": "The content type of the body is not supported.",
+    "422": "A field is missing or invalid.",
+    "500": "An internal error.",
+    "503": "Overloaded, or timed out.",
 }
 
 

@@ -43,9 +43,9 @@ MEDIA = {
 class WordsQuery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Whose words."""
 
-    label: Annotated[str, Meta(description="The class that the words speak for.", examples=["spam"])]
+    label: Annotated[str, Meta(description="The class that the words are evidence for.", examples=["spam"])]
     rival: Annotated[str | None, Meta(description="Against this class; else against all others.")] = None
-    limit: Annotated[int, Meta(ge=1, le=1000, description="So many words at most.")] = 20
+    limit: Annotated[int, Meta(ge=1, le=1000, description="Most words to return.")] = 20
 
 
 class CorrectionsQuery(msgspec.Struct, forbid_unknown_fields=True):
@@ -406,5 +406,5 @@ PAGE_FILES = {
 def _page_file(name: str) -> Body:
     content = PAGE_FILES.get(name)
     if content is None:
-        raise Problem(HTTPStatus.NOT_FOUND, "not-found", "the page has no such part")
+        raise Problem(HTTPStatus.NOT_FOUND, "not-found", "the page has no such file")
     return Body(content, MEDIA[name.rpartition(".")[2]], ((b"content-security-policy", PAGE_POLICY), *ALONE))

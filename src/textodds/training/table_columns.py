@@ -89,7 +89,7 @@ class Columns:
             how = dict.fromkeys(blocks[0].columns, blocks[0].means)
         if self.words and not any(isinstance(block, Words) for block in blocks):
             raise InputError(
-                f"`{next(iter(self.words))}` is about texts, and no column is one of texts",
+                f"`{next(iter(self.words))}` applies to texts, and no column is text",
                 hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
             )
         whys = {column.name: column.why for column in self.schema.columns}

@@ -32,7 +32,7 @@ def open_table(
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
     if needed and (not found.replayable or found.is_stdin):
         raise InputError(
-            f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
+            f"{found.description} can be read only once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
         )
     return read(source, labels, weights, columns={**kinds, **needed}, **options) if needed else found

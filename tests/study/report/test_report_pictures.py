@@ -96,7 +96,7 @@ def test_panels_are_qda_lda_and_gnb_with_the_same_axes_and_the_accuracy_on_these
     oracles = (QuadraticDiscriminantAnalysis(), LinearDiscriminantAnalysis(), GaussianNB())
     for axes, (name, right), oracle in zip(panels, picture.about["accuracy"].items(), oracles, strict=True):
         assert right == pytest.approx(oracle.fit(rows, labels).score(rows, labels), abs=0.004), name
-        assert axes.texts[2].get_text() == f"{right:.1%} right on these rows"
+        assert axes.texts[2].get_text() == f"{right:.1%} accuracy on these rows"
 
 
 def test_what_is_not_shown_is_noted_in_the_picture(three):

@@ -24,7 +24,7 @@ from textodds.text import Weighting
 
 
 def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None) -> TextModel:
-    r"""The model that answers as a fitted text pipeline of scikit-learn does.
+    r"""A model with the predictions of a fitted scikit-learn text pipeline.
 
     It can be saved, opened where scikit-learn is not, explained, evaluated and used from the command line.
 

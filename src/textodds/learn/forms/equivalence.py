@@ -60,13 +60,13 @@ def naive_bayes_parameters(model: LinearModel) -> tuple[Floats, Floats]:
     weights, bias = softmax_parameters(model)
     e = np.exp(weights)  # (V, K)
     if not len(e):
-        raise Unsupported("a model without words is no naive Bayes model of words")
+        raise Unsupported("a model without words is not a naive Bayes model of words")
     start = -np.log(e.mean(axis=1) * len(e))  # log of the factors that would do for one class
     log_m = _factors(e, start)
     if log_m is None:
         raise Unsupported(
             "no naive Bayes model has these weights: no factor per word makes distributions of all classes",
-            hint="every class needs words that speak for it, and against it",
+            hint="every class needs words with evidence for it and against it",
         )
     return weights + log_m[:, None], bias - np.logaddexp.reduce(bias)
 

@@ -9,7 +9,7 @@ const ASKED = [", required", ""];
 const ANSWERED = ["", ", not always there"];
 const CHANGES = {
   write: "This changes what the model has learned.",
-  admin: "This is for whoever runs the service.",
+  admin: "Report this to the operator of the service.",
 };
 
 let shapes = new Shapes({});

@@ -96,13 +96,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models side by side; made by `textodds.compare`.
+    """A comparison of models; made by `textodds.compare`.
 
     ``rows`` are the models, the most accurate first; the one called ``auto`` is what `train` chooses.
     ``refused`` are those that could not be made of this data, with the reason. ``tests`` are of the best
     model against each of the others, by accuracy and by log-loss; ``curves`` are error and log-loss over the
     number of rows learned from; ``overtakings`` are where a model that assumes less overtakes one that
-    assumes more. ``missing`` says what was skipped for want of time, or not done because the work was
+    assumes more. ``missing`` says what was skipped because time ran out, or not done because the work was
     stopped (``is_stopped``); ``is_whole`` is whether all models were measured: what only curves lack does
     not count.
     """

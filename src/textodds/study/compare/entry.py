@@ -43,7 +43,7 @@ def compare(
     observer: Observer | None = None,
     **options: object,
 ) -> Comparison:
-    """Models side by side on the same rows: how good, how sure, how fast, and how fast they learn.
+    """A comparison of models on the same rows: quality, calibration, time and learning curves.
 
     All rows are read into memory.
 
@@ -77,7 +77,7 @@ def compare(
         A file in which every measurement is kept as it comes. A later call with the same data goes on from
         there.
     observer : Observer, optional
-        Is told how far it has come.
+        Receives the progress.
 
     Returns
     -------

@@ -227,12 +227,12 @@ class Laboratory:
         for size, names in short.items():
             whose = "all models" if len(names) == len(made) else ", ".join(names)
             told = f"learning curves have no point at {size:,} {self.setting.noun}s of {whose}"
-            yield f"{told}, for want of time"
+            yield f"{told}, because time ran out"
         done = sum(task in self._done for task in points)
         if done < len(points):
             yield (
                 f"{done:,} of {len(points):,} points of learning curves were measured, within "
-                f"{self._time():.0f} s; more time adds repeats"
+                f"{self._time():.0f} s; more time adds repetitions"
             )
 
 

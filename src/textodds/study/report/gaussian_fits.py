@@ -112,7 +112,7 @@ class LabelledPoints:
         if len(self.classes) < 2:
             raise InputError(
                 f"all rows are of class `{self.classes[0]}`: there is nothing to decide",
-                hint="is the column of the labels the right one?",
+                hint="name the label column with `--label`",
             )
         if not len(self.rows):
             raise NoData(f"no row has a number in column `{self.names[0]}`", hint="choose another column")

@@ -114,7 +114,7 @@ def boundaries(
         figure, panels = _sheet(10, 4.1, (1, len(models)), [BOUNDARY_KEY, *notes], sharex=True, sharey=True)
         for axes, fitted in zip(panels, models, strict=True):
             _draw_regions(axes, fitted, data, limits, shown)
-            right = f"{accuracy[fitted.name]:.1%} right on these rows"
+            right = f"{accuracy[fitted.name]:.1%} accuracy on these rows"
             head(axes, fitted.name, MODELS[fitted.name][1], right)
             _name_axis(axes.xaxis, names[0])
         _name_axis(panels[0].yaxis, names[1])
@@ -166,7 +166,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
             found, right = crossings(fitted), fitted.accuracy(column)
             told[name] = {"accuracy": right, "decisions": [vars(point) for point in found]}
             _draw_densities(panels[v], fitted, column, found)
-            result = f"{right:.1%} right on these rows, by this alone"
+            result = f"{right:.1%} accuracy on these rows, by this column alone"
             head(panels[v], short_name(name, 60 // across), "", result)
             if v % across == 0:
                 panels[v].set_ylabel("density in the class, p(x | k)")
@@ -282,8 +282,8 @@ def _refuse_alike(data: LabelledPoints) -> None:
     for k, name in enumerate(data.classes):
         if abs(np.asarray(np.corrcoef(data.of_class(k).T))[0, 1]) > ALIKE:
             raise InputError(
-                f"columns `{data.names[0]}` and `{data.names[1]}` lie on a line in class `{name}`",
-                hint="choose columns that do not follow from one another",
+                f"columns `{data.names[0]}` and `{data.names[1]}` are collinear in class `{name}`",
+                hint="choose other columns",
             )
 
 
