@@ -43,10 +43,11 @@ def test_boundaries_of_the_first_two_columns_of_numbers(people, capsys):
         drawing height (x) and weight (y); others: `--x` and `--y`
         fitted 100 rows of people.csv in 2 classes
 
-          model   right
-          QDA     00.0%
-          LDA     00.0%
-          GNB     00.0%
+          model      right
+          QDA        00.0%
+          LDA        00.0%
+          GNB        00.0%
+          logistic   00.0%
           right on these rows, which they were fitted to
 
         wrote people-boundaries.svg: {len(written) / 1000:.3g} kB
@@ -63,7 +64,7 @@ def test_columns_that_are_named_are_drawn_in_that_order(people, capsys):
     assert about["bytes"] == Path("p.png").stat().st_size
     assert about["rows"] == 100
     assert about["classes"] == ["s0", "s1"]
-    assert list(about["accuracy"]) == ["QDA", "LDA", "GNB"]
+    assert list(about["accuracy"]) == ["QDA", "LDA", "GNB", "logistic"]
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
 
 

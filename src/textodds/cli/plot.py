@@ -89,7 +89,7 @@ def _column_option(*names: str, about: str, multiple: bool = False) -> Callable[
 @plot.command(
     "boundaries",
     cls=Command,
-    short_help="Decision regions of QDA, LDA and Gaussian naive Bayes.",
+    short_help="Decision regions of QDA, LDA, naive Bayes and logistic regression.",
     examples=[
         "textodds plot boundaries people.csv",
         "textodds plot boundaries iris.csv --x petal_length --y petal_width -o iris.png",
@@ -107,10 +107,11 @@ def boundaries_command(
     y: str | None,
     **options: Unpack[PictureOptions],
 ) -> None:
-    """Draw the decision regions of QDA, LDA and Gaussian naive Bayes side by side.
+    """Draw the decision regions of four classifiers side by side.
 
-    Each is fitted to the same two columns of numbers, without shrinkage, and drawn with its boundaries and
-    with the ellipses of each class at 1 and 2 standard deviations.
+    QDA, LDA, Gaussian naive Bayes and logistic regression are fitted to the same two columns of numbers by
+    maximum likelihood, and drawn with their boundaries; the first three, which model the numbers of each
+    class, also with its ellipses at 1 and 2 standard deviations.
     """
     path = _checked_path(data, output, "boundaries")
     points = _table(data, options, partial(_two_columns, x=x, y=y, quiet=options["quiet"]))
