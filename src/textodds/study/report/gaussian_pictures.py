@@ -251,14 +251,19 @@ def _draw_regions(
     for margin in grid[:-1]:  # a boundary has two sides: the last class has none of its own
         if margin.min() < 0 < margin.max():
             axes.contour(x, y, margin, levels=[0], colors=[INK], linewidths=1.4, zorder=4)
-    for k, look in enumerate(STYLES[: len(grid)] if isinstance(fitted, MaximumLikelihood) else ()):
+    if isinstance(fitted, MaximumLikelihood):
+        _draw_ellipses(axes, fitted)
+    axes.set(xlim=limits[:, 0], ylim=limits[:, 1], box_aspect=1)
+
+
+def _draw_ellipses(axes: Axes, fitted: MaximumLikelihood) -> None:
+    for k, look in enumerate(STYLES[: len(fitted.mean)]):
         for distance in DISTANCES:
             ring = fitted.ellipse(k, distance).T
             axes.plot(*ring, color="white", linewidth=2.6, alpha=0.7, zorder=5)
             axes.plot(*ring, color=look.line, linewidth=1.5, zorder=6)
         mean: Any = {"marker": look.marker, "color": look.colour, "edgecolors": "white", "linewidths": 1.2}
         axes.scatter(fitted.mean[k, :1], fitted.mean[k, 1:], s=72, zorder=7, **mean)
-    axes.set(xlim=limits[:, 0], ylim=limits[:, 1], box_aspect=1)
 
 
 def _margin_grid(fitted: MaximumLikelihood | LogisticFit, limits: Floats) -> tuple[Floats, Floats, Floats]:
