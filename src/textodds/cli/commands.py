@@ -182,12 +182,12 @@ COMMANDS = {
     "serve": "Answer and learn over HTTP, with a page to try it on.",
     "journal": "Check, export or repair the corrections of a service.",
     "export": "Write a model for other programs.",
-    "plot": "Draw Gaussian classifiers of columns of numbers.",
+    "plot": "Draw classifiers, likelihoods and descents, as in books.",
     "completion": "Make the Tab key complete what you type.",
     "demo": "See all of it work on a few hundred messages.",
 }
-ELSEWHERE = {"forget": "learn"}
-"""Commands that are not in a file of their own name."""
+ELSEWHERE = {"forget": "learn", "plot": "plot_curves"}
+"""Commands that are not in a file of their own name; `plot` has pictures in two."""
 
 
 class Commands(CommandGroup):

@@ -1,4 +1,4 @@
-"""``plot``: draw Gaussian classifiers of columns of numbers."""
+"""``plot``: draw classifiers of columns of numbers; `plot_curves` has the other pictures."""
 
 from __future__ import annotations
 
@@ -58,13 +58,16 @@ class Pictures(Command, CommandGroup):
     "plot",
     cls=Pictures,
     subcommand_metavar="PICTURE [ARGS]...",
-    examples=["textodds plot boundaries people.csv", "textodds plot densities people.csv -o people.png"],
+    examples=[
+        "textodds plot boundaries people.csv",
+        "textodds plot densities people.csv -o people.png",
+        "textodds plot likelihood mail.csv --word free",
+    ],
 )
 def plot() -> None:
-    """Draw Gaussian classifiers of columns of numbers.
+    """Draw classifiers, likelihoods and descents, as in books.
 
-    Quadratic and linear discriminant analysis and Gaussian naive Bayes, as in books. Needs
-    `pip install 'textodds[plot]'`.
+    Needs `pip install 'textodds[plot]'`.
     """
 
 

@@ -118,14 +118,14 @@ def boundaries(
     with drawing():
         from matplotlib.lines import Line2D
 
-        figure, panels = _sheet(10, 5.0, (2, 2), [BOUNDARY_KEY, *notes], sharex=True, sharey=True)
+        figure, panels = sheet(10, 5.0, (2, 2), [BOUNDARY_KEY, *notes], sharex=True, sharey=True)
         for place, (axes, fitted) in enumerate(zip(panels, models, strict=True)):
             _draw_regions(axes, fitted, data, limits, shown)
             right = f"{accuracy[fitted.name]:.1%} right on these rows"
             head(axes, fitted.name, ASSUMED[fitted.name], right)
-            _name_axis(axes.xaxis, names[0])
+            name_axis(axes.xaxis, names[0])
             if place % 2 == 0:
-                _name_axis(axes.yaxis, names[1])
+                name_axis(axes.yaxis, names[1])
         point: Any = {"linestyle": "", "markersize": 7.5}
         _keys(figure, data, lambda look: Line2D([], [], marker=look.marker, color=look.colour, **point))
     about = {"x": names[0], "y": names[1], "rows": len(data.rows), "classes": list(data.classes)}
@@ -167,7 +167,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     with drawing():
         from matplotlib.patches import Patch
 
-        figure, panels = _sheet(6.5 if across == 1 else 10.0, 3.7, shape, [DENSITY_KEY, *notes])
+        figure, panels = sheet(6.5 if across == 1 else 10.0, 3.7, shape, [DENSITY_KEY, *notes])
         for axes in panels[len(names) :]:
             axes.remove()
         for v, (name, fitted, column) in enumerate(zip(names, fits, columns, strict=True)):
@@ -184,7 +184,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     return Picture(figure, f"Densities of {', '.join(names)} in each class", notes, about)
 
 
-def _sheet(
+def sheet(
     width: float, tall: float, shape: tuple[int, int], notes: Sequence[str], **panels: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure ``width`` inches wide with notes at its foot, and its panels, each ``tall`` inches high."""
@@ -210,7 +210,7 @@ def _keys(figure: Figure, data: LabelledPoints, key: Callable[[Style], Artist]) 
     figure.legend(keys, names, loc="outside upper left", ncols=across, fontsize=10, **gaps)
 
 
-def _name_axis(axis: Axis, name: str) -> None:
+def name_axis(axis: Axis, name: str) -> None:
     """Name an axis, with a factor or offset of its numbers beside the name.
 
     Limits must be set before. Matplotlib would put the factor over the panel, where its head is.
@@ -332,7 +332,7 @@ def _draw_densities(
     _write_numbers(axes, shown, top * 0.945)
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:g}")
-    _name_axis(axes.xaxis, "")
+    name_axis(axes.xaxis, "")
 
 
 def _write_numbers(axes: Axes, places: list[float], height: float) -> None:
