@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from textodds.study.diff import diff
     from textodds.study.report.evaluation_page import evaluation_report
     from textodds.text import TextSettings, Weighting
+    from textodds.text.word_counts import word_counts
     from textodds.training.stream import SoftmaxStream
     from textodds.training.train import train
 
@@ -107,6 +108,7 @@ __all__ = [
     "to_onnx",
     "to_sklearn",
     "train",
+    "word_counts",
 ]
 
 _HOME = {
@@ -155,6 +157,7 @@ _HOME = {
     "to_onnx": "interop.to_onnx",
     "to_sklearn": "interop.to_sklearn",
     "train": "training.train",
+    "word_counts": "text.word_counts",
 }
 
 

@@ -171,6 +171,7 @@ COMMANDS = {
     "explain": "Show which words decided an answer.",
     "evaluate": "Measure a model on labelled texts or tables.",
     "compare": "Measure all models on the same data, side by side.",
+    "words": "Show a text as its table of word counts.",
     "mix": "Estimate class proportions in unlabelled data.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts, exactly.",

@@ -61,7 +61,7 @@ class Pictures(Command, CommandGroup):
     examples=[
         "textodds plot boundaries people.csv",
         "textodds plot densities people.csv -o people.png",
-        "textodds plot likelihood mail.csv --word free",
+        "textodds plot logistic people.csv",
     ],
 )
 def plot() -> None:

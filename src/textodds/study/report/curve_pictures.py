@@ -362,7 +362,7 @@ def _draw_descents(panels: Sequence[Axes], curves: Sequence[Mapping[str, Any]], 
     head(right, "above the optimum", "F / n − F* / n", "a straight line is a constant factor an epoch")
     for axes in panels:
         axes.set_xlabel("epochs")
-        axes.set_xlim(0, max(len(each["losses"]) for each in curves) - 1)
+        axes.set_xlim(0, max(1, *(len(each["losses"]) - 1 for each in curves)))
     left.figure.legend(loc="outside upper left", ncols=2, fontsize=9)
 
 
