@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
     from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
+    from textodds.model.marginals import marginals
+    from textodds.model.parameters import parameter_count
     from textodds.model.prediction import Prediction
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
@@ -101,8 +103,10 @@ __all__ = [
     "evaluation_report",
     "from_sklearn",
     "load",
+    "marginals",
     "most_useful",
     "naive_bayes_parameters",
+    "parameter_count",
     "read",
     "softmax_parameters",
     "to_onnx",
@@ -150,8 +154,10 @@ _HOME = {
     "evaluation_report": "study.report.evaluation_page",
     "from_sklearn": "interop.from_sklearn",
     "load": "model.file",
+    "marginals": "model.marginals",
     "most_useful": "study.active",
     "naive_bayes_parameters": "learn.forms.equivalence",
+    "parameter_count": "model.parameters",
     "read": "data",
     "softmax_parameters": "learn.forms.equivalence",
     "to_onnx": "interop.to_onnx",

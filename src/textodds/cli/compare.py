@@ -178,7 +178,18 @@ def _paragraph(sentences: Iterable[object]) -> Iterator[str]:
 
 
 def _table(found: Comparison) -> Iterator[str]:
-    head = ("model", "accuracy", "", "macro-F1", "log-loss", "off by", "train", "predict 1,000", "file")
+    head = (
+        "model",
+        "accuracy",
+        "",
+        "macro-F1",
+        "log-loss",
+        "off by",
+        "train",
+        "predict 1,000",
+        "file",
+        "parameters",
+    )
     rows = []
     for row in found.rows:
         quality = row.evaluation
@@ -194,10 +205,11 @@ def _table(found: Comparison) -> Iterator[str]:
                 duration(row.training.wall),
                 duration(row.predicting_thousand.wall),
                 size(row.bytes),
+                f"{row.parameters:,}" if row.parameters else "–",
             ]
         )
     if found.baseline is not None:
-        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 7])
+        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 8])
         yield from table(head, rows, gap=2)
         yield faint(
             "  ranges are 95 % intervals; off by: calibration error; train and predict: seconds of the clock"

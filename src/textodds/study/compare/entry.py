@@ -108,7 +108,9 @@ def compare(
     of_tables = isinstance(pool, TablePool)
     candidates = named or contenders(_usual(of_tables=of_tables, textbook=textbook), textbook=textbook)
     _must_suit(candidates, of_tables=of_tables)
-    if not of_tables:
+    if of_tables:
+        candidates = tuple(map(_of_columns, candidates))
+    else:
         candidates = tuple(replace(each, words={**each.words, **reading.fields}) for each in candidates)
     if test is None:
         if not 0 < held_out < 1:
@@ -201,6 +203,20 @@ def _as_written(given: SpelledLearner) -> Candidate:
             hint="it learns from tables, not from texts",
         )
     return candidate
+
+
+def _of_columns(candidate: Candidate) -> Candidate:
+    """The candidate for a table: of a learner of texts too, without what is usual of its texts."""
+    learner, words = candidate.learner, candidate.words
+    if learner.entry.name == "mixed":
+        return candidate
+    usual = textbook_words(learner, {}) if candidate.textbook else learner.entry.usual
+    own = [name for name, value in words.items() if usual.get(name) != value]
+    if own:
+        raise InputError(
+            f"`{own[0]}` is about texts, and the data has no column of texts", hint=f"leave out `{own[0]}`"
+        )
+    return replace(candidate, words={})
 
 
 def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
