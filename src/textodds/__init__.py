@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from textodds.stats.tally import Tally
     from textodds.study.active import most_useful
     from textodds.study.audit import audit
-    from textodds.study.compare import Comparison, compare
+    from textodds.study.compare import Comparison, compare, compare_groups, compare_vocabulary
     from textodds.study.diff import diff
     from textodds.study.report.evaluation_page import evaluation_report
     from textodds.text import TextSettings, Weighting
@@ -98,6 +98,8 @@ __all__ = [
     "audit",
     "class_mix",
     "compare",
+    "compare_groups",
+    "compare_vocabulary",
     "diff",
     "errors",
     "evaluation_report",
@@ -150,6 +152,8 @@ _HOME = {
     "audit": "study.audit",
     "class_mix": "judge.class_mix",
     "compare": "study.compare",
+    "compare_groups": "study.compare",
+    "compare_vocabulary": "study.compare",
     "diff": "study.diff",
     "evaluation_report": "study.report.evaluation_page",
     "from_sklearn": "interop.from_sklearn",

@@ -13,6 +13,7 @@ from textodds.cli.options import (
     COUNT,
     SHARE,
     TIME,
+    OneOf,
     Reading,
     Value,
     column_options,
@@ -65,6 +66,9 @@ BUDGET = (
     "Time they may take, such as 90s or 10m; each size comes once before any comes twice.  "
     "[default: twice that of the models of all rows, and 30s at least]"
 )
+GROUP = "Hold out each value of this column once, and learn from all others."
+OVER = "Vary the number of words, by --sizes, rather than compare all models."
+PICTURE = "Draw accuracy over the vocabulary: *.svg or *.png."
 
 
 class CompareOptions(Reading):
@@ -87,6 +91,8 @@ class CompareOptions(Reading):
         "textodds compare mail.csv --test held_out.csv --keep mail.jsonl",
         "textodds compare mail.csv --models multinomial,softmax:ngrams=1",
         "textodds compare people.csv --label income --json",
+        "textodds compare pages.csv --group university --models multinomial",
+        "textodds compare mail.csv --over vocabulary --picture words.svg",
     ],
 )
 @argument(
@@ -97,6 +103,9 @@ class CompareOptions(Reading):
 @option(COMPARED, "--models", metavar="NAME,…", shell_complete=learner_names, help=MODELS)
 @textbook_option(COMPARED)
 @option(COMPARED, "--test", metavar="DATA", reads=themselves, help=TEST)
+@option(COMPARED, "--group", metavar="COLUMN", help=GROUP)
+@option(COMPARED, "--over", type=OneOf(["vocabulary"]), metavar="vocabulary", help=OVER)
+@option("Output", "--picture", metavar="FILE", writes="picture", help=PICTURE)
 @option(COMPARED, "--held-out", type=SHARE, metavar="SHARE", help=HELD_OUT)
 @option(COMPARED, "--seed", type=Value(int, "a whole number"), default=0, metavar="SEED", help=SEED)
 @option(CURVES, "--sizes", type=SIZES, metavar="N,…", help=SIZES_HELP)
@@ -112,6 +121,9 @@ def compare(
     keep: str | None,
     test: str | None,
     held_out: float | None,
+    group: str | None,
+    over: str | None,
+    picture: str | None,
     no_curves: bool,
     as_json_: bool = False,
     quiet: bool = False,
@@ -127,6 +139,15 @@ def compare(
         raise InputError("`--test` is held out already", hint="leave out `--held-out`")
     if no_curves and (options["sizes"] is not None or options["budget"] is not None):
         raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
+    if group is not None or over is not None or picture is not None:
+        from textodds.cli.protocols import compare_by
+
+        if test is not None or html is not None or keep is not None or options["budget"] is not None:
+            raise InputError(
+                "`--group` and `--over` have neither `--test`, `--html`, `--keep` nor `--budget`",
+                hint="leave out one of the two",
+            )
+        return compare_by(data, group, over, picture, held_out, options, json=as_json_, quiet=quiet)
     if html is not None:
         model_files.must_be_writable(Path(html), option="--html")
         from textodds.study.report.page import require_page

@@ -29,10 +29,10 @@ WHY = {
     "first may lead on few texts, and the second overtakes it on many (Ng and Jordan 2001).",
     "row": "Each of these pairs but the last is a Gaussian model with less and with more to estimate: "
     "variances of every class, one covariance of all classes, a covariance for every class. What estimates "
-    "less comes near its best on fewer rows; what assumes less ends better, if there is something to gain. It is the "
-    "trade that Ng and Jordan (2001) describe for generative and discriminative models, of which linear "
-    "discriminant analysis and softmax regression are a pair: the same linear form, fitted to p(row, label) "
-    "or to p(label | row).",
+    "less comes near its best on fewer rows; what assumes less ends better, if there is something to gain. "
+    "It is the trade that Ng and Jordan (2001) describe for generative and discriminative models, of which "
+    "linear discriminant analysis and softmax regression are a pair: the same linear form, fitted to "
+    "p(row, label) or to p(label | row).",
 }
 
 
