@@ -323,8 +323,10 @@ def test_what_cannot_be_compared_is_said(mail, choices, problem):
 
 
 def test_learners_of_texts_are_refused_for_tables(people):
-    with pytest.raises(InputError, match="softmax learns from texts, and the data has no column of texts"):
-        textodds.compare(*people, models="softmax")
+    with pytest.raises(InputError, match="bernoulli learns from texts, and the data has no column of texts"):
+        textodds.compare(*people, models="bernoulli")
+    with pytest.raises(InputError, match="`ngrams` is about texts"):
+        textodds.compare(*people, models="softmax:ngrams=1-3")
 
 
 def test_so_little_data_that_nothing_could_be_said_is_refused():
