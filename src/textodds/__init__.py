@@ -183,7 +183,12 @@ if not TYPE_CHECKING:  # which takes the names from above, and knows a misspelt 
             return import_module(f"textodds.{_MODULES[name]}")
         if name not in _HOME:
             raise AttributeError(f"module 'textodds' has no attribute {name!r}")
-        value = getattr(import_module(f"textodds.{_HOME[name]}"), name)
+        try:
+            value = getattr(import_module(f"textodds.{_HOME[name]}"), name)
+        except ModuleNotFoundError as error:
+            from textodds.errors import not_installed
+
+            raise not_installed(error, f"textodds.{name}") or error from None
         globals()[name] = value
         return value
 

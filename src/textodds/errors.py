@@ -244,10 +244,53 @@ def suggestion(unknown: str, known: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
-def require(extra: str, *packages: str, told: str) -> None:
-    """Fail where a package of an extra is not installed; ``told`` says so, with ``{}`` for its name."""
+EXTRAS = {
+    "duckdb": "sql",
+    "jinja2": "plot",
+    "matplotlib": "plot",
+    "mlflow": "mlflow",
+    "onnx": "onnx",
+    "pyarrow": "arrow",
+    "pyspark": "spark",
+    "python_calamine": "excel",
+    "scipy": "sklearn",
+    "sklearn": "sklearn",
+    **dict.fromkeys(("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn"), "serve"),
+}
+"""Which extra of textodds brings each package that is needed only in places."""
+
+ALONE = ("pandas", "zstandard")  # packages that are needed in places and come with no extra of that purpose
+
+
+def require(*packages: str, why: str, otherwise: str = "") -> None:
+    """Fail where one of some packages is not installed; ``why`` names what needs it.
+
+    ``otherwise`` says what else can be done.
+
+    >>> require("sys", why="nothing")
+    """
     for package in packages:
         try:
             import_module(package)
         except ModuleNotFoundError as error:
-            raise Unsupported(told.format(error.name), hint=f"pip install 'textodds[{extra}]'") from error
+            raise not_installed(error, why, otherwise) or error from None
+
+
+def not_installed(error: ModuleNotFoundError, why: str, otherwise: str = "") -> Unsupported | None:
+    """What to say where a package of an extra is missing; None where something else is.
+
+    >>> print(not_installed(ModuleNotFoundError(name="pyarrow.parquet"), "reading Parquet"))
+    reading Parquet needs pyarrow, which is not installed
+    <BLANKLINE>
+    hint: pip install 'textodds[arrow]'
+    """
+    package = (error.name or "").partition(".")[0]
+    if package in EXTRAS:
+        hint = f"pip install 'textodds[{EXTRAS[package]}]'"
+    elif package in ALONE:
+        hint = f"pip install {package}"
+    else:
+        return None
+    name = "scikit-learn" if package == "sklearn" else package.replace("_", "-")
+    hint = f"{hint}; or {otherwise}" if otherwise else hint
+    return Unsupported(f"{why} needs {name}, which is not installed", hint=hint)

@@ -237,7 +237,7 @@ def test_without_matplotlib_the_error_says_what_to_install_before_any_data_is_re
         assert main(["plot", picture, "missing.csv"]) == 2
         assert capsys.readouterr() == (
             "",
-            "error: to draw pictures the package `matplotlib` is needed and not installed\n\n"
+            "error: drawing pictures needs matplotlib, which is not installed\n\n"
             "hint: pip install 'textodds[plot]'\n",
         )
 

@@ -18,7 +18,7 @@ import textodds
 from textodds.cli.misuse import meaning_of, must_not_be_swapped
 from textodds.cli.output import echo, harmless, shown_warnings, styled
 from textodds.cli.overwrite import Paths, must_not_overwrite, themselves
-from textodds.errors import InputError, TextoddsError, suggestion
+from textodds.errors import InputError, TextoddsError, not_installed, suggestion
 
 PROGRAM = "textodds"
 UNDONE, BUG, STOPPED, PIPE_CLOSED = 2, 3, 130, 141
@@ -257,7 +257,9 @@ def main(argv: list[str] | None = None) -> int:
         status = _undone(*_of_system(error))
         _abandon_stdout()
         return status
-    except Exception:
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := not_installed(error, "this")):
+            return _undone(missing.problem, missing.hint)
         traceback.print_exc()
         echo("", err=True)
         _undone(

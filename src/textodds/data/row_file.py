@@ -19,7 +19,7 @@ from textodds.data.dialect import Dialect
 from textodds.data.kept_rows import KeptRows
 from textodds.data.schema import refuse_twice
 from textodds.data.values import cut, is_null
-from textodds.errors import InputError
+from textodds.errors import InputError, require
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -226,6 +226,7 @@ class _Parquet:
     format = "parquet"
 
     def __init__(self, path: Path) -> None:
+        require("pyarrow", why="writing Parquet")
         self._path, self._columns = path, _Columns("Parquet")
         self._writer: Any = None
         self._schema: pa.Schema | None = None

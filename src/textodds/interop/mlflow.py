@@ -168,8 +168,7 @@ def _mlflow() -> tuple[Any, Any]:
     """MLflow's modules of generic models and of what a model is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own type hints, when it is imported
-        needed = "for MLflow models the package `{}` is needed, which is not installed"
-        require("mlflow", "mlflow", "pandas", told=needed)
+        require("mlflow", "pandas", why="keeping models in MLflow")
         import mlflow.models
         import mlflow.pyfunc
     return mlflow.pyfunc, mlflow.models

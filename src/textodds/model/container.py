@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from textodds import _kernels
 from textodds.data.files import elsewhere
-from textodds.data.written_file import replacing
+from textodds.data.written_file import HOLDS, replacing
 from textodds.errors import ModelFileError, nearest_files
 
 FORMAT = 3
@@ -164,6 +164,8 @@ def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
     """The header and the tensors of a model file, neither of them believed yet."""
     try:
         with path.open("rb") as file:
+            if HOLDS and path.stat().st_size:  # a model that is open could not be saved to its own file
+                return parsed(path, file.read())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
         near = nearest_files(path.name, sorted(each.name for each in path.parent.glob("*.textodds")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from textodds.learn.calibration import Calibration
 from textodds.learn.forms.equivalence import Hyperplane, Start
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
+from textodds.stats.compressed_rows import CompressedRows, stacked
 
 if TYPE_CHECKING:
     from textodds.data import Batch
@@ -191,10 +192,8 @@ class ClassWords:
         )
         return odds_ratios(objective, parameters_of(model.linear), numbers, list(words), a, b)
 
-    def _design(self, batches: Iterable[Batch]) -> tuple[Any, NDArray[np.int64], Floats]:
+    def _design(self, batches: Iterable[Batch]) -> tuple[CompressedRows, NDArray[np.int64], Floats]:
         """Rows, class numbers and weights of labelled data."""
-        from scipy import sparse
-
         codes: list[int] = []
         weights, rows = [], []
         for batch in batches:
@@ -203,7 +202,11 @@ class ClassWords:
             rows.append(self._model.scorer.rows(batch.texts))
         if not rows:
             raise NoData("there are no rows to look at")
-        return sparse.vstack(rows, format="csr"), np.array(codes, dtype=np.int64), np.concatenate(weights)
+        return (
+            stacked(rows, len(self._model.vocabulary)),
+            np.array(codes, dtype=np.int64),
+            np.concatenate(weights),
+        )
 
     def weights(self, given: str) -> WordWeights:
         """Count, weight and log-odds against the mean of the other classes of a word in each class.

@@ -26,6 +26,7 @@ from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
 from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
 from textodds.stats.categories import CategoryTally
+from textodds.stats.distributions import student_cdf
 from textodds.training.choose.candidates import recipe_with
 
 Floats = NDArray[np.float64]
@@ -262,8 +263,6 @@ def prefers_bins(first: Batch, name: str, edges: Floats) -> bool:
     Both are of few rows, and say so: the counts have one row more in each interval, the Gaussian is the t
     distribution of a new value, with a little for what it does not foresee.
     """
-    from scipy.stats import t
-
     values = first.columns[name]
     weights = np.ones(len(values)) if first.weights is None else first.weights
     classes, codes = class_codes(first)
@@ -284,7 +283,7 @@ def prefers_bins(first: Batch, name: str, edges: Floats) -> bool:
         mean = np.average(values[seen], weights=weights[seen])
         spread = np.sqrt(np.average((values[seen] - mean) ** 2, weights=weights[seen]))
         scale = max(float(spread) * np.sqrt((n + 1) / (n - 1)), least, 1e-300)
-        share = np.diff(np.concatenate([[0.0], t.cdf((edges - mean) / scale, n - 1), [1.0]]))
+        share = np.diff(np.concatenate([[0.0], student_cdf((edges - mean) / scale, n - 1), [1.0]]))
         by_gaussian = np.log(0.98 * share + 0.02 / cells)
         gain += float(weights[held] @ (by_counts - by_gaussian)[place[held]])
     return gain > CLEARLY

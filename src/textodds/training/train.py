@@ -165,8 +165,8 @@ def train(
     **options
         How the data is read: ``text``, ``label``, ``weight``, ``format``, ``query``, ``quoting``, ``header``,
         ``encoding``, ``sheet``, ``bad_rows``, ``rejects_path`` (see `textodds.read`). How texts are tokenised
-        and which words are kept: ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, what to
-        do with words outside the vocabulary (``ignore``; ``smooth``: as a word with zero count; ``first``:
+        and which words are kept: ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, how
+        to treat words outside the vocabulary (``ignore``; ``smooth``: as a word with zero count; ``first``:
         estimated from each word's first occurrence; ``count``: with a ``vocabulary`` fixed in advance, the
         words outside it count as ``<UNK>``); ``weighting``, for softmax (see `Weighting`); ``sklearn=True``
         to tokenise texts as scikit-learn does; and the fields of `TextSettings`.

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from textodds.errors import InputError, Unsupported
+from textodds.errors import InputError, Unsupported, require
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel
 
@@ -107,6 +107,7 @@ def _factors(e: Floats, start: Floats) -> Floats | None:
 
 def _some_factors(e: Floats) -> Floats | None:
     """``log m`` with (1) by linear programming, the least factor as large as can be; None if none is."""
+    require("scipy", why="naive Bayes of these weights")
     from scipy.optimize import linprog
 
     V, K = e.shape
