@@ -19,7 +19,7 @@ FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 	-Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1
 
-.PHONY: demo check test docs lint rust-test room-test python-test test-long test-spark fuzz bench bench-accuracy bench-serve bench-spark clean
+.PHONY: demo check test docs wheels lint rust-test room-test python-test test-long test-spark fuzz bench bench-accuracy bench-serve bench-spark clean
 
 demo: $(VENV)/installed
 	@$(BIN)/textodds demo
@@ -59,6 +59,16 @@ $(VENV)/documented: $(VENV)/installed
 
 # What is read by people; tests misspell on purpose.
 PROSE := *.md docs src benchmarks examples rust/core rust/py
+# The wheel (one for Python 3.11 and later) and the sdist that it is built from, in dist/. Zig links for an old
+# glibc, and maturin refuses symbols that manylinux2014 does not allow.
+PORTABLE := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
+wheels: $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2' twine $(if $(PORTABLE),ziglang)
+	rm -rf dist
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --sdist $(PORTABLE) --out dist
+	$(BIN)/twine check --strict dist/*
+	@ls -l dist
+
 lint: $(VENV)/ready
 	cargo fmt --check
 	cargo clippy --release --all-targets --quiet -- -D warnings
@@ -67,6 +77,10 @@ lint: $(VENV)/ready
 	$(BIN)/codespell $(PROSE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/idea.yml
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 rust-test: $(VENV)/ready
 	cargo test --release --quiet -p textodds-core

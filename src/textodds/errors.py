@@ -7,6 +7,7 @@ A message has three parts: what was wrong, where, and what to do about it.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
@@ -206,6 +207,21 @@ def nearest(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
     ][:n]
 
 
+def nearest_files(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
+    """The names of files that are most like one that is not; an ending they share says nothing.
+
+    >>> nearest_files("mial.csv", ["mail.csv", "new.csv"]), nearest_files("int.textodds", ["two.textodds"])
+    (['mail.csv'], [])
+    """
+    stem, ending = os.path.splitext(unknown)  # noqa: PTH122 (as it is typed)
+
+    def is_near(name: str) -> bool:
+        other, its = os.path.splitext(name)  # noqa: PTH122
+        return its.casefold() != ending.casefold() or bool(nearest(stem, [other]))
+
+    return [name for name in nearest(unknown, known, n=4 * n) if is_near(name)][:n]
+
+
 def _distance(a: str, b: str) -> int:
     """The fewest letters to change, add, leave out or swap with their neighbour that make ``a`` to ``b``.
 
@@ -228,10 +244,53 @@ def suggestion(unknown: str, known: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
-def require(extra: str, *packages: str, told: str) -> None:
-    """Fail where a package of an extra is not installed; ``told`` says so, with ``{}`` for its name."""
+EXTRAS = {
+    "duckdb": "sql",
+    "jinja2": "plot",
+    "matplotlib": "plot",
+    "mlflow": "mlflow",
+    "onnx": "onnx",
+    "pyarrow": "arrow",
+    "pyspark": "spark",
+    "python_calamine": "excel",
+    "scipy": "sklearn",
+    "sklearn": "sklearn",
+    **dict.fromkeys(("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn"), "serve"),
+}
+"""Which extra of textodds brings each package that is needed only in places."""
+
+ALONE = ("pandas", "zstandard")  # packages that are needed in places and come with no extra of that purpose
+
+
+def require(*packages: str, why: str, otherwise: str = "") -> None:
+    """Fail where one of some packages is not installed; ``why`` names what needs it.
+
+    ``otherwise`` says what else can be done.
+
+    >>> require("sys", why="nothing")
+    """
     for package in packages:
         try:
             import_module(package)
         except ModuleNotFoundError as error:
-            raise Unsupported(told.format(error.name), hint=f"pip install 'textodds[{extra}]'") from error
+            raise not_installed(error, why, otherwise) or error from None
+
+
+def not_installed(error: ModuleNotFoundError, why: str, otherwise: str = "") -> Unsupported | None:
+    """What to say where a package of an extra is missing; None where something else is.
+
+    >>> print(not_installed(ModuleNotFoundError(name="pyarrow.parquet"), "reading Parquet"))
+    reading Parquet needs pyarrow, which is not installed
+    <BLANKLINE>
+    hint: pip install 'textodds[arrow]'
+    """
+    package = (error.name or "").partition(".")[0]
+    if package in EXTRAS:
+        hint = f"pip install 'textodds[{EXTRAS[package]}]'"
+    elif package in ALONE:
+        hint = f"pip install {package}"
+    else:
+        return None
+    name = "scikit-learn" if package == "sklearn" else package.replace("_", "-")
+    hint = f"{hint}; or {otherwise}" if otherwise else hint
+    return Unsupported(f"{why} needs {name}, which is not installed", hint=hint)

@@ -32,7 +32,10 @@ def test_models_stand_side_by_side(messages, capsys):
     assert head.startswith("messages.csv: ")
     assert head.endswith(" held out: 20 % of every class, drawn with seed 0")
     assert blank == ""
-    assert titles.split() == "model accuracy macro-F1 log-loss off by train predict 1,000 file".split()
+    assert (
+        titles.split()
+        == "model accuracy macro-F1 log-loss off by train predict 1,000 file parameters".split()
+    )
     assert {line.split()[0] for line in lines[:2]} == {"multinomial", "lda"}
     assert sum("cannot be told apart" in line or " than " in line for line in lines) == 2
 

@@ -79,7 +79,7 @@ def test_without_matplotlib_the_error_says_what_to_install_before_any_work(capsy
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["evaluate", "missing.textodds", "missing.csv", "--report", "r.html"]) == 2
     assert capsys.readouterr().err == (
-        "error: to draw pictures the package `matplotlib` is needed and not installed\n\n"
+        "error: drawing pictures needs matplotlib, which is not installed\n\n"
         "hint: pip install 'textodds[plot]'\n"
     )
 

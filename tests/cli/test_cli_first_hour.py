@@ -202,6 +202,8 @@ def test_a_model_is_not_taken_for_data(session, model):
         ("--out", "it is called `--output`"),
         ("--n_jobs", "it is called `--threads`"),
         ("--classifier", "it is called `--learner`"),
+        ("--seed", "leave it out: nothing is random, and the same data give the same model"),
+        ("--test-size", "leave it out: texts are held out to measure by, or name others with `--test DATA`"),
     ],
 )
 def test_options_that_people_know_from_elsewhere_are_answered(capsys, option, answer):
@@ -260,7 +262,9 @@ def test_a_support_vector_machine_is_answered_with_a_learner_that_there_is(sessi
         ("gs://bucket/mail.csv", "in cloud storage", "`gcloud storage cp gs://bucket/mail.csv .`"),
         ("postgresql://me:secret@host/db", "a database server", "write the rows to a file"),
         ("mysql://host/db", "a database server", "--query 'SELECT text, label FROM mail'"),
+        ("jdbc:postgresql://me:secret@host/db", "a database server", "write the rows to a file"),
         ("file:///tmp/mail.csv", "an address, not a path", "`/tmp/mail.csv`"),
+        ("sqlite:///data/mail.db", "an address, not a path", "`data/mail.db`"),
     ],
 )
 def test_an_address_is_answered_by_what_to_do(capsys, address, what, hint):
@@ -277,6 +281,27 @@ def test_an_address_is_answered_wherever_data_are_read(session, model):
     assert "in cloud storage" in refused(session, "train", "mail.csv", "--test", "s3://bucket/test.csv")
     with pytest.raises(textodds.errors.BadFile, match="a database server"):
         textodds.train("postgresql://host/db")
+    assert refused(session, "predict", "https://example.com/mail.textodds", "mail.csv") == (
+        "error: `https://example.com/mail.textodds` is a web address, and only files on this machine are read"
+        "\n\nhint: download it first: `curl -L -o mail.textodds https://example.com/mail.textodds`, "
+        "then name `mail.textodds`\n"
+    )
+
+
+def test_files_of_other_names_are_not_proposed(session, model):
+    Path("new.csv").write_text("text\nfree\n")
+    assert "did you mean" not in refused(session, "predict", "tax.textodds", "new.csv")  # mail.textodds is
+    assert "did you mean" not in refused(session, "predict", "mail.textodds", "old.csv")
+    assert refused(session, "predict", "mial.textodds", "new.csv").endswith("mean `mail.textodds`?\n")
+
+
+def test_a_query_beside_a_file_that_is_no_database(session, mail):
+    assert refused(session, "train", "mail.csv", "--query", "SELECT * FROM mail") == (
+        "error: a query reads a database, and `mail.csv` is not one\n\n"
+        "hint: name the file in the query, and leave it out before: `SELECT … FROM 'mail.csv'`\n"
+    )
+    line = ["train", "--query", "SELECT * FROM 'mail.csv'", "-o", "q.textodds", "--quiet"]
+    assert session(*line) == (0, "", "")
 
 
 def test_a_file_from_windows(session):
@@ -355,6 +380,9 @@ def test_a_file_without_a_header(session):
         err = refused(session, "train", "mail.csv", *line)
         assert f"its first line looks like data: {shown}\n" in err
         assert f"if there is no header, name columns by number: `{' '.join(named)}`" in err
+    assert refused(session, "train", "mail.csv", "--no-header").endswith(
+        "hint: columns without a header go by number, such as `--text 1 --label 2` (text='1', label='2')\n"
+    )
     assert session("train", "mail.csv", *named, "--quiet") == (0, "", "")
     status, out, err = session("evaluate", "mail.textodds", "mail.csv", "--json")
     assert (status, err) == (0, "read as in training: `--no-header`\n")
@@ -385,6 +413,14 @@ def test_one_json_list_and_one_json_object(session):
     assert refused(session, "train", MESSY / "object.json").endswith(
         f"hint: take the list out of it: `jq -c '.rows[]' {MESSY / 'object.json'} > rows.jsonl`\n"
     )
+    rows = [{"text": "free prize", "label": "spam"}, {"text": "see you", "label": "ham"}]
+    Path("wrapped.json").write_text(json.dumps({"status": "ok", "data": rows}))
+    assert refused(session, "train", "wrapped.json") == (
+        "error: `wrapped.json` is one JSON object, not one object a line or a list\n\n"
+        "hint: take the list out of it: `jq -c '.data[]' wrapped.json > rows.jsonl`\n"
+    )
+    Path("ticket.jsonl").write_text(json.dumps({"text": "free prize", "files": [{"name": "a.png"}]}) + "\n")
+    assert session("predict", "mail.textodds", "ticket.jsonl")[1].startswith("spam")  # a row like others
 
 
 def test_mail_as_it_comes(session):

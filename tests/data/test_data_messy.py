@@ -253,7 +253,7 @@ def test_what_is_wrong_with_a_sheet_is_told(tmp_path):
 
 def test_without_the_extra_the_hint_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(Unsupported, match="is a spreadsheet, and python_calamine is not installed") as caught:
+    with pytest.raises(Unsupported, match="needs python-calamine, which is not installed") as caught:
         pairs(read(MESSY / "mail.xlsx"))
     assert caught.value.hint == "pip install 'textodds[excel]'"
 

@@ -98,7 +98,7 @@ def test_zstandard_is_read_or_what_is_missing_is_said(monkeypatch):
     assert len(rows("mail.csv.zst")[0]) == 2
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression", None)
-    with pytest.raises(Unsupported, match="Zstandard"):
+    with pytest.raises(Unsupported, match="needs zstandard, which is not installed"):
         rows("mail.csv.zst")
 
 

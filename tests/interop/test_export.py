@@ -456,7 +456,7 @@ def test_a_file_too_large_for_onnx_is_refused(monkeypatch):
 
 def test_without_onnx_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(Unsupported, match="the package `onnx` is needed") as caught:
+    with pytest.raises(Unsupported, match="writing ONNX needs onnx") as caught:
         to_onnx(model_of("multinomial", 2, "words"))
     assert caught.value.hint == "pip install 'textodds[onnx]'"
 

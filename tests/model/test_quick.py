@@ -118,7 +118,7 @@ def test_of_weights_the_change_is_bounded_and_undone_by_its_opposite(learner: st
     assert isinstance(form, QuickLinear)
     one = Batch(["free win cash unheard"], ["ham"], None)
     after = form.changed(NONE, one)
-    row = model.scorer.rows(one.texts)
+    row = model.scorer.rows(one.texts).scipy()
     moved = np.abs(after.weights - form.weights)
     assert (moved.max(axis=1) > 0).sum() <= row.nnz
     strength = after.C if after.C is not None else 4.0 / float(row.power(2).sum())

@@ -235,7 +235,7 @@ def test_without_the_extra_it_says_what_to_install(model):
         )
         assert done.returncode == 2
         assert done.stderr == (
-            f"error: the service needs {missing}, which is not installed\n\n"
+            f"error: the service needs {missing.replace('_', '-')}, which is not installed\n\n"
             "hint: pip install 'textodds[serve]'\n"
         )
 

@@ -308,7 +308,7 @@ def test_terms_stand_in_the_order_in_which_a_document_brings_them():
 )
 def test_scipy_can_work_with_the_rows(work):
     some = ["zeta alpha mu beta omega nu", "alpha zeta", "beta nu xi alpha"]
-    rows = gathered(some, TextSettings()).rows(Weighting())
+    rows = gathered(some, TextSettings()).rows(Weighting()).scipy()
     assert np.any(np.diff(rows.indices[: rows.indptr[1]]) < 0)  # not sorted: the harder case
     np.testing.assert_allclose(work(rows), work(sparse.csr_array(rows.toarray())), rtol=1e-12)
 

@@ -229,7 +229,7 @@ def test_any_way_of_making_terms_will_do(settings):
 
 def test_rows_have_length_1_even_where_one_of_two_kinds_of_terms_is_missing():
     rows = unit_rows(["free phone", "!!!", ""], TextSettings(characters=(3, 3)))
-    np.testing.assert_allclose(rows.multiply(rows).sum(axis=1), [1.0, 1.0, 0.0], rtol=1e-12)
+    np.testing.assert_allclose((rows.toarray() ** 2).sum(axis=1), [1.0, 1.0, 0.0], rtol=1e-12)
 
 
 def test_of_no_texts_none_is_useful():

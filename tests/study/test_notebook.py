@@ -1,7 +1,7 @@
 """What a notebook shows of a result: small tables, escaped, in the colours of the page; and frames."""
 
-import builtins
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -136,14 +136,7 @@ def test_a_class_mix_is_a_frame_with_a_row_for_each_class(results, model):
 
 
 def test_without_pandas_a_frame_is_refused_and_everything_else_works(results, monkeypatch):
-    real = builtins.__import__
-
-    def without_pandas(name, *args, **kwargs):
-        if name == "pandas":
-            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(Unsupported, match=r"pandas, which is not installed(?s:.*)as_dict"):
         results["evaluation"].to_frame()
     assert "accuracy" in results["evaluation"]._repr_html_()

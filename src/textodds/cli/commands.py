@@ -18,7 +18,7 @@ import textodds
 from textodds.cli.misuse import meaning_of, must_not_be_swapped
 from textodds.cli.output import echo, harmless, shown_warnings, styled
 from textodds.cli.overwrite import Paths, must_not_overwrite, themselves
-from textodds.errors import InputError, TextoddsError, suggestion
+from textodds.errors import InputError, TextoddsError, not_installed, suggestion
 
 PROGRAM = "textodds"
 UNDONE, BUG, STOPPED, PIPE_CLOSED = 2, 3, 130, 141
@@ -171,6 +171,7 @@ COMMANDS = {
     "explain": "Show which words decided an answer.",
     "evaluate": "Measure a model on labelled texts or tables.",
     "compare": "Compare models on the same data.",
+    "words": "Show a text as its table of word counts.",
     "mix": "Estimate class proportions in unlabelled data.",
     "inspect": "Show what a model has learned.",
     "learn": "Learn more labelled texts.",
@@ -182,12 +183,12 @@ COMMANDS = {
     "serve": "Serve a model over HTTP, with a web page.",
     "journal": "Check, export or repair a service's journal of corrections.",
     "export": "Export a model to another format.",
-    "plot": "Plot Gaussian classifiers of numeric columns.",
+    "plot": "Plot classifiers, likelihoods and gradient descent.",
     "completion": "Set up completion with the Tab key.",
     "demo": "Train, measure, explain and correct a spam filter.",
 }
-ELSEWHERE = {"forget": "learn"}
-"""Commands that are not in a file of their own name."""
+ELSEWHERE = {"forget": "learn", "plot": "plot_curves"}
+"""Commands that are not in a file of their own name; `plot` has pictures in two."""
 
 
 class Commands(CommandGroup):
@@ -256,7 +257,9 @@ def main(argv: list[str] | None = None) -> int:
         status = _undone(*_of_system(error))
         _abandon_stdout()
         return status
-    except Exception:
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := not_installed(error, "this")):
+            return _undone(missing.problem, missing.hint)
         traceback.print_exc()
         echo("", err=True)
         _undone(

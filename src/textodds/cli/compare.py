@@ -13,6 +13,7 @@ from textodds.cli.options import (
     COUNT,
     SHARE,
     TIME,
+    OneOf,
     Reading,
     Value,
     column_options,
@@ -65,6 +66,9 @@ BUDGET = (
     "Time limit of the learning curves, such as 90s or 10m.  "
     "[default: twice that of the models of all rows, and 30s at least]"
 )
+GROUP = "Hold out each value of this column once, and learn from all others."
+OVER = "Vary the number of words, by --sizes, rather than compare all models."
+PICTURE = "Draw accuracy over the vocabulary: *.svg or *.png."
 
 
 class CompareOptions(Reading):
@@ -87,6 +91,8 @@ class CompareOptions(Reading):
         "textodds compare mail.csv --test held_out.csv --keep mail.jsonl",
         "textodds compare mail.csv --models multinomial,softmax:ngrams=1",
         "textodds compare people.csv --label income --json",
+        "textodds compare pages.csv --group university --models multinomial",
+        "textodds compare mail.csv --over vocabulary --picture words.svg",
     ],
 )
 @argument(
@@ -97,6 +103,9 @@ class CompareOptions(Reading):
 @option(COMPARED, "--models", metavar="NAME,…", shell_complete=learner_names, help=MODELS)
 @textbook_option(COMPARED)
 @option(COMPARED, "--test", metavar="DATA", reads=themselves, help=TEST)
+@option(COMPARED, "--group", metavar="COLUMN", help=GROUP)
+@option(COMPARED, "--over", type=OneOf(["vocabulary"]), metavar="vocabulary", help=OVER)
+@option("Output", "--picture", metavar="FILE", writes="picture", help=PICTURE)
 @option(COMPARED, "--held-out", type=SHARE, metavar="SHARE", help=HELD_OUT)
 @option(COMPARED, "--seed", type=Value(int, "a whole number"), default=0, metavar="SEED", help=SEED)
 @option(CURVES, "--sizes", type=SIZES, metavar="N,…", help=SIZES_HELP)
@@ -112,6 +121,9 @@ def compare(
     keep: str | None,
     test: str | None,
     held_out: float | None,
+    group: str | None,
+    over: str | None,
+    picture: str | None,
     no_curves: bool,
     as_json_: bool = False,
     quiet: bool = False,
@@ -129,6 +141,15 @@ def compare(
         raise InputError(
             "`--no-curves` cannot be combined with options of learning curves", hint="leave it out"
         )
+    if group is not None or over is not None or picture is not None:
+        from textodds.cli.protocols import compare_by
+
+        if test is not None or html is not None or keep is not None or options["budget"] is not None:
+            raise InputError(
+                "`--group` and `--over` cannot be combined with `--test`, `--html`, `--keep` or `--budget`",
+                hint="leave out one of the two",
+            )
+        return compare_by(data, group, over, picture, held_out, options, json=as_json_, quiet=quiet)
     if html is not None:
         model_files.must_be_writable(Path(html), option="--html")
         from textodds.study.report.page import require_page
@@ -180,7 +201,18 @@ def _paragraph(sentences: Iterable[object]) -> Iterator[str]:
 
 
 def _table(found: Comparison) -> Iterator[str]:
-    head = ("model", "accuracy", "", "macro-F1", "log-loss", "off by", "train", "predict 1,000", "file")
+    head = (
+        "model",
+        "accuracy",
+        "",
+        "macro-F1",
+        "log-loss",
+        "off by",
+        "train",
+        "predict 1,000",
+        "file",
+        "parameters",
+    )
     rows = []
     for row in found.rows:
         quality = row.evaluation
@@ -196,10 +228,11 @@ def _table(found: Comparison) -> Iterator[str]:
                 duration(row.training.wall),
                 duration(row.predicting_thousand.wall),
                 size(row.bytes),
+                f"{row.parameters:,}" if row.parameters else "–",
             ]
         )
     if found.baseline is not None:
-        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 7])
+        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 8])
         yield from table(head, rows, gap=2)
         yield faint(
             "  ranges are 95 % intervals; off by: calibration error; train and predict: wall-clock seconds"

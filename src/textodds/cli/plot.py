@@ -1,4 +1,4 @@
-"""``plot``: draw Gaussian classifiers of columns of numbers."""
+"""``plot``: draw classifiers of columns of numbers; `plot_curves` has the other pictures."""
 
 from __future__ import annotations
 
@@ -58,13 +58,16 @@ class Pictures(Command, CommandGroup):
     "plot",
     cls=Pictures,
     subcommand_metavar="PICTURE [ARGS]...",
-    examples=["textodds plot boundaries people.csv", "textodds plot densities people.csv -o people.png"],
+    examples=[
+        "textodds plot boundaries people.csv",
+        "textodds plot densities people.csv -o people.png",
+        "textodds plot logistic people.csv",
+    ],
 )
 def plot() -> None:
-    """Plot Gaussian classifiers of numeric columns.
+    """Plot classifiers, likelihoods and gradient descent.
 
-    Draws quadratic and linear discriminant analysis and Gaussian naive Bayes. Needs
-    `pip install 'textodds[plot]'`.
+    Needs `pip install 'textodds[plot]'`.
     """
 
 
@@ -89,7 +92,7 @@ def _column_option(*names: str, about: str, multiple: bool = False) -> Callable[
 @plot.command(
     "boundaries",
     cls=Command,
-    short_help="Decision regions of QDA, LDA and Gaussian naive Bayes.",
+    short_help="Decision regions of QDA, LDA, naive Bayes and logistic regression.",
     examples=[
         "textodds plot boundaries people.csv",
         "textodds plot boundaries iris.csv --x petal_length --y petal_width -o iris.png",
@@ -107,10 +110,11 @@ def boundaries_command(
     y: str | None,
     **options: Unpack[PictureOptions],
 ) -> None:
-    """Draw the decision regions of QDA, LDA and Gaussian naive Bayes side by side.
+    """Draw the decision regions of four classifiers side by side.
 
-    Each is fitted to the same two numeric columns, without shrinkage, and drawn with its boundaries and the
-    ellipses of each class at 1 and 2 standard deviations.
+    QDA, LDA, Gaussian naive Bayes and logistic regression are fitted to the same two columns of numbers by
+    maximum likelihood, and drawn with their boundaries; the first three, which model the numbers of each
+    class, also with its ellipses at 1 and 2 standard deviations.
     """
     path = _checked_path(data, output, "boundaries")
     points = _table(data, options, partial(_two_columns, x=x, y=y, quiet=options["quiet"]))

@@ -97,7 +97,7 @@ def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -
     of a token are `read`, `write` (also learn and forget) and `admin` (also snapshot, backup and reload).
     Needs `pip install 'textodds[serve]'`.
     """
-    require("serve", *PACKAGES, told="the service needs {}, which is not installed")
+    require(*PACKAGES, why="the service")
     from textodds.serve.server import run
     from textodds.serve.visible import VisibleFormatter
 

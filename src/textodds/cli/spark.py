@@ -27,6 +27,7 @@ def trained(
     master: str, conf: Iterable[tuple[str, str]], data: Sequence[str], how: dict[str, Any]
 ) -> TextModel:
     """A model trained on Spark; ``how`` are options of `textodds.train`, of which Spark refuses some."""
+    require("pyspark", why="`--spark`")
     from textodds.spark.training import plan_on_spark, train
 
     if not data:
@@ -59,7 +60,7 @@ def setting(text: str) -> tuple[str, str]:
 @contextlib.contextmanager
 def session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
     """A session of Spark that ends with the command; what it says on stderr is heard only if it fails."""
-    require("spark", "pyspark", told="Spark is not installed")
+    require("pyspark", why="`--spark`")
     from pyspark.sql import SparkSession
 
     if master.startswith("local"):

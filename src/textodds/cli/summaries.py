@@ -129,6 +129,7 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     name = recipe["learner"]["learner"]
     learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
     yield "learner", f"{name} ({_choices((k, v) for k, v in learner.items() if v is not False)})"
+    yield "parameters", _parameters(about)
     yield "text", _choices(_text_choices(settings))
     if (weighting := recipe.get("weighting")) is not None:
         yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
@@ -155,6 +156,10 @@ def _calibration(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield from (("calibration", line) for line in uncalibrated_lines(about.get("uncalibrated")))
 
 
+def _parameters(about: dict[str, Any]) -> str:
+    return f"{about['parameters']['n']:,} = {about['parameters']['formula']}"
+
+
 def _file(about: dict[str, Any]) -> str:
     return f"{size(about['bytes'])}, format {about['format']}"
 
@@ -173,6 +178,7 @@ def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "rows", weight(about["documents"])
     yield "columns", f"{about['columns']:,}"
     yield "learner", about["recipe"]["learner"]
+    yield "parameters", _parameters(about)
     yield from _calibration(about)
     rows = "with" if about["keeps_documents"] else "without"
     yield "file", f"{_file(about)}, {rows} rows"

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textodds.data import values
-from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch, Texts
+from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch, Texts, as_fields
 from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.schema import GIVEN, Column
@@ -113,17 +113,17 @@ def admitted(part: Part, request: ColumnRequest, rejects: Rejects) -> tuple[Batc
         places = request.places(part.origin.where, part.names, sparse=part.sparse)
         by_name = request.by_name
         for name, at in places.columns.items():
-            read = [part.columns[place] for place in at] or [_absent(part)]
+            read = [part.columns[place] for place in at] or [_absent(part, request)]
             column = by_name.get(name)
             columns[name], bad = _checked(column, [each.array for each in read], request.separator)
             for each in read:
                 bad |= each.problems
             note(bad, _may_be_categories(column) if request.is_found else None)
-        if beside := _beside(part, places.label, part.labels, wanted=request.reads_labels):
+        if beside := _beside(part, request, places.label, part.labels, wanted=request.reads_labels):
             request.label_types.see(beside.array if beside.given is None else beside.given)
             labels, bad = _checks(beside.array).labels_of(beside.array)
             note(bad | beside.problems)
-        if beside := _beside(part, places.weight, part.weights, wanted=request.reads_weights):
+        if beside := _beside(part, request, places.weight, part.weights, wanted=request.reads_weights):
             weights, bad = _checks(beside.array).weights_of(beside.array, may_be_strings=request.may_join)
             note(bad | beside.problems)
     for row in sorted(problems):
@@ -178,26 +178,33 @@ def _joined(
     checked: list[tuple[Any, Problems]], separator: str, *, is_blank_empty: bool
 ) -> tuple[Texts, Problems]:
     """The texts of several columns in one, each row by itself; a null is empty, unless all of a row are."""
-    from textodds.data import arrow
-
     nulls = [{at for at, reason in bad.items() if reason == values.NULL_TEXT} for _, bad in checked]
     problems = dict.fromkeys(set.intersection(*nulls), values.NULL_TEXT)
     for (_, bad), null in zip(checked, nulls, strict=True):
         problems |= {at: reason for at, reason in bad.items() if at not in null and at not in problems}
-    return arrow.joined([texts for texts, _ in checked], separator, is_blank_empty=is_blank_empty), problems
+    columns = [texts for texts, _ in checked]
+    if not is_blank_empty and all(isinstance(texts, list) for texts in columns):
+        return as_fields(columns, separator), problems
+    from textodds.data import arrow
+
+    return arrow.joined(columns, separator, is_blank_empty=is_blank_empty), problems
 
 
-def _absent(part: Part) -> Values:
+def _absent(part: Part, request: ColumnRequest) -> Values:
+    if request.is_of_texts:
+        return Values([None] * part.length)
     import pyarrow as pa
 
     return Values(pa.nulls(part.length))
 
 
-def _beside(part: Part, place: int | None, given: Values | None, *, wanted: bool) -> Values | None:
+def _beside(
+    part: Part, request: ColumnRequest, place: int | None, given: Values | None, *, wanted: bool
+) -> Values | None:
     """The labels or weights of a part, if there are any or should be."""
     if place is not None:
         return part.columns[place]
-    return _absent(part) if given is None and wanted else given
+    return _absent(part, request) if given is None and wanted else given
 
 
 def _checks(column: Raw) -> ModuleType:

@@ -135,15 +135,16 @@ class Batch:
         return there
 
 
-def as_fields(columns: Sequence[Sequence[str]]) -> list[str]:
-    r"""The texts of several columns, row by row as the fields of one text.
+def as_fields(columns: Sequence[Sequence[str]], separator: str = BETWEEN_FIELDS) -> list[str]:
+    r"""The texts of several columns, row by row as the fields of one text, or with another ``separator``.
 
     >>> as_fields([["free phone", ""], ["see me", "six"]])
     ['free phone\x1fsee me', '\x1fsix']
     """
     # A separator within a text would move what stands behind it to the next field.
-    plain = [[text.replace(BETWEEN_FIELDS, " ") for text in column] for column in columns]
-    return [BETWEEN_FIELDS.join(row) for row in zip(*plain, strict=True)]
+    if separator == BETWEEN_FIELDS:
+        columns = [[text.replace(separator, " ") for text in column] for column in columns]
+    return [separator.join(row) for row in zip(*columns, strict=True)]
 
 
 def _values_at(values: Any, rows: list[int]) -> Any:

@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from textodds.errors import BadFile, Unsupported
+from textodds.errors import BadFile, require
 
 MAGIC = {
     "gzip": b"\x1f\x8b",
@@ -100,13 +100,10 @@ def _zstd(name: str, stream: BinaryIO) -> Any:
         from compression.zstd import ZstdFile  # type: ignore[import-not-found]  # from Python 3.14 on
 
         return ZstdFile(stream)
-    try:
-        from zstandard import ZstdDecompressor
-    except ImportError as error:
-        raise Unsupported(
-            f"`{name}` is compressed by Zstandard, which needs a package that is not installed",
-            hint=f"pip install zstandard; or unpack it: `zstd -d {name}`",
-        ) from error
+    unpack = f"unpack it: `zstd -d {name}`"
+    require("zstandard", why=f"unpacking `{name}`", otherwise=unpack)
+    from zstandard import ZstdDecompressor
+
     return ZstdDecompressor().stream_reader(stream, read_across_frames=True)
 
 

@@ -18,7 +18,7 @@ from textodds.data.columns import ColumnRequest
 from textodds.data.files import SQLITE_MAGIC, File
 from textodds.data.frames import arrow_parts
 from textodds.data.rejects import Origin
-from textodds.errors import BadFile, InputError
+from textodds.errors import BadFile, InputError, require
 
 if TYPE_CHECKING:
     import sqlite3
@@ -56,6 +56,7 @@ def _is_sqlite(file: File | None) -> TypeGuard[File]:
 @contextlib.contextmanager
 def _duckdb(file: File | None, query: str | None) -> Iterator[Any]:
     """The relation that ``query`` returns, or that is the only table of ``file``."""
+    require("duckdb", "pyarrow", why="a DuckDB file or a query")
     import duckdb
     import pyarrow as pa
 

@@ -51,7 +51,7 @@ def _behind(
 
 def _rows(file: File, sheet: str | int | None) -> Iterator[tuple[int, list[Any]]]:
     """The rows of a sheet that are not blank, with their numbers."""
-    require("excel", "python_calamine", told=f"`{file.name}` is a spreadsheet, and {{}} is not installed")
+    require("python_calamine", why=f"reading the spreadsheet `{file.name}`")
     from python_calamine import CalamineError, CalamineWorkbook
 
     with files.trouble(file):

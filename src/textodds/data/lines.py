@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from textodds.data import files
@@ -17,10 +18,10 @@ from textodds.data.files import File
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Position
 from textodds.data.values import cut
-from textodds.errors import BadFile, InputError, MissingColumn
+from textodds.errors import BadFile, InputError, MissingColumn, require
 
 if TYPE_CHECKING:
-    from textodds._kernels import LineReader
+    from textodds._kernels import LineReader, Strings
 
 # The next rows, and the bad ones among them: line, reason and bytes of each.
 Piece: TypeAlias = tuple[Part | Batch, list[tuple[int, str, bytes]]]
@@ -72,7 +73,8 @@ def _selected(
             raise _without_header(error, reader.columns, file, dialect, request) from error
         if not request.is_one_text(chosen):
             reader.select_columns(chosen)
-            return partial(_next_table, reader, [reader.columns[at] for at in chosen], file, rejects)
+            names = [reader.columns[at] for at in chosen]
+            return partial(_next_table, reader, names, file, rejects, _read_column(file, reader, request))
         places = request.places(file.name, reader.columns)
         name = reader.columns[chosen[0]]
         reader.select(chosen[0], places.label, places.weight)
@@ -93,6 +95,9 @@ def _without_header(
     """What to say of a missing column if the first line is not the names of columns, or not in UTF-8."""
     if any("\ufffd" in cell for cell in cells) and (likely := files.encoding_hint(file, b"")) is not None:
         return BadFile(f"{file.name}, line 1: the names of the columns are not UTF-8", hint=likely)
+    if not dialect.header and not error.wanted.isdecimal():
+        hint = "columns without a header go by number, such as `--text 1 --label 2` (text='1', label='2')"
+        return MissingColumn.with_words(error.problem, hint, error)
     text = max(range(len(cells)), key=lambda at: len(cells[at].split()))
     is_text = len(cells[text].split()) > 3
     is_data = is_text or any(_NUMBER.fullmatch(cell.strip()) for cell in cells)
@@ -112,14 +117,41 @@ def _without_header(
     return MissingColumn.with_words(problem, hint, error)
 
 
-def _next_table(reader: LineReader, names: list[str], file: File, rejects: Rejects) -> Piece | None:
+def _read_column(file: File, reader: LineReader, request: ColumnRequest) -> Callable[[str, Strings], Values]:
+    """What makes values of the strings of a column: an Arrow array, or of texts a list where Arrow is not."""
+    if request.is_of_texts and find_spec("pyarrow") is None:
+        at = request.places(file.name, reader.columns).weight
+        weight = None if at is None else reader.columns[at]
+        return lambda name, column: Values(
+            [_as_number(value) for value in column.to_list()] if name == weight else column.to_list()
+        )
+    require("pyarrow", why="a table of several columns")
     import pyarrow as pa
 
+    return lambda name, column: Values(pa.array(column))
+
+
+def _as_number(value: str) -> float | str | None:
+    if not value.strip():
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def _next_table(
+    reader: LineReader,
+    names: list[str],
+    file: File,
+    rejects: Rejects,
+    read: Callable[[str, Strings], Values],
+) -> Piece | None:
     piece = reader.next_table(BATCH_ROWS, rejects.skips)
     if piece is None:
         return None
     columns, at, bad = piece
-    values = [Values(pa.array(column)) for column in columns]
+    values = [read(name, column) for name, column in zip(names, columns, strict=True)]
     return Part(Origin(file.name), names, values, len(at), lambda position: int(at[position])), bad
 
 

@@ -22,7 +22,7 @@ from textodds.data.files import File
 from textodds.data.frames import arrow_parts
 from textodds.data.rejects import Origin
 from textodds.data.source import Position
-from textodds.errors import BadFile, TextoddsError
+from textodds.errors import BadFile, TextoddsError, require
 
 # Every column that is read has one: a table may have hundreds.
 BUFFER_OF_COLUMN = 128 << 10
@@ -44,9 +44,10 @@ def _opened(file: File) -> Iterator[Any]:
         yield None
         return
     with files.unpacked(file.path, ".parquet") as path:
-        try:
-            from pyarrow import parquet
+        require("pyarrow", why=f"reading `{file.name}`, which is Parquet,")
+        from pyarrow import parquet
 
+        try:
             with files.trouble(file), contextlib.ExitStack() as stack:
                 given: Any = path
                 if not files.is_utf8(path):  # which Arrow cannot open by its name

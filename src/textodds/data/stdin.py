@@ -34,7 +34,10 @@ def beginning() -> bytes:
     except OSError:  # closed
         return b""
     if stat.S_ISREG(mode):
-        return os.pread(0, MOST, os.lseek(0, 0, os.SEEK_CUR))
+        at = os.lseek(0, 0, os.SEEK_CUR)
+        begun = os.read(0, MOST)
+        os.lseek(0, at, os.SEEK_SET)
+        return begun
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return b""
     begun = b""

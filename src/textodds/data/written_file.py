@@ -27,6 +27,9 @@ try:
 except ImportError:  # Windows: a file is still written whole, but two processes are not kept apart
     locks = None
 
+HOLDS = os.name == "nt"
+"""Whether a file that is open, or mapped, can be neither replaced nor removed, as on Windows."""
+
 LONGEST_NAME = 255  # bytes
 Status = os.stat_result | None
 
@@ -38,6 +41,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     The owner and the mode of a file that was there are kept.
     """
     target = Path(path)
+    handle: int | None
     try:
         before = status(target)
         if before is not None and not stat.S_ISREG(before.st_mode):
@@ -53,16 +57,29 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         _like(temporary, before, target)
+        if HOLDS:
+            os.close(handle)
+            handle = None
         temporary.replace(target)
         _sync_folder(target.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        handle = _dropped(temporary, handle)
         raise unwritable(target, error, "the file there before is untouched") from error
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        handle = _dropped(temporary, handle)
         raise
     finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _dropped(temporary: Path, handle: int | None) -> int | None:
+    """Remove a temporary file, and close it first where that must be; its handle, if it is still open."""
+    if HOLDS and handle is not None:
         os.close(handle)
+        handle = None
+    temporary.unlink(missing_ok=True)
+    return handle
 
 
 def file_name(stem: str, suffix: str) -> str:
@@ -184,6 +201,8 @@ def _like(temporary: Path, before: Status, target: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
+    if HOLDS:  # where a folder cannot be opened
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

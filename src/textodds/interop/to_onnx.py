@@ -54,7 +54,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     >>> label.tolist(), bool(np.allclose(probabilities, model.predict_proba(["a free offer"])))
     (['spam'], True)
     """
-    require("onnx", "onnx", told="to write ONNX the package `{}` is needed and not installed")
+    require("onnx", why="writing ONNX")
     import onnx
 
     helper, double, text = onnx.helper, onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING

@@ -17,6 +17,8 @@ from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.learn.arrays import Floats, Mask
 from textodds.learn.forms.linear import log, log_softmax
 from textodds.learn.held_out import HeldOut
+from textodds.learn.solvers.non_negative import non_negative
+from textodds.stats.distributions import chi_squared_tail
 
 if TYPE_CHECKING:
     import pandas
@@ -272,8 +274,6 @@ def class_mix(
     >>> mix.share.round(3), mix.interval[1].round(3), bool(mix.p_value < 1e-8)
     (array([0.8, 0.2]), array([0.13 , 0.285]), True)
     """
-    from scipy.special import gammaincc
-
     if log_posterior.ndim != 2 or log_posterior.shape[1] != len(log_prior):
         raise InputError(
             f"posteriors have shape {log_posterior.shape}, the prior has {len(log_prior)} classes"
@@ -305,7 +305,7 @@ def class_mix(
         log_prior,
         recalibration,
         statistic,
-        float(gammaincc((K - 1) / 2, statistic / 2)) if K > 1 else 1.0,  # of a chi-squared distribution
+        chi_squared_tail(statistic, K - 1) if K > 1 else 1.0,
         N,
         gap,
     )
@@ -334,13 +334,11 @@ def _newton(ratio: Floats, share: Floats, mass: Floats, gradient: Floats) -> Flo
 
     At its maximum shares sum to one without being made to.
     """
-    from scipy.optimize import nnls
-
     N, K = ratio.shape
     scaled = ratio / mass[:, None]
     curvature = scaled.T @ scaled / N
     root = np.linalg.cholesky(curvature + 1e-10 * (1.0 + np.trace(curvature) / K) * np.eye(K))
-    aim = nnls(root.T, np.linalg.solve(root, 2.0 * gradient - 1.0))[0]
+    aim = non_negative(root.T, np.asarray(np.linalg.solve(root, 2.0 * gradient - 1.0), np.float64))
 
     def fall(at: Floats) -> float:
         held = ratio @ at

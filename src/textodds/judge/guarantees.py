@@ -11,6 +11,7 @@ from textodds.errors import InputError, NoData
 from textodds.judge.evaluation import Interval, wilson
 from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.held_out import HeldOut
+from textodds.stats.distributions import beta_cdf, binomial_cdf
 
 STEP = 0.125
 HIGHEST, LOWEST = 30.0, -12.0  # log-odds; above, 1 - p has too few digits to compare
@@ -169,12 +170,10 @@ def _last_pass(answered: Integers, errors: Integers, max_error: float, delta: fl
 def _sequence(
     answered: Integers, errors: Integers, fewest_rows: float, max_error: float, delta: float
 ) -> int | None:
-    from scipy.special import bdtr
-
     start = int(np.searchsorted(answered, fewest_rows))
     if start == len(answered):
         return None
-    p_values = bdtr(errors[start:].astype(float), answered[start:], max_error)  # (1)
+    p_values = binomial_cdf(errors[start:], answered[start:], max_error)  # (1)
     failed = np.flatnonzero(p_values > delta)
     passed = start + (int(failed[0]) if len(failed) else len(p_values)) - 1
     return passed if passed >= start else None
@@ -182,13 +181,10 @@ def _sequence(
 
 def _refusal(answered: Integers, errors: Integers, max_error: float, confidence: float) -> InputError:
     """Why there is no promise, what could be promised, and what it would take."""
-    from scipy.special import betaincinv
-
     n, some = int(answered[-1]), answered > 0
     reached, wrong = answered[some].astype(np.float64), errors[some].astype(np.float64)
     levels = np.array([[confidence], [(1 + confidence) / 2]])  # of one sequence, and of two
-    upper = betaincinv(wrong + 1.0, np.maximum(reached - wrong, 1e-9), levels)
-    bounds = np.unique(np.ceil(upper * 1000) / 1000)
+    bounds = np.unique(_upper_bounds(reached, wrong, levels))
     below_one = bounds[bounds < 1].tolist()
     best = next(
         (up for up in below_one if _last_pass(answered, errors, up, 1 - confidence) is not None), None
@@ -205,6 +201,21 @@ def _refusal(answered: Integers, errors: Integers, max_error: float, confidence:
         f"{confidence:.0%} confidence: {n:,} documents do not prove it",
         hint=f"{possible}; or {more}" if possible else more,
     )
+
+
+def _upper_bounds(reached: Floats, wrong: Floats, levels: Floats) -> Floats:
+    """Clopper and Pearson's upper bounds of error rates, up to the next thousandth, (levels, n).
+
+    >>> _upper_bounds(np.array([100.0]), np.array([0.0]), np.array([[0.95]]))  # 1 - 0.05^(1/100) = 0.0295
+    array([[0.03]])
+    """
+    a, b = wrong + 1.0, np.maximum(reached - wrong, 1e-9)
+    low, high = (np.full(np.broadcast_shapes(a.shape, levels.shape), end) for end in (0, 1000))
+    for _ in range(10):  # 2^10 > 1000: the bound is above low, and at most high
+        middle = (low + high) // 2
+        enough = beta_cdf(a, b, middle / 1000) >= levels
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.asarray(high / 1000)
 
 
 def _rows_needed(answered: Integers, errors: Integers, max_error: float, confidence: float) -> int | None:

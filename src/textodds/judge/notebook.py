@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from textodds.errors import Unsupported
+from textodds.errors import require
 
 if TYPE_CHECKING:
     import pandas
@@ -66,11 +66,7 @@ def _cut(text: str) -> str:
 
 def frame_of(rows: Iterable[dict[str, Any]], index: str) -> pandas.DataFrame:
     """A pandas frame of rows, one of whose columns is its index; an error where pandas is not installed."""
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        raise Unsupported(
-            "a frame is one of pandas, which is not installed",
-            hint="pip install pandas; or take the plain data: `as_dict()`",
-        ) from error
+    require("pandas", why="a data frame", otherwise="take the plain data: `as_dict()`")
+    import pandas
+
     return pandas.DataFrame(list(rows)).set_index(index)

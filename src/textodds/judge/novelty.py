@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError
 from textodds.learn.arrays import Floats, SparseRows
+from textodds.stats.distributions import log_gamma
 
 NEAR = 500  # at least so many typical texts or rows of similar length are compared with, if there are as many
 
@@ -24,12 +25,10 @@ def log_coefficient(rows: SparseRows) -> Floats:
     >>> np.exp(log_coefficient(sparse.csr_array([[2.0, 1.0, 1.0]]))).round()
     array([12.])
     """
-    from scipy.special import gammaln
-
     N = rows.shape[0]
     row = np.repeat(np.arange(N), np.diff(rows.indptr))
     length = np.bincount(row, rows.data, N)
-    return np.asarray(gammaln(length + 1) - np.bincount(row, gammaln(rows.data + 1), N))
+    return np.asarray(log_gamma(length + 1) - np.bincount(row, log_gamma(rows.data + 1), N))
 
 
 @dataclass(frozen=True, eq=False)

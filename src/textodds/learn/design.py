@@ -15,6 +15,7 @@ from textodds.errors import InputError, LengthMismatch, NoData
 from textodds.learn.arrays import Floats, Integers, Matrix
 from textodds.learn.solvers.objective import raw
 from textodds.stats import tally
+from textodds.stats.compressed_rows import CompressedRows
 from textodds.stats.documents import Documents
 from textodds.stats.moments import LARGEST
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """N rows (N, V), dense or SciPy sparse, with a class and a weight each."""
+    """N rows (N, V), dense or sparse, with a class and a weight each."""
 
     rows: Matrix  # (N, V)
     classes: tuple[str, ...]  # (K,) sorted
@@ -57,7 +58,7 @@ class LabelledRows:
         return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64, copy=False)
 
     def class_means(self) -> Floats:
-        """The mean of the rows of each class, (K, V); of sparse rows."""
+        """The mean of the rows of each class, (K, V); of SciPy's sparse rows."""
         from scipy import sparse
 
         mass, N = self.class_weights(), len(self.codes)
@@ -84,9 +85,12 @@ class LabelledRows:
 
 def checked_rows(rows: Matrix | ArrayLike, *, missing: bool = False) -> Matrix:
     """Rows as float64, dense or CSR, all numbers."""
-    from scipy import sparse
+    matrix: Matrix
+    if isinstance(rows, CompressedRows):
+        matrix, values = rows, rows.data
+    elif hasattr(rows, "tocsr"):  # of SciPy's, which is there then
+        from scipy import sparse
 
-    if sparse.issparse(rows):
         matrix = sparse.csr_array(rows, dtype=np.float64)
         if not matrix.has_canonical_format and _kernels.repeats(raw(matrix), matrix.shape[1]):
             matrix = matrix.copy()  # since the caller's rows are the caller's
@@ -179,10 +183,11 @@ class Plain:
 
     def presence(self, codes: Integers, weights: Floats, n_classes: int) -> Floats:
         """Weight of the rows of each class in which each feature is not zero."""
-        from scipy import sparse
-
-        V = self.matrix.shape[1]
-        matrix = sparse.csr_array(self.matrix)
+        V, matrix = self.matrix.shape[1], self.matrix
+        if isinstance(matrix, np.ndarray):
+            member = np.zeros((len(codes), n_classes))
+            member[np.arange(len(codes)), codes] = weights
+            return np.asarray((matrix != 0.0).T @ member)
         lengths = np.diff(matrix.indptr)
         cell = matrix.indices.astype(np.int64) * n_classes + np.repeat(codes, lengths)
         present = np.repeat(weights, lengths)

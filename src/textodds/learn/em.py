@@ -138,7 +138,7 @@ def fit_rows(
     classes: tuple[str, ...],
     weights: Floats | None = None,
 ) -> Fit:
-    """EM on rows of counts (N, V), SciPy sparse; ``codes`` are numbers of classes, -1 without a label.
+    """EM on rows of counts (N, V), sparse; ``codes`` are numbers of classes, -1 without a label.
 
     Examples
     --------

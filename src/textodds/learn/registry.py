@@ -131,7 +131,7 @@ _ENTRIES = (
         "softmax regression",
         family="discriminative",
         features=("words", "pairs", "letters", "characters"),
-        **_SOFTMAX,
+        **{**_SOFTMAX, "learns_from": (DOCUMENTS, TABLE)},
     ),
     Entry(
         "nb-softmax",
@@ -239,7 +239,7 @@ def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False)
     >>> names_of(choice=True)
     ('multinomial', 'bernoulli', 'complement', 'softmax', 'nb-softmax')
     >>> names_of(tables=True)
-    ('mixed', 'gaussian', 'categorical', 'table', 'lda', 'qda')
+    ('softmax', 'mixed', 'gaussian', 'categorical', 'table', 'lda', 'qda')
     """
     return tuple(
         name

@@ -269,7 +269,11 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def _combine(self, other: Self, sign: int) -> Self:
         other = other.now()
         self._must_be_like(other)
-        basis = self.basis + other.basis if sign > 0 else self.basis - other.basis
+        mine, theirs = self.basis, other.basis
+        names = self.labels.spelled_with(mine.classes, other.labels, theirs.classes)
+        if names != (mine.classes, theirs.classes):
+            mine, theirs = mine.with_classes(names[0]), theirs.with_classes(names[1])
+        basis = mine + theirs if sign > 0 else mine - theirs
         if not basis.classes:
             raise InputError("the model would be empty")
         model = copy.copy(self)
@@ -280,7 +284,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         model.info = model._install_basis(basis) | {"documents": basis.n_documents}
         if not model.has_documents:
             model.typical = model.held_out = None
-            model.calibration = self._calibration_between(other, model.class_names, sign)
+            model.calibration = self._calibration_between(other, names, model.class_names, sign)
             model.info |= {"earlier": True} if model.calibration is not None else {}
         if self.document_ids is not None or other.document_ids is not None:
             from textodds.stats.document_ids import DocumentIds
@@ -289,12 +293,14 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
             model.document_ids = first + second if sign > 0 else first - second
         return model
 
-    def _calibration_between(self, other: Self, classes: tuple[str, ...], sign: int) -> Calibration | None:
+    def _calibration_between(
+        self, other: Self, names: tuple[tuple[str, ...], ...], classes: tuple[str, ...], sign: int
+    ) -> Calibration | None:
         """A calibration for two models together whose documents are not there to find one."""
         if self.calibration is None or other.calibration is None:
             return None
         shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
-        pairs = ((self.calibration, self.class_names), (other.calibration, other.class_names))
+        pairs = zip((self.calibration, other.calibration), names, strict=True)
         parts = [calibration.of_classes(own, classes) for calibration, own in pairs]
         return type(self.calibration).between(parts, shares)
 

@@ -28,6 +28,9 @@ class Countable(Protocol):
     def n_documents(self) -> float:
         """Total weight of the documents."""
 
+    def with_classes(self, classes: tuple[str, ...]) -> Self:
+        """The same with other names for its classes, in the same order."""
+
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
 
@@ -58,6 +61,11 @@ class Basis(Additive, Generic[T, D]):
     def _documents(self) -> D:
         assert self.corpus is not None  # what has neither is no basis of a model
         return self.corpus
+
+    def with_classes(self, classes: tuple[str, ...]) -> Basis[T, D]:
+        """The same with other names for its classes, in the same order."""
+        tally = None if self.tally is None else self.tally.with_classes(classes)
+        return Basis(tally, None if self.corpus is None else self.corpus.with_classes(classes))
 
     def _combine(self, other: Basis[T, D], sign: int) -> Basis[T, D]:
         # Documents first: they know what was never learned, which counts may not notice.

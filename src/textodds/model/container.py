@@ -13,7 +13,6 @@ them first.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import math
@@ -27,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.data.written_file import replacing
-from textodds.errors import ModelFileError
+from textodds.data.files import elsewhere
+from textodds.data.written_file import HOLDS, replacing
+from textodds.errors import ModelFileError, nearest_files
 
 FORMAT = 3
 DTYPES = {
@@ -114,6 +114,8 @@ T = TypeVar("T")
 
 def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
     """What ``read`` makes of a file, whose every surprise is a `ModelFileError`."""
+    if isinstance(path, str) and (error := elsewhere(path)) is not None:
+        raise ModelFileError(error.problem, hint=error.hint)
     path = Path(path)
     try:
         return read(path)
@@ -162,9 +164,11 @@ def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
     """The header and the tensors of a model file, neither of them believed yet."""
     try:
         with path.open("rb") as file:
+            if HOLDS and path.stat().st_size:  # a model that is open could not be saved to its own file
+                return parsed(path, file.read())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.textodds")], n=1)
+        near = nearest_files(path.name, sorted(each.name for each in path.parent.glob("*.textodds")))
         raise ModelFileError(
             f"no model file at `{path}`",
             hint=f"did you mean `{path.parent / near[0]}`?"

@@ -44,6 +44,8 @@ def changing(
 
 def _locked(target: Path, on_wait: Callable[[], object]) -> int | None:
     """The file at a path, open and locked; None where there is none to lock."""
+    if locks is None:  # an open file could not be replaced; that it has changed is still seen
+        return None
     has_waited = False
     while target.is_file():
         try:

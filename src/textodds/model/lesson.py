@@ -69,7 +69,7 @@ class LeftOutSample:
         codes = class_numbers([row.label for row in sample], model.class_names)
         each = np.array([row.weight for row in sample])
         weights = each * np.array([row.rows for row in sample])
-        rows = model.rows([row.text for row in sample])
+        rows = model.scorer.rows([row.text for row in sample])
         return cls(without, model.class_names, rows, codes, each, weights, as_often)
 
     @cached_property

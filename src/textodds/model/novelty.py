@@ -19,6 +19,7 @@ from textodds.learn.naive_bayes import CountLearner
 from textodds.model.base import BaseModel
 from textodds.model.basis import D, T
 from textodds.model.one_state import of_one_state
+from textodds.stats.distributions import log_gamma
 
 if TYPE_CHECKING:
     from textodds.model.text_model import TextModel
@@ -183,15 +184,13 @@ class TextDensity:
         not know is as likely as one of the vocabulary that its class has never shown; without that, a text of
         such words would be certain.
         """
-        from scipy.special import gammaln
-
         scores, evidence = self.model.score_batch(batch, calibrate=False)
         known, terms = evidence.T.astype(np.float64)
         unknown = terms - known
         unseen = self._log_unknown(unknown)
         joint, scores = self.log_joint(batch) + unseen, scores + unseen
         if self.is_drawn:  # the places that unknown words, all being one, may have in the order
-            joint = joint + (gammaln(terms + 1) - gammaln(known + 1) - gammaln(unknown + 1))[:, None]
+            joint = joint + (log_gamma(terms + 1) - log_gamma(known + 1) - log_gamma(unknown + 1))[:, None]
         density = np.logaddexp.reduce(joint, axis=1)
         n = np.maximum(terms, 1.0)
         surprise = -np.logaddexp.reduce(scores, axis=1) / n if self.is_drawn else self._by_word(density, n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from textodds.errors import InputError
 from textodds.learn.arrays import Floats
 from textodds.learn.forms.linear import LinearModel, Weights
 from textodds.learn.recipe import Recipe
+from textodds.stats.compressed_rows import CompressedRows
 from textodds.text import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -110,12 +111,10 @@ class TextScorer:
             row = self.form.scores(self.rows([text]))[0].tolist()
         return row, known
 
-    def rows(self, texts: Texts) -> Any:
-        """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
-        from scipy import sparse
-
+    def rows(self, texts: Texts) -> CompressedRows:
+        """The texts as sparse rows of word counts, weighted if the recipe says so, (N, V)."""
         starts, words, values, _ = self.kernel.rows(texts)
-        return sparse.csr_array((values, words, starts), shape=(len(texts), self.n_features))
+        return CompressedRows((values, words, starts), (len(texts), self.n_features))
 
     def counts(self, texts: Texts) -> _kernels.RawRows:
         """How often each word of the vocabulary is in each text, as the kernels take it."""

@@ -24,6 +24,7 @@ from textodds.model.prediction import Prediction
 from textodds.model.scorer import RowChanges, TextScorer
 from textodds.model.text_updates import TextUpdates
 from textodds.model.words import ClassWords
+from textodds.stats.compressed_rows import stacked
 from textodds.stats.tally import Tally, checked_threads
 from textodds.text import Vocabulary
 
@@ -198,10 +199,8 @@ class TextModel(TextUpdates):
     @of_one_state
     def rows(self, texts: object) -> Any:
         """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
-        from scipy import sparse
-
         rows = [self.scorer.rows(batch.texts) for batch in self._batches(texts)]
-        return sparse.vstack(rows or [sparse.csr_array((0, len(self.vocabulary)))], format="csr")
+        return stacked(rows, len(self.vocabulary)).scipy()
 
     @of_one_state
     def leave_one_out(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.calibration import Calibration
-from textodds.learn.forms.equivalence import Hyperplane
+from textodds.learn.forms.equivalence import Hyperplane, Start
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
+from textodds.stats.compressed_rows import CompressedRows, stacked
 
 if TYPE_CHECKING:
     from textodds.data import Batch
@@ -123,7 +124,13 @@ class ClassWords:
         a, b = self._pair(label, rival)
         linear, V = self._model.linear, len(self._model.vocabulary)
         calibration = self._calibration
-        start = linear.log_prior + calibration.applied(linear.intercept)
+        slope = float(calibration.slopes[0])
+        absent = slope * linear.intercept if linear.presence and linear.intercept.any() else None
+        intercept = linear.intercept if absent is None else np.zeros(len(linear.classes))
+        added = np.asarray(calibration.bias + (slope - 1.0) * intercept)
+
+        def against(by_class: Floats) -> float:
+            return float(by_class[a] - by_class[b])
 
         def odds(numbers: Numbers) -> Floats:  # (B, 1)
             rows = calibration.of_weights(linear.weights.rows(numbers))
@@ -132,7 +139,14 @@ class ClassWords:
         block = max(1, CELLS // len(linear.classes))
         (best,) = largest(lambda numbers: np.abs(odds(numbers)), V, V if n is None else n, block)
         words = tuple(self._named(best, odds(best)[:, 0]))
-        return Hyperplane(label, rival, float(start[a] - start[b]), words)
+        start = Start(
+            against(linear.log_prior),
+            against(intercept),
+            against(added) if added.any() else None,
+            None if absent is None else against(absent),
+        )
+        bias = against(linear.log_prior + calibration.applied(linear.intercept))
+        return Hyperplane(label, rival, bias, words, start)
 
     def separating(
         self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None
@@ -178,10 +192,8 @@ class ClassWords:
         )
         return odds_ratios(objective, parameters_of(model.linear), numbers, list(words), a, b)
 
-    def _design(self, batches: Iterable[Batch]) -> tuple[Any, NDArray[np.int64], Floats]:
+    def _design(self, batches: Iterable[Batch]) -> tuple[CompressedRows, NDArray[np.int64], Floats]:
         """Rows, class numbers and weights of labelled data."""
-        from scipy import sparse
-
         codes: list[int] = []
         weights, rows = [], []
         for batch in batches:
@@ -190,7 +202,11 @@ class ClassWords:
             rows.append(self._model.scorer.rows(batch.texts))
         if not rows:
             raise NoData("there are no rows to look at")
-        return sparse.vstack(rows, format="csr"), np.array(codes, dtype=np.int64), np.concatenate(weights)
+        return (
+            stacked(rows, len(self._model.vocabulary)),
+            np.array(codes, dtype=np.int64),
+            np.concatenate(weights),
+        )
 
     def weights(self, given: str) -> WordWeights:
         """Count, weight and log-odds against the mean of the other classes of a word in each class.

@@ -33,7 +33,9 @@ class Audit:
         self._file = self._opened()
 
     def _opened(self) -> int:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        for name in ("O_CLOEXEC", "O_NONBLOCK", "O_BINARY"):  # not on every system
+            flags |= getattr(os, name, 0)
         try:
             file = os.open(self._path, flags, PRIVATE)
         except OSError as error:
@@ -76,7 +78,8 @@ class Audit:
                 os.close(self._file)
                 self._file = file
             size = os.fstat(self._file).st_size
-            is_torn = size > 0 and os.pread(self._file, 1, size - 1) != b"\n"  # a line was cut off
+            os.lseek(self._file, max(size - 1, 0), os.SEEK_SET)
+            is_torn = os.read(self._file, 1) not in (b"\n", b"")  # a line was cut off
             content = (b"\n" if is_torn else b"") + b"".join(lines)
             while content:
                 content = content[os.write(self._file, content) :]

@@ -79,6 +79,11 @@ class Endpoint:
     example: object = None
     rows: RowShapes | None = None
 
+    @property
+    def is_open_inference(self) -> bool:
+        """Whether it is one of the Open Inference Protocol, which has its own shape of errors."""
+        return is_open_inference(self.path)
+
 
 class Handler:
     """An endpoint of a running service, as an ASGI application."""
@@ -188,6 +193,10 @@ class Handler:
         if endpoint.takes is None:
             return Call(query=query, path=path)
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if endpoint.is_open_inference:
+            if problems.BINARY in headers:
+                raise problems.no_binary()
+            media = media or JSON  # Triton's client does not say
         if self._decoder is not None and media != JSON:
             raise Problem(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -338,10 +347,19 @@ def _misfit(error: msgspec.ValidationError) -> InputError:
     return misfit
 
 
+def is_open_inference(path: str) -> bool:
+    """Whether a path is one of the Open Inference Protocol."""
+    return path == "/v2" or path.startswith("/v2/")
+
+
 async def refuse(scope: Scope, send: Send, error: TextoddsError) -> None:
-    """Answer with what went wrong."""
-    status, body = problems.details(error)
+    """Answer with what went wrong, in the shape of the protocol that was spoken."""
     headers = error.headers if isinstance(error, Problem) else ()
+    if is_open_inference(scope["path"]):
+        status, body = problems.inference_error(error)
+        await respond(scope, send, status, body, JSON, headers)
+        return
+    status, body = problems.details(error)
     await respond(scope, send, status, body, problems.MEDIA, headers)
 
 

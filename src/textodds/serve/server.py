@@ -37,6 +37,7 @@ class App:
     def __init__(self, service: Service) -> None:
         handlers = {(each.method, each.path): Handler(each, service) for each in ENDPOINTS}
         self._plain = {place: handler for place, handler in handlers.items() if "{" not in place[1]}
+        self._plain["GET", "/v2/"] = handlers["GET", "/v2"]  # as the protocol's own OpenAPI has it
         routes = [Route(path, handler, methods=[method]) for (method, path), handler in handlers.items()]
         self._router = Router(routes, redirect_slashes=False, default=_nowhere)
 

@@ -75,6 +75,7 @@ class SolverProcess:
             # Ctrl-C is for the service, which still needs it to save. Not a session of its own: Linux shares
             # cores out by session (`autogroup`), and `nice` counts only within one.
             process_group=0,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
         )
 
     def _ask(self, entries: Sequence[JournalEntry]) -> dict[str, object]:
@@ -137,7 +138,8 @@ def main(folder: str) -> None:
 
 def _give_way() -> None:
     """Take what others leave of a core, and hand it back as soon as one of them wakes."""
-    os.nice(19)
+    if hasattr(os, "nice"):
+        os.nice(19)
     if hasattr(os, "SCHED_IDLE"):
         with suppress(OSError):  # where a container forbids it
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -113,7 +113,7 @@ def read_tokens(path: Path) -> list[Token]:
         raise InputError(
             f"cannot read the tokens in `{path}`: {error.strerror or error}", hint="name another `--tokens`"
         ) from error
-    if stat.S_IMODE(mode) & OTHERS:
+    if os.name == "posix" and stat.S_IMODE(mode) & OTHERS:  # elsewhere the mode says nothing of others
         raise InputError(
             f"others may read or write the tokens in `{path}` (mode {stat.S_IMODE(mode):o})",
             hint=f"chmod 600 {path}",

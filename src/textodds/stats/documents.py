@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from textodds import _kernels
 from textodds.data import Batch
 from textodds.errors import NoData
+from textodds.stats.compressed_rows import CompressedRows
 from textodds.stats.tally import checked_threads, checked_weights
 from textodds.text import Selection, TextSettings, Vocabulary, Weighting
 
@@ -97,17 +97,13 @@ class Documents:
         """The factor of each term, (V,)."""
         return weighting.idf_of(self.documents, self.n_documents)
 
-    def rows(self, weighting: Weighting, scale: NDArray[np.float64] | None = None) -> Any:
-        """The documents as SciPy sparse rows, (N, V); terms are worth ``scale`` (idf) each.
+    def rows(self, weighting: Weighting, scale: NDArray[np.float64] | None = None) -> CompressedRows:
+        """The documents as sparse rows, (N, V); terms are worth ``scale`` (idf) each.
 
         Within a row terms stand in the order in which the document brings them.
         """
-        from scipy import sparse
-
         scale = self.idf(weighting) if scale is None else scale
         starts, features, values = self.gathered.rows(
             weighting.frequency, scale, weighting.unit, self.settings.blocks
         )
-        if starts[-1] < 2**31:
-            starts = starts.astype(np.int32)  # SciPy wants both alike
-        return sparse.csr_array((values, features, starts), shape=(len(self), len(self.vocabulary)))
+        return CompressedRows((values, features, starts), (len(self), len(self.vocabulary)))

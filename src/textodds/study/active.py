@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from textodds import _kernels
 from textodds.errors import InputError, Unsupported
 from textodds.learn.arrays import Floats, Mask
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.text_model import TextModel
+from textodds.stats.compressed_rows import CompressedRows
 from textodds.stats.documents import Documents
 from textodds.stats.tally import batch_of
 from textodds.text import TextSettings, Weighting
@@ -115,16 +117,16 @@ def doubt(probabilities: Floats) -> Floats:
     return np.asarray(np.minimum(rest + ranked[:, -2], 1.0))  # (1)
 
 
-def unit_rows(texts: Sequence[str], settings: TextSettings, threads: int | None = None) -> Any:
-    """The texts as SciPy sparse rows of tf-idf, (N, V), of length 1; of length 0 without a word."""
+def unit_rows(texts: Sequence[str], settings: TextSettings, threads: int | None = None) -> CompressedRows:
+    """The texts as sparse rows of tf-idf, (N, V), of length 1; of length 0 without a word."""
     batch = batch_of(texts, [""] * len(texts))
     rows = Documents.gather([batch], settings=settings, threads=threads).rows(Weighting())
-    length = np.sqrt(rows.multiply(rows).sum(axis=1))  # below 1 where one of two blocks is empty
+    length = np.sqrt(_kernels.row_squares(rows.raw))  # below 1 where one of two blocks is empty
     rows.data /= np.repeat(length, np.diff(rows.indptr))
     return rows
 
 
-def _choose(rows: Any, doubts: Floats, known: Mask, n: int) -> list[tuple[int, float]]:
+def _choose(rows: CompressedRows, doubts: Floats, known: Mask, n: int) -> list[tuple[int, float]]:
     """The rows to ask for, at most n, each with its usefulness."""
     open_to = np.diff(rows.indptr) > 0  # (N,) not chosen, nor the same as one that is
     left = np.where(open_to, doubts, 0.0)  # r of (2)

@@ -200,6 +200,7 @@ def _rows(model: TableModel, codes: Integers, random: np.random.Generator) -> Co
     from textodds.data import Batch
     from textodds.model.blocks import Bins, Categories, Cells, Numbers
 
+    _ = model.density  # refuses a model that does not say how rows come about
     drawn: Columns = {}
     triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
     for block, fitted, tally in triples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Unpack, overload
 
 from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
 from textodds.errors import InputError, Unsupported
@@ -18,6 +18,7 @@ from textodds.stats.sample import TYPICAL, HashSample
 from textodds.stats.tally import Tally, checked_threads
 from textodds.training.again import ASKED, Question, must_ask_nothing_else, train_again
 from textodds.training.labels import checked_labels, with_labels
+from textodds.training.options import TextOrTableOptions, TrainOptions
 from textodds.training.plan import (
     Plan,
     Running,
@@ -31,11 +32,12 @@ from textodds.training.plan import (
 )
 
 if TYPE_CHECKING:
-    from textodds.learn.registry import Learner
     from textodds.model.table_model import TableModel
     from textodds.training.choose import Choice
 
 M = TypeVar("M", "TextModel", "TableModel")
+Like: TypeAlias = "TextModel | TableModel | str | os.PathLike[str]"
+"""A model that another is to be like, or its file."""
 
 
 @overload
@@ -46,7 +48,7 @@ def train(
     *,
     columns: None = None,
     like: TextModel | None = None,
-    **options: Any,
+    **options: Unpack[TrainOptions],
 ) -> TextModel: ...
 @overload
 def train(
@@ -55,7 +57,8 @@ def train(
     weights: object = None,
     *,
     text: str | Sequence[str],
-    **options: Any,
+    like: Like | None = None,
+    **options: Unpack[TrainOptions],
 ) -> TextModel: ...
 @overload
 def train(
@@ -64,22 +67,37 @@ def train(
     weights: object = None,
     *,
     columns: Mapping[str, str],
-    **options: Any,
+    like: Like | None = None,
+    **options: Unpack[TrainOptions],
 ) -> TableModel: ...
 @overload
 def train(
-    source: object = None, labels: object = None, weights: object = None, **options: Any
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    like: TextModel,
+    **options: Unpack[TrainOptions],
+) -> TextModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    like: Like | None = None,
+    **options: Unpack[TextOrTableOptions],
 ) -> TextModel | TableModel: ...
 def train(
     source: object = None,
     labels: object = None,
     weights: object = None,
     *,
-    learner: Learner | str | Sequence[Learner | str] | None = None,
+    learner: object = None,
     features: str | Sequence[str] | None = None,
     budget: float | None = None,
     columns: Mapping[str, str] | None = None,
-    like: TextModel | TableModel | str | os.PathLike[str] | None = None,
+    like: Like | None = None,
     unlabelled: object = None,
     stream: bool = False,
     typical: bool = False,
@@ -147,8 +165,8 @@ def train(
     **options
         How the data is read: ``text``, ``label``, ``weight``, ``format``, ``query``, ``quoting``, ``header``,
         ``encoding``, ``sheet``, ``bad_rows``, ``rejects_path`` (see `textodds.read`). How texts are tokenised
-        and which words are kept: ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, what to
-        do with words outside the vocabulary (``ignore``; ``smooth``: as a word with zero count; ``first``:
+        and which words are kept: ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, how
+        to treat words outside the vocabulary (``ignore``; ``smooth``: as a word with zero count; ``first``:
         estimated from each word's first occurrence; ``count``: with a ``vocabulary`` fixed in advance, the
         words outside it count as ``<UNK>``); ``weighting``, for softmax (see `Weighting`); ``sklearn=True``
         to tokenise texts as scikit-learn does; and the fields of `TextSettings`.

@@ -291,7 +291,7 @@ def test_work_that_is_stopped_is_told_as_far_as_it_came(mail):
     assert len(found.tests) == 2
     assert not found.is_whole
     assert found.missing[0] == (
-        "stopped before these models were trained: complement, softmax, nb-softmax, lda, qda"
+        "stopped before these models were trained: complement, softmax, nb-softmax, lda, qda, auto"
     )
 
 
@@ -323,8 +323,10 @@ def test_what_cannot_be_compared_is_said(mail, choices, problem):
 
 
 def test_learners_of_texts_are_refused_for_tables(people):
-    with pytest.raises(InputError, match="softmax learns from texts, and the data has no column of texts"):
-        textodds.compare(*people, models="softmax")
+    with pytest.raises(InputError, match="bernoulli learns from texts, and the data has no column of texts"):
+        textodds.compare(*people, models="bernoulli")
+    with pytest.raises(InputError, match="`ngrams` is about texts"):
+        textodds.compare(*people, models="softmax:ngrams=1-3")
 
 
 def test_so_little_data_that_nothing_could_be_said_is_refused():

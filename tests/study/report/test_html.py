@@ -87,7 +87,9 @@ def test_what_a_template_lacks_is_an_error_and_not_a_gap():
 
 def test_without_jinja_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(Unsupported, match=r"`jinja2` is needed.*\n*.*pip install 'textodds\[plot\]'"):
+    with pytest.raises(
+        Unsupported, match=r"needs jinja2, which is not installed\n*.*pip install 'textodds\[plot\]'"
+    ):
         require_page()
 
 

@@ -109,7 +109,7 @@ class Complement(Conditional):
 
 
 def transformed(rows: SparseRows, document_frequency: Floats, n_documents: float) -> SparseRows:
-    r"""Rows (N, V), SciPy sparse, after the transforms of TWCNB, steps 1 to 3 of table 4.
+    r"""Rows (N, V), sparse, after the transforms of TWCNB, steps 1 to 3 of table 4.
 
     .. math::
         d_{iv} &\leftarrow \log(1 + d_{iv}) \\
@@ -124,7 +124,7 @@ def transformed(rows: SparseRows, document_frequency: Floats, n_documents: float
     array([[1.   , 0.   ],
            [0.707, 0.707]])
     """
-    rows = rows.astype(np.float64)
+    rows = rows.copy()
     rows.data = np.log1p(rows.data)
     rows.data *= np.log(n_documents / document_frequency)[rows.indices]
     length = np.sqrt(

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from textodds.errors import TooFewRows
 from textodds.learn.arrays import Floats, Integers, Mask, SparseRows
-from textodds.learn.forms.quadratic import LowRank, lengths, restricted
+from textodds.learn.forms.quadratic import GAUSSIANS, LowRank, lengths, restricted
+from textodds.stats.compressed_rows import as_scipy
 
 Watch = Callable[[int, float], object]  # told the step, and how far there is to go
 MORE = 8  # directions that are followed beyond those wanted, so that the last of these are found as well
@@ -42,6 +43,7 @@ class SparseClasses:
         cls, rows: SparseRows, codes: Integers, weights: Floats, classes: tuple[str, ...]
     ) -> SparseClasses:
         """The rows (N, V) with their means."""
+        rows = as_scipy(rows, GAUSSIANS)
         from scipy import sparse
 
         (N, V), K = rows.shape, len(classes)

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.errors import InputError
+from textodds.errors import InputError, require
 from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.calibration import Calibration
 from textodds.learn.forms.linear import log_joint, log_softmax
+from textodds.stats.compressed_rows import as_scipy
 from textodds.stats.moments import LARGEST
 
 BLOCK_BYTES = 1 << 19  # rows are scored in blocks that stay in the cache, with what is made of them
 
 LOG_2PI = float(np.log(2 * np.pi))
+GAUSSIANS = "a discriminant of texts"
 
 
 class Gaussians:
@@ -164,9 +166,10 @@ class LowRank(Gaussians):
 
     def log_density(self, rows: Matrix) -> Floats:
         """``log p(x | k)`` of sparse rows, (N, K)."""
+        X = as_scipy(rows, GAUSSIANS)
         from scipy import sparse
 
-        X = sparse.csr_array(rows)
+        X = sparse.csr_array(X)
         if X.shape[1] != self.n_features:
             raise InputError(f"rows have {X.shape[1]} columns, the model has {self.n_features}")
         V, K = self.n_features, len(self.rest)
@@ -205,6 +208,7 @@ class LowRank(Gaussians):
     @classmethod
     def of_arrays(cls, arrays: dict[str, NDArray[Any]], K: int, V: int) -> LowRank:
         """The distributions that `arrays` made flat; refuses arrays that are none."""
+        require("scipy", why=GAUSSIANS)
         from scipy import sparse
 
         kinds = {"mean_starts": "u8", "mean_words": "u4", "mean": "f8", "words_of": "u8", "words": "u4"}

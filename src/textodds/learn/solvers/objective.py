@@ -10,11 +10,13 @@ import numpy as np
 
 from textodds import _kernels
 from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
+from textodds.stats.compressed_rows import CompressedRows, TransposedRows
 
 MANY_CLASSES = 8  # from so many classes on our kernel (`product`) scores sparse rows faster than SciPy does
 CERTAIN = 40.0  # e^-40 < 1e-17: less than the rounding error of a probability near one
 BALANCED = 1e-6  # errors of a class, as a share of its rows, at which Newton's method has arrived
 ROUNDING = 1e-14
+HESSIAN_CELLS = 1 << 20  # cells of the rows that are made dense at once
 MAX_STEPS = 30
 MAX_HALVINGS = 30
 MAX_COOLINGS = 16
@@ -33,7 +35,7 @@ def raw(matrix: SparseRows) -> _kernels.RawRows:
 
 def product(matrix: Matrix, dense: Floats) -> Floats:
     """``matrix @ dense`` of a sparse or dense matrix; by our kernel where that is faster."""
-    if isinstance(matrix, np.ndarray) or dense.shape[1] == 1:
+    if isinstance(matrix, (np.ndarray, CompressedRows, TransposedRows)) or dense.shape[1] == 1:
         return np.asarray(matrix @ dense)
     return _kernels.row_scores(raw(matrix), np.ascontiguousarray(dense), np.zeros(dense.shape[1]))
 
@@ -135,13 +137,15 @@ class Objective:
     @cached_property
     def columns(self) -> Matrix:
         """The transposed rows, (V, N)."""
-        return self.rows.T if isinstance(self.rows, np.ndarray) else self.rows.T.tocsr()
+        return self.rows.T.tocsr() if hasattr(self.rows, "tocsr") else self.rows.T
 
     def squares(self) -> Matrix:
         """Every entry of `columns` squared; a sparse matrix shares its indices with them."""
-        columns = self.columns
+        columns, rows = self.columns, self.rows
         if isinstance(columns, np.ndarray):
             return columns**2
+        if isinstance(rows, CompressedRows):
+            return CompressedRows((rows.data**2, rows.indices, rows.indptr), rows.shape).T
         return type(columns)((columns.data**2, columns.indices, columns.indptr), shape=columns.shape)
 
     def scores(self, at: Parameters) -> Floats:
@@ -214,21 +218,18 @@ class Objective:
 
     def hessian(self, probabilities: Floats) -> Floats:
         """The Hessian as one matrix, for small problems, in the order of `Parameters.flat`."""
-        from scipy import sparse
-
         V, M = self.shape
-        s, p = self.sample_weights, probabilities
-        ones = np.ones((len(s), 1))
-        if isinstance(self.rows, np.ndarray):
-            rows = np.hstack([self.rows, ones])  # (N, V + 1)
-        else:
-            rows = sparse.hstack([sparse.csr_array(self.rows), ones], format="csr")
-        whole = np.empty((M, V + 1, M, V + 1))
-        for k in range(M):
-            for j in range(M):
-                share = s * p[:, k] * ((k == j) - p[:, j])  # (N,)
-                part = rows.T @ (rows * share[:, None])
-                whole[k, :, j, :] = part if isinstance(part, np.ndarray) else part.toarray()
+        whole = np.zeros((M, V + 1, M, V + 1))
+        step = max(1, HESSIAN_CELLS // (V + 1))  # so many rows at a time are made dense
+        for first in range(0, len(self.codes), step):
+            part = slice(first, first + step)
+            s, p, rows = self.sample_weights[part], probabilities[part], self.rows[part]
+            rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
+            rows = np.hstack([rows, np.ones((len(s), 1))])  # (n, V + 1)
+            for k in range(M):
+                for j in range(M):
+                    share = s * p[:, k] * ((k == j) - p[:, j])  # (n,)
+                    whole[k, :, j, :] += rows.T @ (rows * share[:, None])
         square = whole.reshape(M * (V + 1), M * (V + 1))
         square[np.diag_indices_from(square)] += np.tile(
             np.append(np.full(V, self.penalty), self.bias_penalty), M

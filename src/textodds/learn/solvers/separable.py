@@ -8,6 +8,7 @@ import numpy as np
 
 from textodds.learn.arrays import Floats, Integers, Matrix, SparseRows
 from textodds.learn.solvers.objective import Objective, Parameters
+from textodds.stats.compressed_rows import as_scipy
 
 LARGEST_PROGRAM = 5e8  # up to which `_effort` linear programs are solved: a few seconds
 
@@ -63,7 +64,10 @@ def separating_direction(objective: Objective, candidate: Parameters | None = No
     3.3.1, for what happens to the weights.
     """
     counts = objective.sample_weights > 0.0
-    rows, codes = objective.rows[counts], objective.codes[counts]
+    rows, codes = (
+        as_scipy(objective.rows, "softmax regression without a penalty")[counts],
+        objective.codes[counts],
+    )
     K = objective.n_classes
     if not len(codes):
         return Separation(None, False, True)

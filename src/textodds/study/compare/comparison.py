@@ -65,6 +65,7 @@ class Row:
     predicting: Duration  # of all held-out rows
     bytes: int
     notes: tuple[str, ...] = ()
+    parameters: int = 0  # that are free; 0 where it was measured before they were counted
 
     @property
     def title(self) -> str:
@@ -90,6 +91,7 @@ class Row:
             "predict_seconds_per_thousand": self.predicting_thousand.wall,
             "predict_cpu_seconds_per_thousand": self.predicting_thousand.cpu,
             "bytes": self.bytes,
+            "parameters": self.parameters,
             "notes": list(self.notes),
         }
 
@@ -185,6 +187,7 @@ class Comparison:
                 "train_seconds": row.training.wall,
                 "predict_seconds_per_thousand": row.predicting_thousand.wall,
                 "bytes": row.bytes,
+                "parameters": row.parameters,
             }
             for row in self.rows
         )

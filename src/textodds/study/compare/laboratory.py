@@ -191,7 +191,8 @@ class Laboratory:
                 candidate = self._candidates[name]
                 entry = LEARNERS[_first_word(each.made)] if candidate.is_open else candidate.learner.entry
                 about = (name, entry.name, entry.family, each.made, each.evaluation)
-                rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
+                took = each.training, each.predicting, each.bytes
+                rows.append(Row(*about, *took, each.notes, each.parameters))
         return tuple(sorted(rows, key=lambda row: (-row.evaluation.accuracy, row.evaluation.log_loss)))
 
     def _by_size(self, name: str) -> dict[int, list[Answers]]:

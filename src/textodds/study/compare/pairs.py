@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from textodds.judge.evaluation import Interval, Z, mcnemar
+from textodds.stats.distributions import student_cdf, student_quantile
 from textodds.training.choose.trial import Answers
 
 LEVEL = 0.05
@@ -127,16 +128,14 @@ def matched(first: int, second: int, n: int) -> Interval:
 
 
 def _by_loss(best: str, other: str, first: Answers, second: Answers) -> PairedTest:
-    from scipy.special import stdtr, stdtrit
-
     n = int(np.count_nonzero(~np.isnan(first.loss + second.loss)))
     mean, error = second.behind(first)
     error = error * math.sqrt(n / (n - 1)) if n > 1 else math.inf  # that of Student: over n - 1
     if not error:  # the same loss on every row
         p_value = 0.0 if mean else 1.0
         return PairedTest("log_loss", best, other, n, mean, (mean, mean), p_value, p_value)
-    spread = float(stdtrit(n - 1, 0.975)) * error if n > 1 else math.inf
-    p_value = 2 * float(stdtr(n - 1, -abs(mean) / error)) if n > 1 else 1.0
+    spread = student_quantile(0.975, n - 1) * error if n > 1 else math.inf
+    p_value = 2 * float(student_cdf(-abs(mean) / error, n - 1)) if n > 1 else 1.0
     return PairedTest("log_loss", best, other, n, mean, (mean - spread, mean + spread), p_value, p_value)
 
 

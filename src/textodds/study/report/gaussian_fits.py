@@ -187,6 +187,10 @@ class MaximumLikelihood:
         model = QuadraticModel(data.classes, prior, gaussians)
         return cls(name, model, moments.mean, np.broadcast_to(own, (K, V, V)))
 
+    def scores(self, rows: Floats) -> Floats:
+        """``log p(x, k)``, (N, K)."""
+        return self.model.scores(rows)
+
     def accuracy(self, data: LabelledPoints) -> float:
         """Share of the rows whose class is the likeliest."""
         return float((self.model.scores(data.rows).argmax(axis=1) == data.codes).mean())

@@ -29,7 +29,7 @@ def render(template: str, **data: object) -> str:
 def require_page() -> None:
     """Fail where a package is missing that pages need, and say how to get it."""
     require_matplotlib()
-    require("plot", "jinja2", told="to write pages the package `{}` is needed and not installed")
+    require("jinja2", why="writing pages")
 
 
 @cache

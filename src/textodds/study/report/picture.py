@@ -140,4 +140,4 @@ def short_name(name: str, longest: int = LONGEST) -> str:
 
 def require_matplotlib() -> None:
     """Fail where there is no matplotlib, and say how to get it."""
-    require("plot", "matplotlib", told="to draw pictures the package `{}` is needed and not installed")
+    require("matplotlib", why="drawing pictures")
