@@ -117,7 +117,7 @@ def test_a_promise_answers_above_its_threshold_and_tells_its_price(held_out, pos
     assert err == (
         f"answers from a probability of {promise.threshold:.4f}: at most 0.15 of answers wrong, "
         "with 95% confidence\n"
-        f"that answers {promise.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})\n"
+        f"this answers {promise.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})\n"
     )
     for line, plain in zip(
         said(capsys, "--max-error", "0.15", "--json").out.splitlines(), expected, strict=True

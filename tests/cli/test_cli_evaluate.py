@@ -33,8 +33,7 @@ def test_evaluate_prints_a_report(measured, capsys):
         "  on 4 rows; ranges are 95 % intervals",
         f"  calibration error {measured.calibration_error:.4f} "
         "(mean gap between stated probability and accuracy)",
-        "  warning: the model does not beat the largest class: "
-        "`ham` as the answer to every row has accuracy 0.7500",
+        "  warning: the model does not beat the largest class: answering `ham` always has accuracy 0.7500",
         "  warning: 2 classes have fewer than 10 rows to measure by: `spam` (1), `ham` (3)",
         "",
         "  class   precision   recall       F1   rows",

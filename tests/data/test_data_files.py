@@ -210,7 +210,7 @@ def test_the_first_bytes_of_a_file_tell_its_format(tmp_path, content, labelled, 
 def test_a_file_that_does_not_show_its_format_is_told_with_its_first_line(tmp_path):
     (tmp_path / "mail.txt").write_text("just some words\n")
     with pytest.raises(
-        BadFile, match=r"`mail\.txt` does not show .* its first line is `just some words`"
+        BadFile, match=r"cannot tell the format of `mail\.txt`; its first line is `just some words`"
     ) as caught:
         read("mail.txt")
     assert "--format" in caught.value.hint

@@ -291,7 +291,7 @@ def test_merged_models_have_a_calibration_between_theirs():
     assert both.held_out is None
     np.testing.assert_array_equal((both - b).calibration.slopes, both.calibration.slopes)
     plain = trained(*second, calibrate=False)
-    with pytest.raises(InputError, match="made differently: calibrate"):
+    with pytest.raises(InputError, match="different settings: calibrate"):
         _ = a + plain
 
 

@@ -120,7 +120,7 @@ def test_without_documents_merged_models_have_a_smoothing_between_theirs_by_thei
 def test_a_smoothing_that_was_given_merges_with_the_same_number_only():
     given = trained(FEBRUARY, "multinomial:alpha=1")
     with pytest.raises(
-        InputError, match=r"made differently: alpha is .* in one and 1.0 in the other"
+        InputError, match=r"different settings: alpha is .* in one and 1.0 in the other"
     ) as told:
         _ = trained(JANUARY) + given
     assert "multinomial:alpha=1" in told.value.hint

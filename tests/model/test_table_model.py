@@ -910,10 +910,10 @@ def test_models_of_different_columns_or_choices_cannot_be_merged():
     table, labels = small()
     one = train_table(table, labels, columns={"a": "gaussian"})
     other = train_table(table, labels, columns={"a": "bins"})
-    with pytest.raises(InputError, match="made differently") as refused:
+    with pytest.raises(InputError, match="different settings") as refused:
         _ = one + other
     assert "like" in refused.value.hint
-    with pytest.raises(InputError, match="made differently"):
+    with pytest.raises(InputError, match="different settings"):
         _ = one + one.with_prior("uniform")
 
 

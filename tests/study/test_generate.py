@@ -121,9 +121,9 @@ def test_nothing_may_be_drawn(words):
 @pytest.mark.parametrize(
     ("learner", "settings", "problem"),
     [
-        ("softmax", {}, "tells classes apart"),
-        ("lda", {}, "tells classes apart"),
-        (ComplementLearner(), {}, "tells classes apart"),
+        ("softmax", {}, "a discriminative model"),
+        ("lda", {}, "a discriminative model"),
+        (ComplementLearner(), {}, "a discriminative model"),
         (MultinomialLearner(binary=True), {}, "a binary model"),
         (MultinomialLearner(), {"hash_bits": 8}, "hashed words have no names"),
         (MultinomialLearner(), {"ngrams": (1, 2)}, "terms that overlap"),

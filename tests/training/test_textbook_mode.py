@@ -87,8 +87,8 @@ def test_discriminants_of_tables_are_not_shrunk(learner):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"learner": "auto"}, "chosen from"),
-        ({"learner": ["multinomial", "softmax"]}, "chosen from"),
+        ({"learner": "auto"}, "cannot be combined with several learners"),
+        ({"learner": ["multinomial", "softmax"]}, "cannot be combined with several learners"),
         ({"learner": "multinomial:prior=uniform"}, "maximum likelihood"),
         ({"features": "auto"}, "these features"),
         ({"budget": 3.0}, "`budget`"),

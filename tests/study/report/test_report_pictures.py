@@ -189,7 +189,7 @@ def test_eight_classes_have_eight_colours_and_markers():
 
 @pytest.mark.parametrize("name", ["p.pdf", "p.jpg", "p", "svg"])
 def test_a_file_that_is_no_picture_is_refused(draw, tmp_path, name):
-    with pytest.raises(InputError, match="is not an .svg or .png file"):
+    with pytest.raises(InputError, match=r"is not an \.svg or \.png file"):
         draw().save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -172,7 +172,7 @@ def _column(source: object, group: str, reading: ReadOptions) -> list[str]:
     """The values of one column, row by row: read as if they were the texts."""
     if isinstance(source, (str, os.PathLike)) and os.fspath(source) == "-":
         raise InputError(
-            "groups are read in a second pass, and stdin can be read but once", hint="name a file"
+            "groups are read in a second pass, and stdin can be read only once", hint="name a file"
         )
     found = Pool.whole(read(source, None, **{**vars(reading), "text": group})).texts
     if not found:
