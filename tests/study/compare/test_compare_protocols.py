@@ -8,7 +8,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import mutual_info_score
 from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 
-import textodds
 from textodds.cli import main
 from textodds.errors import InputError, LengthMismatch, NoData
 from textodds.stats.tally import Tally

@@ -138,7 +138,7 @@ def compare_vocabulary(
     source, labels, held_out, seed, threads, observer, **options
         As in `textodds.compare`.
     models : str or list, optional
-        As in `textodds.compare`; by default `MODELS`, the two event models, without any choice or calibration.
+        As in `textodds.compare`; by default `MODELS`, the two event models with nothing chosen or calibrated.
         All of them take single words.
     sizes : sequence of int, optional
         Numbers of words; by default 10, 20, 50, … and all.
