@@ -13,7 +13,6 @@ them first.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import math
@@ -166,6 +165,8 @@ def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
                 return parsed(path, file.read())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
+        import difflib
+
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.textodds")], n=1)
         raise ModelFileError(
             f"no model file at `{path}`",
