@@ -151,7 +151,7 @@ def test_explanations_add_up_to_the_scores(case):
         first, second = np.sort(model.predict_log_proba([row])[0])[::-1][:2]
         assert explanation.log_odds == pytest.approx(first - second, rel=1e-9, abs=1e-9)
         if case.is_table:
-            total = explanation.prior + sum(value for _, _, value in explanation.columns)
+            total = explanation.start + sum(value for _, _, value in explanation.columns)
             assert total == pytest.approx(explanation.log_odds, rel=1e-9, abs=1e-9)
         else:
             assert sum(odds for _, odds in explanation.lines) == pytest.approx(explanation.log_odds, abs=1e-9)
@@ -286,9 +286,9 @@ def test_a_text_without_known_words_has_one_finite_answer_and_no_evidence(case):
 
 
 @pytest.mark.parametrize("case", [case for case in OF_TEXTS if isinstance(case, SoftmaxCase)], ids=str)
-def test_words_are_counted_once_in_an_explanation(case):
+def test_features_are_counted_once_in_an_explanation(case):
     for text in case.new[-8:]:
         explanation = case.model.explain(text)
-        counted = sum(word.count for word in explanation.words)
+        counted = sum(part.count for part in explanation.parts)
         assert counted == case.model(text).evidence
         assert counted + explanation.unknown == len(case.model.recipe.settings.terms(text))

@@ -291,7 +291,7 @@ def test_work_that_is_stopped_is_told_as_far_as_it_came(mail):
     assert len(found.tests) == 2
     assert not found.is_whole
     assert found.missing[0] == (
-        "stopped before these models were trained: complement, softmax, nb-softmax, lda, qda"
+        "stopped before these models were trained: complement, softmax, nb-softmax, lda, qda, auto"
     )
 
 
