@@ -67,11 +67,14 @@ wheels: $(BIN)/python
 	$(BIN)/twine check --strict dist/*
 	@ls -l dist
 
+# What is read by people; tests misspell on purpose.
+PROSE := *.md docs src benchmarks examples rust/core rust/py
 lint: $(VENV)/ready
 	cargo fmt --check
 	cargo clippy --release --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/codespell $(PROSE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml

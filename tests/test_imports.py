@@ -7,7 +7,18 @@ import pytest
 
 import textodds
 
-HEAVY = ("sklearn", "duckdb", "pyarrow", "scipy", "pandas", "polars", "onnx", "onnxruntime", "matplotlib")
+HEAVY = (
+    "sklearn",
+    "duckdb",
+    "pyarrow",
+    "scipy",
+    "pandas",
+    "polars",
+    "onnx",
+    "onnxruntime",
+    "matplotlib",
+    "mlflow",
+)
 LIGHT = ("numpy", "rich", "click", "safetensors")
 
 
@@ -34,6 +45,12 @@ def test_loading_a_model_and_predicting_loads_nothing_heavy(tmp_path):
 def test_training_on_lists_and_predicting_loads_nothing_heavy():
     code = "import textodds\nassert textodds.train(['a', 'b'], ['x', 'y']).predict(['a']).tolist() == ['x']"
     assert modules_after(code).isdisjoint((*HEAVY, "rich", "click"))
+
+
+def test_naming_the_mlflow_flavour_does_not_load_mlflow():
+    assert modules_after("import textodds\nassert textodds.mlflow.save_model").isdisjoint(
+        ("mlflow", "pandas")
+    )
 
 
 def test_every_public_name_is_there_and_listed():

@@ -1,13 +1,18 @@
 """The types that a user's checker sees: no errors in a user's script, and no `Any`."""
 
+import inspect
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import textodds
+from textodds.data import READ_OPTIONS
+from textodds.learn.recipe import recipe_of
+from textodds.training.options import TextOrTableOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,6 +38,18 @@ reveal_type(loaded)
 reveal_type(loaded.predict(["free"]))
 reveal_type(loaded.explain("free").log_odds)
 reveal_type(textodds.train("mail.csv", text="body"))
+nb = textodds.MultinomialNB(alpha=0.1)
+reveal_type(textodds.train("mail.csv", text="body", label="kind", learner=nb, min_df=2, bad_rows="skip"))
+reveal_type(textodds.train(like=model))
+"""
+
+MISTAKES = """
+import textodds
+
+textodds.train(["free phone", "see you"], ["spam", "ham"], lable="x")
+textodds.train("mail.csv", lerner="softmax")
+textodds.train("mail.csv", text="body", threads="two")
+textodds.train("mail.csv", bad_rows="ignore")
 """
 
 REVEALED = [
@@ -46,6 +63,8 @@ REVEALED = [
     "textodds.model.text_model.TextModel | textodds.model.table_model.TableModel",
     "numpy.ndarray[tuple[Any, ...], numpy.dtype[numpy.generic[Any]]]",
     "float",
+    "textodds.model.text_model.TextModel",
+    "textodds.model.text_model.TextModel",
     "textodds.model.text_model.TextModel",
 ]
 
@@ -69,6 +88,22 @@ def test_a_users_script_has_no_error_no_any_and_a_misspelt_name_is_found(tmp_pat
         "[attr-defined]"
     ]
     assert re.findall(r'Revealed type is "(.*)"', said) == REVEALED
+
+
+@pytest.mark.slow
+def test_an_option_that_there_is_not_and_a_value_that_cannot_be_are_found(tmp_path):
+    said = checked(MISTAKES, tmp_path)
+    for line in range(4, 8):
+        assert f"user.py:{line}: error: No overload variant" in said
+
+
+def test_the_types_know_every_option_of_train():
+    named = set(inspect.signature(textodds.train).parameters) - {"options"}
+    of_words = set(inspect.signature(recipe_of).parameters) - {"learner", "text_settings"}
+    of_words |= {each.name for each in fields(textodds.TextSettings)} - {"fields"}  # which `text` gives
+    assert TextOrTableOptions.__annotations__.keys() | {"source", "labels", "weights", "like"} == (
+        named | of_words | set(READ_OPTIONS)
+    )
 
 
 def test_the_package_says_that_it_has_types():

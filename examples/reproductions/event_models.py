@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import rel_entr
 
 from data_sets import Rows, rows_of
 from results import Results, Share, Spread, Table
@@ -26,7 +25,7 @@ from textodds import Tally, TextModel, TextSettings
 from textodds.learn import naive_bayes
 from textodds.learn.naive_bayes import BernoulliLearner, MultinomialLearner
 from textodds.learn.recipe import recipe_of
-from textodds.stats.tally import Counts
+from textodds.study.compare import mutual_information
 from textodds.study.report.picture import INK, STYLES, Picture, drawing, head
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -69,21 +68,6 @@ CORPORA = (
     Corpus("20 Newsgroups", "20newsgroups", after_headers, NO_STOP_WORDS, ("about 85", "about 74")),
     Corpus("Reuters R8", "reuters_r8", str, NO_STOP_WORDS, ("", ""), folds=False),
 )
-
-
-def mutual_information(counts: Counts) -> Floats:
-    """What knowing whether a word is in a text tells of its class, in nats: (V,).
-
-    The sum over classes c and over presence f of ``p(c, f) log(p(c, f) / (p(c) p(f)))``.
-    """
-    n = counts.class_documents.sum()
-    p_class = counts.class_documents / n  # (K,)
-    present = np.zeros((counts.n_features, len(counts.classes)))
-    present[counts.feature_of, counts.class_of] = counts.documents / n  # (V, K)
-    p_word = present.sum(axis=1, keepdims=True)  # (V, 1)
-    absent = np.maximum(p_class - present, 0.0)  # below zero by rounding only
-    told = rel_entr(present, p_word * p_class) + rel_entr(absent, np.maximum(1 - p_word, 0.0) * p_class)
-    return np.asarray(told.sum(axis=1))
 
 
 def model_of(tally: Tally, words: NDArray[np.intp], learner: Any, settings: TextSettings) -> TextModel:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textodds import errors
     from textodds.data import Observer, read
+    from textodds.interop import mlflow
     from textodds.interop.estimators import (
         BernoulliNB,
         CategoricalNB,
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from textodds.learn.forms.equivalence import naive_bayes_parameters, softmax_parameters
     from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
+    from textodds.model.marginals import marginals
+    from textodds.model.parameters import parameter_count
     from textodds.model.prediction import Prediction
     from textodds.model.table_model import TableModel
     from textodds.model.text_model import TextModel
@@ -51,10 +54,11 @@ if TYPE_CHECKING:
     from textodds.stats.tally import Tally
     from textodds.study.active import most_useful
     from textodds.study.audit import audit
-    from textodds.study.compare import Comparison, compare
+    from textodds.study.compare import Comparison, compare, compare_groups, compare_vocabulary
     from textodds.study.diff import diff
     from textodds.study.report.evaluation_page import evaluation_report
     from textodds.text import TextSettings, Weighting
+    from textodds.text.word_counts import word_counts
     from textodds.training.stream import SoftmaxStream
     from textodds.training.train import train
 
@@ -95,18 +99,24 @@ __all__ = [
     "audit",
     "class_mix",
     "compare",
+    "compare_groups",
+    "compare_vocabulary",
     "diff",
     "errors",
     "evaluation_report",
     "from_sklearn",
     "load",
+    "marginals",
+    "mlflow",
     "most_useful",
     "naive_bayes_parameters",
+    "parameter_count",
     "read",
     "softmax_parameters",
     "to_onnx",
     "to_sklearn",
     "train",
+    "word_counts",
 ]
 
 _HOME = {
@@ -144,26 +154,33 @@ _HOME = {
     "audit": "study.audit",
     "class_mix": "judge.class_mix",
     "compare": "study.compare",
+    "compare_groups": "study.compare",
+    "compare_vocabulary": "study.compare",
     "diff": "study.diff",
     "evaluation_report": "study.report.evaluation_page",
     "from_sklearn": "interop.from_sklearn",
     "load": "model.file",
+    "marginals": "model.marginals",
     "most_useful": "study.active",
     "naive_bayes_parameters": "learn.forms.equivalence",
+    "parameter_count": "model.parameters",
     "read": "data",
     "softmax_parameters": "learn.forms.equivalence",
     "to_onnx": "interop.to_onnx",
     "to_sklearn": "interop.to_sklearn",
     "train": "training.train",
+    "word_counts": "text.word_counts",
 }
+
+_MODULES = {"errors": "errors", "mlflow": "interop.mlflow"}
 
 
 if not TYPE_CHECKING:  # which takes the names from above, and knows a misspelt one
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first wanted: `import textodds` itself costs nothing."""
-        if name == "errors":
-            return import_module("textodds.errors")
+        if name in _MODULES:
+            return import_module(f"textodds.{_MODULES[name]}")
         if name not in _HOME:
             raise AttributeError(f"module 'textodds' has no attribute {name!r}")
         try:

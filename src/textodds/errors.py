@@ -6,6 +6,7 @@ A message has three parts: what was wrong, where, and what to do about it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
@@ -207,6 +208,21 @@ def nearest(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
     ][:n]
 
 
+def nearest_files(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
+    """The names of files that are most like one that is not; an ending they share says nothing.
+
+    >>> nearest_files("mial.csv", ["mail.csv", "new.csv"]), nearest_files("int.textodds", ["two.textodds"])
+    (['mail.csv'], [])
+    """
+    stem, ending = os.path.splitext(unknown)  # noqa: PTH122 (as it is typed)
+
+    def is_near(name: str) -> bool:
+        other, its = os.path.splitext(name)  # noqa: PTH122
+        return its.casefold() != ending.casefold() or bool(nearest(stem, [other]))
+
+    return [name for name in nearest(unknown, known, n=4 * n) if is_near(name)][:n]
+
+
 def _distance(a: str, b: str) -> int:
     """The fewest letters to change, add, leave out or swap with their neighbour that make ``a`` to ``b``.
 
@@ -233,6 +249,7 @@ EXTRAS = {
     "duckdb": "sql",
     "jinja2": "plot",
     "matplotlib": "plot",
+    "mlflow": "mlflow",
     "onnx": "onnx",
     "pyarrow": "arrow",
     "pyspark": "spark",

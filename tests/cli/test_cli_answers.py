@@ -97,7 +97,9 @@ def test_an_ending_that_says_nothing_is_told(tickets, capsys):
 
 def test_a_column_called_label_is_kept_and_the_answer_has_another_name(model, capsys):
     assert main(["predict", "mail.textodds", "mail.csv", "-o", "one.csv"]) == 0
-    assert "the data have a column label: the answer is in predicted_label\n" in capsys.readouterr().err
+    assert (
+        "the data already have a column label: the answer is in predicted_label\n" in capsys.readouterr().err
+    )
     assert main(["predict", "mail.textodds", "one.csv", "-o", "two.csv", "--quiet"]) == 0
     names = ["text", "label", "predicted_label", "probability"]
     assert table("one.csv")[0] == names
@@ -169,7 +171,7 @@ def test_rows_that_cannot_be_answered_keep_their_place_and_are_counted(tickets, 
     assert "skipped 1 row: text is null\n" in err
     assert "2 skipped rows in bad.jsonl\n" in err
     assert "1 row could not be read, and has no answer\n" in err
-    assert "1 text has no word that the model knows (row 3): the answer comes from the prior\n" in err
+    assert "1 text has no word in the model's vocabulary (row 3): answered by the prior\n" in err
     rejected = [json.loads(line)["line"] for line in Path("bad.jsonl").read_text().splitlines()]
     assert rejected == [2, 3]
     assert [row[1:3] for row in table("a.csv")] == [["id", "label"], ["1", "spam"], ["2", ""], ["4", "ham"]]
@@ -334,7 +336,7 @@ def test_a_row_of_a_file_is_explained(tickets, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["log_odds"] == tickets.explain(ROWS[3][1]).log_odds
     assert main(["explain", "t.textodds", "tickets.csv", "--row", "5"]) == 2
-    assert "the data have 4 rows, and row 5 is wanted" in capsys.readouterr().err
+    assert "there is no row 5: the data have 4 rows" in capsys.readouterr().err
 
 
 def test_the_temporary_file_has_the_mode_that_files_have(tickets):

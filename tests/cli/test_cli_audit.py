@@ -39,8 +39,8 @@ def test_audit_shows_the_least_believed_first(capsys):
     assert main(["audit", "letters.csv", "--top", "2"]) == 0
     out, err = capsys.readouterr()
     assert err == (
-        "40 rows of letters.csv, each left out: 95.0% have the label that the others expect, 2 have not\n"
-        "texts that come again: 33 word for word, 0 nearly; under more than one label: 1\n"
+        "40 rows of letters.csv, each left out: 95.0% agree with the prediction from the others, 2 do not\n"
+        "duplicate texts: 33 exact, 0 near; with several labels: 1\n"
     )
     first, second = suspects(2)
     assert {first.row, second.row} == {7, 20}
@@ -123,18 +123,17 @@ def test_the_smoothing_is_chosen_unless_given(capsys):
     [
         (
             ["--learner", "softmax"],
-            "error: labels are looked at by leaving out one document at a time, which takes counts\n\n"
+            "error: `audit` uses leave-one-out, which needs a learner of counts\n\n"
             "hint: use the learner multinomial, bernoulli or complement\n",
         ),
         (
             ["--learner", "lda"],
-            "error: labels are looked at by leaving out one document at a time, which takes counts\n\n"
+            "error: `audit` uses leave-one-out, which needs a learner of counts\n\n"
             "hint: use the learner multinomial, bernoulli or complement\n",
         ),
         (
             ["--learner", "multinomial,bernoulli"],
-            "error: labels are looked at with one learner of texts\n\n"
-            "hint: name it: `--learner multinomial`\n",
+            "error: `audit` takes one learner of texts\n\nhint: name it: `--learner multinomial`\n",
         ),
         (["--top", "0"], "error: `--top` cannot be `0`\n\nhint: write a whole number above 0\n"),
         (

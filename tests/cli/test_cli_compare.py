@@ -32,7 +32,10 @@ def test_models_stand_side_by_side(messages, capsys):
     assert head.startswith("messages.csv: ")
     assert head.endswith(" held out: 20 % of every class, drawn with seed 0")
     assert blank == ""
-    assert titles.split() == "model accuracy macro-F1 log-loss off by train predict 1,000 file".split()
+    assert (
+        titles.split()
+        == "model accuracy macro-F1 log-loss off by train predict 1,000 file parameters".split()
+    )
     assert {line.split()[0] for line in lines[:2]} == {"multinomial", "lda"}
     assert sum("cannot be told apart" in line or " than " in line for line in lines) == 2
 
@@ -113,7 +116,7 @@ def test_columns_of_a_table_may_be_named(capsys):
         ([], "there is no data"),
         (["messages.csv", "--models", "sofmax"], "unknown learner `sofmax`; did you mean `softmax`?"),
         (["messages.csv", "--test", "messages.csv", "--held-out", "0.5"], "`--test` is held out already"),
-        (["messages.csv", "--no-curves", "--budget", "5s"], "`--no-curves` leaves out"),
+        (["messages.csv", "--no-curves", "--budget", "5s"], "`--no-curves` cannot be combined"),
         (["messages.csv", "--budget", "soon"], "`--budget` cannot be `soon`"),
         (["messages.csv", "--sizes", "10,x"], "`--sizes` cannot be `10,x`"),
         (
@@ -169,14 +172,14 @@ def test_ctrl_c_keeps_what_is_done_and_a_later_run_goes_on(capsys):
     slow()
     status, out, err = stopped(1, "--json", "--html", "page.html", "--no-curves")
     assert status == 130
-    assert err.startswith("stopped: what follows is what was found so far\n")
-    assert "the same command goes on from kept.jsonl\n" in err
+    assert err.startswith("stopped: results so far\n")
+    assert "run the same command again to continue from kept.jsonl\n" in err
     told = json.loads(out)
     assert told["is_whole"] is False
     assert "multinomial" in [model["name"] for model in told["models"]]
     assert len(told["models"]) < 7
     assert told["missing"][0].startswith("stopped before these models were trained: ")
-    assert "This page is not whole" in Path("page.html").read_text(encoding="utf-8")
+    assert "This page is incomplete" in Path("page.html").read_text(encoding="utf-8")
     args = ["compare", "slow.csv", "--keep", "kept.jsonl", "--json", "--no-curves"]
     assert main([*args, "--models", "multinomial,complement"]) == 0
     again = {model["name"]: model for model in json.loads(capsys.readouterr().out)["models"]}

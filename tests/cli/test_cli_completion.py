@@ -102,7 +102,7 @@ def test_installing_twice_is_installing_once(home, capsys, shell):
     assert capsys.readouterr().out == script.read_text()
     before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     assert main(["completion", "--install", "--shell", shell]) == 0
-    assert f"{script} is there already\n" in capsys.readouterr().err
+    assert f"{script} exists already\n" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
     if shell in STARTUP:
         first, second = (home / STARTUP[shell]).read_text().splitlines()
@@ -128,7 +128,7 @@ def test_the_shell_is_found_or_asked_for(home, capsys, monkeypatch):
     monkeypatch.setenv("SHELL", "/bin/tcsh")
     assert main(["completion", "--install"]) == 2
     assert capsys.readouterr().err == (
-        "error: the shell in use is not known (SHELL is tcsh); completion is for bash, zsh, fish\n\n"
+        "error: cannot detect the shell (SHELL is tcsh); completion is for bash, zsh, fish\n\n"
         "hint: name it: `--shell bash`\n"
     )
 

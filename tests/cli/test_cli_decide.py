@@ -162,7 +162,7 @@ def test_classes_of_too_few_texts_are_named(held_out, monkeypatch, capsys):
 
     monkeypatch.setattr(PREDICT, "load", opened)
     out, err = said(capsys, "--sets", "0.9", "--by-class")
-    assert err == "in every set, having too few texts: 1 class, ham\n"
+    assert err == "in every set, because they have too few texts: 1 class, ham\n"
     assert all("ham" in line.split("\t")[0].split("|") for line in out.splitlines())
 
 
@@ -177,34 +177,34 @@ def test_a_model_without_held_out_texts_promises_nothing(model, monkeypatch, cap
     assert main(["predict", "mail.textodds", *SAID, *args]) == 2
     assert capsys.readouterr() == (
         "",
-        "error: the model does not know how it does on texts that it has not learned, so can promise "
-        "nothing\n\nhint: train it again, with at least 100 texts\n",
+        "error: no guarantee: the model has no held-out answers\n\n"
+        "hint: train it again, with at least 100 texts\n",
     )
 
 
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["--loss", "ham->spam: 2", "--sets", "0.9"], "`--loss` and `--sets` decide in different ways"),
-        (["--abstain", "0", "--sets", "0.9"], "`--abstain` and `--sets` decide in different ways"),
-        (["--max-error", "0.1", "--sets", "0.9"], "`--max-error` and `--sets` decide in different ways"),
-        (["--loss", "ham->spam: 2", "--max-error", "0.1"], "`--loss` and `--max-error` decide"),
-        (["--by-class"], "`--by-class` is about sets"),
-        (["--sets", "0.9", "--prior", "uniform"], "`--sets` promises what was seen under the prior"),
-        (["--max-error", "0.1", "--prior", "uniform"], "`--max-error` promises what was seen under"),
+        (["--loss", "ham->spam: 2", "--sets", "0.9"], "`--loss` and `--sets` cannot be combined"),
+        (["--abstain", "0", "--sets", "0.9"], "`--abstain` and `--sets` cannot be combined"),
+        (["--max-error", "0.1", "--sets", "0.9"], "`--max-error` and `--sets` cannot be combined"),
+        (["--loss", "ham->spam: 2", "--max-error", "0.1"], "`--loss` and `--max-error` cannot be combined"),
+        (["--by-class"], "`--by-class` applies to `--sets` only"),
+        (["--sets", "0.9", "--prior", "uniform"], "`--sets` is guaranteed under the training prior"),
+        (["--max-error", "0.1", "--prior", "uniform"], "`--max-error` is guaranteed under"),
         (["--sets", "1"], "`--sets` cannot be `1`"),
         (["--sets", "0"], "`--sets` cannot be `0`"),
         (["--sets", "nan"], "`--sets` cannot be `nan`"),
         (["--max-error", "0"], "`--max-error` cannot be `0`"),
         (["--abstain", "-1"], "`--abstain` cannot be `-1`"),
         (["--abstain", "inf"], "`--abstain` cannot be `inf`"),
-        (["--loss", ""], "the losses name no class"),
-        (["--loss", "ham->spam: 2", "--loss", " "], "the losses name no class"),
+        (["--loss", ""], "`--loss` names no class"),
+        (["--loss", "ham->spam: 2", "--loss", " "], "`--loss` names no class"),
         (["--loss", "ham->eggs: 2"], "the losses name `eggs`, which is not a class"),
         (["--loss", "ham->spma: 2"], "the losses name `spma`, which is not a class; did you mean `spam`?"),
         (["--loss", "ham->spam: -2"], "the loss of ham->spam is -2"),
         (["--loss", "nowhere.csv"], "no file at `nowhere.csv`"),
-        (["--loss", "a.csv", "--loss", "ham->spam: 2"], "`a.csv` says what every mistake costs"),
+        (["--loss", "a.csv", "--loss", "ham->spam: 2"], "`a.csv` gives all losses"),
         (["--loss", "ham->spam: 2", "--prior", "ham=1,spam=1"], "the prior sums to 2"),
     ],
 )  # fmt: skip
@@ -253,7 +253,7 @@ def test_evaluate_adds_the_mean_loss_and_the_share_answered(model, capsys):
         "",
         f"mean loss {mean}",
         f"answered {answered}",
-        "of deciding by these losses; all above is of the most probable class",
+        "under these losses; the measures above are of the most probable class",
     ]
     assert main([*args, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

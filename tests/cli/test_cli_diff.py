@@ -33,7 +33,7 @@ def test_it_tells_what_differs(models, capsys):
         "16 words → 17 words\n"
         "  gained 1: eggs 1\n"
         "\n"
-        "what moved most, in log-odds of ham against spam\n"
+        "largest changes, in log-odds of ham against spam\n"
         "  word     before     after    change\n"
         "  free    -1.3863   -0.4212   +0.9651\n"
         "  lunch   +0.6931   +1.2528   +0.5596\n"
@@ -45,7 +45,7 @@ def test_data_shows_which_decisions_changed_and_for_better_or_worse(models, caps
     assert main(["diff", "mail.textodds", "later.textodds", "test.csv"]) == 0
     out = capsys.readouterr().out
     assert "\n1 decision of 3 changed\n" in out
-    assert "  accuracy 66.67% → 100.00%: only the first was right 0 times, only the second 1 time " in out
+    assert "  accuracy 66.67% → 100.00%: only the first correct 0 times, only the second 1 time " in out
     assert "(McNemar's exact p = 1)\n" in out
     assert "  spam     ham        1\n" in out
     assert out.rstrip().endswith("free lunch")

@@ -57,7 +57,7 @@ def test_why_not_names_the_rival(capsys):
     [
         (["--why-not", "spma"], "there is no class `spma`; did you mean `spam`?"),
         (["--why-not", "spam"], "`spam` is the answer"),
-        (["--why-not", "ham", "--others"], "`--others` and `--why-not` name two rivals"),
+        (["--why-not", "ham", "--others"], "`--others` and `--why-not` cannot be combined"),
         (["--top", "0"], "`--top` cannot be `0`"),
         (["--html", "nowhere/x.html"], "cannot write `nowhere/x.html`: No such file or directory"),
     ],
@@ -147,10 +147,10 @@ def test_the_columns_of_a_row_add_up(capsys):
     assert main(["explain", "rows.textodds", "--say", '{"size": 4}', "--why-not", told["rival"]]) == 0
     assert capsys.readouterr().out.startswith(f"{told['label']} rather than {told['rival']}\n")
     assert main(["explain", "rows.textodds", "--say", "1"]) == 2
-    assert "`1` is no row of a table" in capsys.readouterr().err
+    assert "`1` is not a row of a table" in capsys.readouterr().err
     for option in ("--others", "--parts"):
         assert main(["explain", "rows.textodds", "--say", '{"size": 4}', option]) == 2
-        assert "`--others`, `--parts` and `--html` are for texts" in capsys.readouterr().err
+        assert "`--others`, `--parts` and `--html` apply to texts only" in capsys.readouterr().err
 
 
 def test_between_two_classes_a_model_of_counts_shows_intervals(model, capsys):

@@ -51,8 +51,8 @@ def test_quiet_says_nothing(model, capsys):
             "joblib.dump(to_sklearn(textodds.load(",
         ),
         ("mail.textodds", "mail.joblib", "`mail.joblib` would be a pickle", "import to_sklearn"),
-        ("mail.textodds", "mail.sql", "`mail.sql` does not end as a format", "name it `*.onnx`"),
-        ("mail.textodds", "mail", "`mail` does not end as a format", "name it `*.onnx`"),
+        ("mail.textodds", "mail.sql", "cannot export to `mail.sql`: unknown format", "name it `*.onnx`"),
+        ("mail.textodds", "mail", "cannot export to `mail`: unknown format", "name it `*.onnx`"),
         ("mial.textodds", "x.onnx", "no model file at `mial.textodds`", "did you mean `mail.textodds`?"),
         ("mail.textodds", "no/x.onnx", "cannot write `no/x.onnx`: there is no folder `no`", "with `-o`"),
         (

@@ -57,7 +57,10 @@ def test_evaluate_reports_a_missing_model(capsys):
             "hint: write one of csv, tsv, jsonl, parquet, fasttext, lines, folder, database, mail, excel\n",
         ),
         (["train"], "error: there is no data\n\nhint: name a file, a pattern, a folder, or `-` for stdin\n"),
-        (["train", ""], "error: the name of a file is empty\n\nhint: is a variable of the shell not set?\n"),
+        (
+            ["train", ""],
+            "error: a file name is empty\n\nhint: check that the shell variable in the command is set\n",
+        ),
     ],
 )
 def test_misuse_is_said_in_the_same_shape_and_exits_2(capsys, args, err):
@@ -107,7 +110,7 @@ def test_a_fault_of_ours_shows_its_traceback_and_exits_3(capsys, monkeypatch):
     err = capsys.readouterr().err
     assert err.startswith("Traceback")
     assert "ZeroDivisionError: oops" in err
-    assert err.endswith("hint: please report it, with the command and the lines above\n")
+    assert err.endswith("hint: please report it, with the command and the traceback above\n")
 
 
 def test_stopping_exits_130(capsys, monkeypatch):

@@ -113,7 +113,7 @@ def test_what_cannot_be_taken_is_refused_alike(session, model, command):
     )
     assert refused(session, *line, "mail.cvs").endswith("hint: did you mean `mail.csv`?\n")
     assert refused(session, *line, "mail.csv", "--say", "free") == (
-        "error: texts are given both in data and with `--say`\n\nhint: leave out one of the two\n"
+        "error: `--say` cannot be combined with DATA\n\nhint: leave out one of the two\n"
     )
     assert refused(session, *line, "--say", "free", "--format", "csv") == (
         "error: `--format` is about data, but the text is given with `--say`\n\n"
@@ -138,7 +138,7 @@ def test_rows_of_a_file_are_explained_ten_at_first(session, model):
     expected = textodds.load("mail.textodds").explain(texts[3])
     assert json.loads(out.splitlines()[3])["log_odds"] == expected.log_odds
     assert refused(session, "explain", "mail.textodds", "new.csv", "--html", "why.html") == (
-        "error: `--html` shows one text, and there are several\n\nhint: choose one: `--row N`\n"
+        "error: `--html` takes one text, got several\n\nhint: choose one: `--row N`\n"
     )
     assert session("explain", "mail.textodds", "new.csv", "--row", "2", "--html", "why.html")[0] == 0
     assert "free prize" not in session("explain", "mail.textodds", "new.csv", "--row", "2", "--quiet")[2]
@@ -146,7 +146,7 @@ def test_rows_of_a_file_are_explained_ten_at_first(session, model):
         assert f"`{row_or_limit}` is about data" in refused(
             session, "explain", "mail.textodds", "--say", "free", row_or_limit, "1"
         )
-    assert "`--row` explains one row" in refused(
+    assert "`--row` and `--limit` cannot be combined" in refused(
         session, "explain", "mail.textodds", "new.csv", "--row", "1", "--limit", "2"
     )
 
@@ -176,7 +176,7 @@ def test_explanations_come_as_lines_come(model):
 
 def test_a_label_for_all_is_not_beside_a_column_of_labels(session, model):
     line = ["learn", "mail.textodds", "mail.csv", "--label-is", "spam"]
-    assert "`--label` names a column of labels" in refused(session, *line, "--label", "label")
+    assert "`--label` and `--label-is` cannot be combined" in refused(session, *line, "--label", "label")
     assert "`--label-is` is empty" in refused(session, "learn", "mail.textodds", "mail.csv", "--label-is", "")
     assert "has no class `spamm`; did you mean `spam`?" in refused(
         session, "learn", "mail.textodds", "mail.csv", "--label-is", "spamm"
@@ -186,7 +186,7 @@ def test_a_label_for_all_is_not_beside_a_column_of_labels(session, model):
 def test_a_model_is_not_taken_for_data(session, model):
     assert refused(session, "train", "mail.textodds", "mail.csv", "-o", "new.textodds") == (
         "error: `mail.textodds` is a model, not data\n\n"
-        "hint: data to learn more from come behind the model: `textodds learn MODEL DATA`\n"
+        "hint: put the data after the model: `textodds learn MODEL DATA`\n"
     )
 
 
@@ -194,14 +194,16 @@ def test_a_model_is_not_taken_for_data(session, model):
 @pytest.mark.parametrize(
     ("option", "answer"),
     [
-        ("--sep", "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"),
-        ("--delimiter", "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"),
+        ("--sep", "the separator (`,` `;` tab `|`) is detected; `--format tsv` takes tabs only"),
+        ("--delimiter", "the separator (`,` `;` tab `|`) is detected; `--format tsv` takes tabs only"),
         ("--target", "it is called `--label`"),
         ("--y", "it is called `--label`"),
         ("--x", "it is called `--text`"),
         ("--out", "it is called `--output`"),
         ("--n_jobs", "it is called `--threads`"),
         ("--classifier", "it is called `--learner`"),
+        ("--seed", "leave it out: nothing is random, and the same data give the same model"),
+        ("--test-size", "leave it out: texts are held out to measure by, or name others with `--test DATA`"),
     ],
 )
 def test_options_that_people_know_from_elsewhere_are_answered(capsys, option, answer):
@@ -256,11 +258,13 @@ def test_a_support_vector_machine_is_answered_with_a_learner_that_there_is(sessi
             "a web address",
             "`curl -L -o mail.csv https://example.com/mail.csv`",
         ),
-        ("s3://bucket/mail.parquet", "in the store of a cloud", "`aws s3 cp s3://bucket/mail.parquet .`"),
-        ("gs://bucket/mail.csv", "in the store of a cloud", "`gcloud storage cp gs://bucket/mail.csv .`"),
+        ("s3://bucket/mail.parquet", "in cloud storage", "`aws s3 cp s3://bucket/mail.parquet .`"),
+        ("gs://bucket/mail.csv", "in cloud storage", "`gcloud storage cp gs://bucket/mail.csv .`"),
         ("postgresql://me:secret@host/db", "a database server", "write the rows to a file"),
         ("mysql://host/db", "a database server", "--query 'SELECT text, label FROM mail'"),
+        ("jdbc:postgresql://me:secret@host/db", "a database server", "write the rows to a file"),
         ("file:///tmp/mail.csv", "an address, not a path", "`/tmp/mail.csv`"),
+        ("sqlite:///data/mail.db", "an address, not a path", "`data/mail.db`"),
     ],
 )
 def test_an_address_is_answered_by_what_to_do(capsys, address, what, hint):
@@ -274,11 +278,30 @@ def test_an_address_is_answered_by_what_to_do(capsys, address, what, hint):
 
 def test_an_address_is_answered_wherever_data_are_read(session, model):
     assert "a web address" in refused(session, "predict", "mail.textodds", "https://example.com/new.csv")
-    assert "in the store of a cloud" in refused(
-        session, "train", "mail.csv", "--test", "s3://bucket/test.csv"
-    )
+    assert "in cloud storage" in refused(session, "train", "mail.csv", "--test", "s3://bucket/test.csv")
     with pytest.raises(textodds.errors.BadFile, match="a database server"):
         textodds.train("postgresql://host/db")
+    assert refused(session, "predict", "https://example.com/mail.textodds", "mail.csv") == (
+        "error: `https://example.com/mail.textodds` is a web address, and only files on this machine are read"
+        "\n\nhint: download it first: `curl -L -o mail.textodds https://example.com/mail.textodds`, "
+        "then name `mail.textodds`\n"
+    )
+
+
+def test_files_of_other_names_are_not_proposed(session, model):
+    Path("new.csv").write_text("text\nfree\n")
+    assert "did you mean" not in refused(session, "predict", "tax.textodds", "new.csv")  # mail.textodds is
+    assert "did you mean" not in refused(session, "predict", "mail.textodds", "old.csv")
+    assert refused(session, "predict", "mial.textodds", "new.csv").endswith("mean `mail.textodds`?\n")
+
+
+def test_a_query_beside_a_file_that_is_no_database(session, mail):
+    assert refused(session, "train", "mail.csv", "--query", "SELECT * FROM mail") == (
+        "error: a query reads a database, and `mail.csv` is not one\n\n"
+        "hint: name the file in the query, and leave it out before: `SELECT … FROM 'mail.csv'`\n"
+    )
+    line = ["train", "--query", "SELECT * FROM 'mail.csv'", "-o", "q.textodds", "--quiet"]
+    assert session(*line) == (0, "", "")
 
 
 def test_a_file_from_windows(session):
@@ -357,6 +380,9 @@ def test_a_file_without_a_header(session):
         err = refused(session, "train", "mail.csv", *line)
         assert f"its first line looks like data: {shown}\n" in err
         assert f"if there is no header, name columns by number: `{' '.join(named)}`" in err
+    assert refused(session, "train", "mail.csv", "--no-header").endswith(
+        "hint: columns without a header go by number, such as `--text 1 --label 2` (text='1', label='2')\n"
+    )
     assert session("train", "mail.csv", *named, "--quiet") == (0, "", "")
     status, out, err = session("evaluate", "mail.textodds", "mail.csv", "--json")
     assert (status, err) == (0, "read as in training: `--no-header`\n")
@@ -387,6 +413,14 @@ def test_one_json_list_and_one_json_object(session):
     assert refused(session, "train", MESSY / "object.json").endswith(
         f"hint: take the list out of it: `jq -c '.rows[]' {MESSY / 'object.json'} > rows.jsonl`\n"
     )
+    rows = [{"text": "free prize", "label": "spam"}, {"text": "see you", "label": "ham"}]
+    Path("wrapped.json").write_text(json.dumps({"status": "ok", "data": rows}))
+    assert refused(session, "train", "wrapped.json") == (
+        "error: `wrapped.json` is one JSON object, not one object a line or a list\n\n"
+        "hint: take the list out of it: `jq -c '.data[]' wrapped.json > rows.jsonl`\n"
+    )
+    Path("ticket.jsonl").write_text(json.dumps({"text": "free prize", "files": [{"name": "a.png"}]}) + "\n")
+    assert session("predict", "mail.textodds", "ticket.jsonl")[1].startswith("spam")  # a row like others
 
 
 def test_mail_as_it_comes(session):
@@ -425,14 +459,14 @@ def test_skipped_rows_stay_where_they_are(session, model):
 
 def test_a_few_texts_are_learned_and_what_is_not_known_is_said(session, mail):
     err = session("train", "mail.csv")[2]
-    assert "multinomial: the usual learner, since 6 texts are too few to choose by, which takes 100\n" in err
-    assert "nothing was measured: give other texts to measure it on (`--test DATA`), or at least 100" in err
+    assert "multinomial: the default learner: model selection needs 100 texts, got 6 texts\n" in err
+    assert "not measured: give held-out texts (`--test DATA`), or at least 100" in err
     assert "warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)\n" in err
     named = session("train", "mail.csv", "--learner", "bernoulli")[2]
     assert "usual learner" not in named  # it was asked for
-    assert "nothing was measured" in named
+    assert "not measured" in named
     tested = session("train", "mail.csv", "--test", "mail.csv")[2]
-    assert "nothing was measured" not in tested
+    assert "not measured" not in tested
     assert "warning: 2 classes have fewer than 10 rows to measure by: `ham` (3), `spam` (3)\n" in tested
 
 

@@ -30,7 +30,7 @@ def test_learning_the_same_file_again_changes_nothing_and_says_so(more, capsys):
     assert capsys.readouterr() == (
         "",
         "left out 2 rows whose id was learned before\n"
-        "learned 0 rows: mail.textodds now rests on 8 documents in 3 classes, 17 words\n",
+        "learned 0 rows: mail.textodds now has 8 documents in 3 classes, 17 words\n",
     )
     after = textodds.load("mail.textodds")
     assert after.tally == before.tally
@@ -46,7 +46,7 @@ def test_only_what_is_new_is_learned(more, capsys):
 
 def test_forgetting_twice_is_forgetting_once_and_leaves_no_trace(more, capsys):
     assert main(["forget", "mail.textodds", "more.csv", "--id", "id"]) == 0
-    assert "forgot 2 rows: mail.textodds now rests on 6 documents" in capsys.readouterr().err
+    assert "forgot 2 rows: mail.textodds now has 6 documents" in capsys.readouterr().err
     once = Path("mail.textodds").read_bytes()
     assert main(["forget", "mail.textodds", "more.csv", "--id", "id"]) == 0
     assert "left out 2 rows whose id is not there\n" in capsys.readouterr().err
@@ -99,7 +99,10 @@ def test_a_row_without_an_id_is_named(more, capsys):
     ("args", "problem"),
     [
         (["more.csv", "--id", "key"], "more.csv has no key column"),
-        (["more.csv", "--id", "id", "--bad-rows", "skip"], "`--id` pairs ids with texts row by row"),
+        (
+            ["more.csv", "--id", "id", "--bad-rows", "skip"],
+            "`--id` cannot be combined with `--bad-rows skip`",
+        ),
         (["--say", "a", "--label-is", "ham", "--id", "id"], "there are 1 texts and 0 ids"),
         (["--say", "a", "--say", "b", "--label-is", "ham", "--document-id", "m1"], "there are 2 texts and 1"),
         (["more.csv", "--document-id", "m1"], "there are 0 texts and 1 ids"),
@@ -116,7 +119,7 @@ def test_ids_on_stdin_are_refused_since_it_is_read_once(model, data):
     done = run("learn", "mail.textodds", *data, "--id", "n", input="text,label,n\nfree,spam,7\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "error: stdin can be read but once, and `--id` needs it twice\n\nhint: put it in a file\n"
+        "error: stdin can be read only once, and `--id` reads it twice\n\nhint: put it in a file\n"
     )
     assert Path("mail.textodds").read_bytes() == before
 

@@ -75,8 +75,7 @@ def test_test_texts_that_were_learned_from_are_counted(mail, capsys, format_):
         Path("test.jsonl").write_text("".join(json.dumps({"text": a, "label": b}) + "\n" for a, b in rows))
     assert main(["train", "mail.csv", "--test", f"test.{format_}", "--quiet"]) == 0
     assert capsys.readouterr().err == (
-        f"warning: 2 rows of test.{format_} are among those learned from: "
-        "the measures are better than they will be on new data\n"
+        f"warning: 2 rows of test.{format_} are among those learned from: the measures are too optimistic\n"
     )
     Path("new.csv").write_text("text,label\nsomething new,ham\nfree again,spam\n")
     assert main(["train", "mail.csv", "--test", "new.csv", "--quiet"]) == 0
@@ -89,7 +88,7 @@ def test_audit_lists_texts_that_come_again(capsys):
     )
     assert main(["audit", "mail.csv", "--top", "2"]) == 0
     out, err = capsys.readouterr()
-    assert "texts that come again: 2 word for word, 0 nearly; under more than one label: 1\n" in err
+    assert "duplicate texts: 2 exact, 0 near; with several labels: 1\n" in err
     assert out.splitlines()[-3:] == [
         "  rows   labels      alike           text",
         "  1, 3   spam, ham   word for word   free phone",

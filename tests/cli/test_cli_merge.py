@@ -34,7 +34,7 @@ def test_what_is_subtracted_is_gone(parts, capsys):
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["mail.textodds", "-o", "x"], "one model alone has nothing to be merged with"),
+        (["mail.textodds", "-o", "x"], "`merge` needs at least two models"),
         (["mail.textodds", "more.textodds"], "`--output` is missing"),
         (["-o", "x"], "MODEL is missing"),
         (["mail.textodds", "--subtract", "more.textodds", "-o", "x"], "`more.textodds` cannot be subtracted"),

@@ -16,7 +16,7 @@ from textodds.model.file import load
 from .transcripts import textodds as process
 
 MIX = import_module("textodds.cli.mix")
-WORD_OF_IT = "the intervals take the probabilities of the model at their word\n"
+WORD_OF_IT = "the model is not calibrated: the intervals may be too narrow\n"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_mix_prints_a_table_of_shares(today, capsys):
         f"  ham        {found.share[0]:.4f}   {low}        0.5000",
         f"  spam       {found.share[1]:.4f}   {high}        0.5000",
         "",
-        f"  the mix has changed (likelihood ratio test, p = {found.p_value:.2g}), in 30 rows",
+        f"  the class proportions changed (likelihood ratio test, p = {found.p_value:.2g}), in 30 rows",
     ]
     assert err == WORD_OF_IT
 

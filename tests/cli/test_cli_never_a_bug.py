@@ -55,7 +55,7 @@ def test_an_evaluation_without_a_known_label_is_refused(model, capsys):
     assert main(["evaluate", "mail.textodds", "other.csv", "--json"]) == 2
     told = capsys.readouterr()
     assert told.out == ""
-    assert "none of the 2 rows has a label that the model knows" in told.err
+    assert "none of the 2 rows has a label of the model" in told.err
     assert "`cheese`" in told.err
     assert "`ham`" in told.err
 

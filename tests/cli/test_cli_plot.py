@@ -43,11 +43,12 @@ def test_boundaries_of_the_first_two_columns_of_numbers(people, capsys):
         drawing height (x) and weight (y); others: `--x` and `--y`
         fitted 100 rows of people.csv in 2 classes
 
-          model   right
-          QDA     00.0%
-          LDA     00.0%
-          GNB     00.0%
-          right on these rows, which they were fitted to
+          model      right
+          QDA        00.0%
+          LDA        00.0%
+          GNB        00.0%
+          logistic   00.0%
+          accuracy on the training rows
 
         wrote people-boundaries.svg: {len(written) / 1000:.3g} kB
     """)
@@ -63,7 +64,7 @@ def test_columns_that_are_named_are_drawn_in_that_order(people, capsys):
     assert about["bytes"] == Path("p.png").stat().st_size
     assert about["rows"] == 100
     assert about["classes"] == ["s0", "s1"]
-    assert list(about["accuracy"]) == ["QDA", "LDA", "GNB"]
+    assert list(about["accuracy"]) == ["QDA", "LDA", "GNB", "logistic"]
     assert Path("p.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -82,7 +83,7 @@ def test_densities_say_where_the_decision_changes(people, capsys):
 
           column   right   decides at
           height   00.0%   100.0 (s0 | s1)
-          right on these rows, which they were fitted to
+          accuracy on the training rows
 
         wrote people-densities.svg: {written / 1000:.3g} kB
     """)
@@ -133,7 +134,7 @@ def test_the_picture_of_a_pipe(people):
 def test_a_column_of_a_pipe_that_does_not_seem_to_be_numbers_is_refused(monkeypatch):
     done = textodds("plot", "densities", "-", "--label", "sex", "--column", "name", input=table())
     assert done.returncode == 2
-    assert done.stderr.startswith("error: column `name` of stdin does not seem to be numbers\n\nhint: put ")
+    assert done.stderr.startswith("error: column `name` of stdin does not look numeric\n\nhint: write ")
 
 
 def test_the_same_command_writes_the_same_bytes(people):
@@ -173,7 +174,7 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
         ),
         (
             "boundaries people.csv -o p.pdf",
-            "`p.pdf` does not end as a picture that can be written",
+            "`p.pdf` is not an .svg or .png file",
             "name it `*.svg`",
         ),
         (
@@ -184,15 +185,15 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
         ("boundaries flat.csv", "column `level` does not vary: it is 2.5 in every row", "choose another"),
         (
             "boundaries one.csv",
-            "two columns of numbers are needed, and one.csv has only `height`",
+            "two numeric columns are needed, and one.csv has only `height`",
             "plot densities",
         ),
         (
             "boundaries none.csv",
-            "two columns of numbers are needed, and none.csv has none",
+            "two numeric columns are needed, and none.csv has none",
             "`--x` and `--y`",
         ),
-        ("densities none.csv", "none.csv has no column of numbers", "name one with `--column`"),
+        ("densities none.csv", "none.csv has no numeric column", "name one with `--column`"),
         (
             "boundaries single.csv",
             "a single row in class `s1` has a number in `height` and `weight`",
@@ -204,7 +205,7 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
         (
             "boundries people.csv",
             "there is no picture `boundries`; did you mean `boundaries`?",
-            "boundaries and densities",
+            "boundaries, densities, descent",
         ),
     ],
 )
@@ -261,7 +262,7 @@ def test_the_help_of_each_picture_has_words_and_examples_for_every_option(pictur
 def test_plot_alone_lists_the_pictures(capsys):
     assert main(["plot"]) == 2
     err = capsys.readouterr().err
-    assert "\nPictures:\n  boundaries  Decision regions of QDA, LDA and Gaussian naive Bayes.\n" in err
+    assert "\nPictures:\n  boundaries  Decision regions of QDA, LDA, naive Bayes" in err
 
 
 @pytest.mark.realdata
@@ -272,4 +273,49 @@ def test_heights_and_weights_are_drawn_as_in_lectures(data_folder, capsys):
     assert [round(point["at"], 2) for point in columns["height_in"]["decisions"]][-1] == 66.39
     assert main(["plot", "boundaries", data]) == 0
     assert "wrote train-boundaries.svg" in capsys.readouterr().err
-    assert Path("train-boundaries.svg").stat().st_size < 500_000
+    assert Path("train-boundaries.svg").stat().st_size < 700_000
+
+
+def test_the_logistic_curve_says_its_line(people, capsys):
+    args = ["--label", "sex", "--column", "height", "--class", "s1", "--json", "-o", "l.svg"]
+    assert main(["plot", "logistic", "people.csv", *args]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["decides_at"] == pytest.approx(-about["bias"] / about["weight"])
+    assert (about["class"], about["against"], about["rows"]) == ("s1", "s0", 100)
+    assert Path("l.svg").read_text().startswith("<?xml")
+
+
+def test_the_likelihood_of_a_word_and_of_a_column(people, capsys):
+    Path("mail.csv").write_text("text,label\nfree phone,spam\nfree free,spam\nsee you,ham\nfree at six,ham\n")
+    assert main(["plot", "likelihood", "mail.csv", "--word", "free", "--json"]) == 0
+    models = json.loads(capsys.readouterr().out)["models"]
+    assert models["Bernoulli"]["ham"] | {"log_likelihood": 0, "smoothed": 0} == {
+        "successes": 1.0,
+        "trials": 2.0,
+        "maximum": 0.5,
+        "log_likelihood": 0,
+        "smoothed": 0,
+    }
+    assert main(["plot", "likelihood", "people.csv", "--column", "height", "--label", "sex"]) == 0
+    assert "deviation" in capsys.readouterr().err
+    assert main(["plot", "likelihood", "mail.csv"]) == 2
+    assert "`--word WORD` or `--column COLUMN`" in capsys.readouterr().err
+    assert main(["plot", "likelihood", "people.csv", "--column", "height", "--text", "name"]) == 2
+    assert "`--text` is for `--word`" in capsys.readouterr().err
+
+
+def test_descents_of_numbers_and_of_texts(people, capsys):
+    assert main(["plot", "descent", "people.csv", "--label", "sex", "--epochs", "5", "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    names = [curve["name"] for curve in about["curves"]]
+    assert names == [
+        "gradient descent",
+        "gradient descent with momentum",
+        "mini-batch gradient descent",
+        "stochastic gradient descent",
+    ]
+    assert all(len(curve["losses"]) == 6 for curve in about["curves"])
+    assert all(min(curve["losses"]) >= about["optimum"] for curve in about["curves"])
+    Path("mail.csv").write_text("text,label\n" + "free phone,spam\nsee you,ham\n" * 20)
+    assert main(["plot", "descent", "mail.csv", "--epochs", "3", "--momentum", "0", "--batch", "4"]) == 0
+    assert "above optimum" in capsys.readouterr().err

@@ -85,7 +85,7 @@ def test_a_text_given_for_a_file_is_understood(model, capsys):
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["mail.csv", "--say", "free"], "texts are given both in data and with `--say`"),
+        (["mail.csv", "--say", "free"], "`--say` cannot be combined with DATA"),
         (["--say", "free", "--text", "body"], "`--text` is about data, but the text is given with `--say`"),
         (["--say", "free", "--bad-rows", "skip"], "`--bad-rows` is about data"),
         (["--say", "\udcff"], "text 0 holds a lone surrogate"),

@@ -70,7 +70,7 @@ def test_a_table_without_texts_is_learned_and_what_was_chosen_is_told(people, ca
           town     categorical   3 different values
 
         not calibrated: that takes 100 rows, and 80 can be left out
-        nothing was measured: give other rows to measure it on (`--test DATA`), or at least 100 to learn from
+        not measured: give held-out rows (`--test DATA`), or at least 100 to learn from
         wrote people.textodds: 3 columns, 2 kB
 
         next:  textodds predict people.textodds NEW_DATA
@@ -209,8 +209,8 @@ def test_rows_are_learned_and_forgotten(model, capsys):
     assert main(["forget", "people.textodds", "more.csv"]) == 0
     assert (textodds.load("people.textodds").predict_proba("test.csv") == before).all()
     assert re.sub("documents|rows", "rows", capsys.readouterr().err) == (
-        "learned 40 rows: people.textodds now rests on 120 rows in 2 classes, 3 columns\n"
-        "forgot 40 rows: people.textodds now rests on 80 rows in 2 classes, 3 columns\n"
+        "learned 40 rows: people.textodds now has 120 rows in 2 classes, 3 columns\n"
+        "forgot 40 rows: people.textodds now has 80 rows in 2 classes, 3 columns\n"
     )
 
 
@@ -237,10 +237,10 @@ def test_without_rows_a_table_learns_and_says_that_its_calibration_is_older(peop
     assert main(["learn", "bare", "more.csv", "--quiet"]) == 0
     assert main(["inspect", "bare"]) == 0
     told = capsys.readouterr().out
-    assert "calibration   that of an earlier model: it has changed since" in told
+    assert "calibration   from before the model changed" in told
     assert "format 3, without rows" in told
     assert main(["predict", "bare", "test.csv", "--max-error", "0.4"]) == 2
-    assert "has no documents to calibrate it on again" in capsys.readouterr().err
+    assert "has changed since its calibration" in capsys.readouterr().err
     assert main(["learn", "people.textodds", "more.csv", "--quiet"]) == 0
     assert main(["inspect", "people.textodds", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -401,12 +401,12 @@ def test_a_table_on_stdin_that_would_be_read_twice_is_refused_with_the_way_out(p
         (["wrong.csv"], "wrong.csv has no column `town`", "cannot do without"),
         (["bad.csv"], "bad.csv, line 3: `income` is `much`, not a number", "--bad-rows skip"),
         (["test.csv", "--text", "town"], "`text` names the one column of texts", "leave it out"),
-        (["--say", "win a phone"], "`win a phone` is no row of a table", '--say \'{"income": …}\''),
-        (["--say", "[1, 2]"], "`[1, 2]` is no row of a table", "JSON object"),
+        (["--say", "win a phone"], "`win a phone` is not a row of a table", '--say \'{"income": …}\''),
+        (["--say", "[1, 2]"], "`[1, 2]` is not a row of a table", "JSON object"),
         (["--say", '{"incom": 3}'], "there is no column `incom`; did you mean `income`?", None),
         (["--say", '{"income": "much"}'], "a list of 1 row, row 1: `income` is `much`", None),
         (["--say", "{}", "--familiarity"], "the model has no typical rows to compare with", "--typical"),
-        (["test.csv", "--say", "{}"], "texts are given both in data and with `--say`", "leave out"),
+        (["test.csv", "--say", "{}"], "`--say` cannot be combined with DATA", "leave out"),
         (["--say", '{"income": 3, "kind": "rich"}'], "`kind` is the label", None),
     ],
 )  # fmt: skip
@@ -444,9 +444,9 @@ def test_rows_that_cannot_be_read_are_skipped_on_demand(model, capsys):
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        (["inspect", "people.textodds", "--word", "income"], "a model of tables has columns, not words"),
-        (["inspect", "people.textodds", "--between", "rich", "poor"], "a model of tables has columns"),
-        (["export", "people.textodds", "-o", "x.onnx"], "models of tables are not exported"),
+        (["inspect", "people.textodds", "--word", "income"], "a model of tables has no words"),
+        (["inspect", "people.textodds", "--between", "rich", "poor"], "a model of tables has no words"),
+        (["export", "people.textodds", "-o", "x.onnx"], "models of tables cannot be exported"),
         (["merge", "people.textodds", "mail.textodds", "-o", "x"], "`mail.textodds` cannot be merged"),
         (["merge", "mail.textodds", "people.textodds", "-o", "x"], "`people.textodds` cannot be merged"),
         (["merge", "people.textodds", "cut.textodds", "-o", "x"], "`cut.textodds` cannot be added"),

@@ -35,9 +35,9 @@ def test_train_says_what_was_learned_and_what_to_type_next(mail, capsys):
           ham        3   50.0%
           spam       3   50.0%
 
-        multinomial: the usual learner, since 6 texts are too few to choose by, which takes 100
+        multinomial: the default learner: model selection needs 100 texts, got 6 texts
         not calibrated: that takes 100 texts, and 6 can be left out
-        nothing was measured: give other texts to measure it on (`--test DATA`), or at least 100 to learn from
+        not measured: give held-out texts (`--test DATA`), or at least 100 to learn from
         warning: 2 classes have fewer than 10 texts to learn from: `ham` (3), `spam` (3)
         wrote mail.textodds: 16 words, 2 kB
 
@@ -196,7 +196,7 @@ def test_a_query_needs_no_data(mail):
 def test_a_single_class_is_learned_with_a_warning(capsys):
     Path("one.csv").write_text("text,label\nhello,ham\n")
     assert main(["train", "one.csv", "--quiet"]) == 0
-    assert capsys.readouterr() == ("", "warning: there is only one class: every answer will be 'ham'\n")
+    assert capsys.readouterr() == ("", "warning: only one class: every answer will be 'ham'\n")
     assert textodds.load("one.textodds")("anything").label == "ham"
 
 

@@ -22,7 +22,7 @@ def test_unlabelled_texts_are_learned_from(more, capsys):
     )
     err = capsys.readouterr().err
     assert "learned 6 rows of mail.csv" in err
-    assert "3 unlabelled texts of more.csv count by the labels guessed for them: EM settled after" in err
+    assert "3 unlabelled texts of more.csv with estimated labels: EM settled after" in err
     model = textodds.load("mail.textodds")
     same = textodds.train("mail.csv", unlabelled="more.csv", learner=SemiSupervisedLearner(alpha=0.1))
     np.testing.assert_array_equal(model.score(["eggs"])[0], same.score(["eggs"])[0])

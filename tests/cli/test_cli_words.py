@@ -59,7 +59,7 @@ def test_a_new_user_reads_words_whatever_the_features_are(trained):
     parts, (name, total) = sums(run("explain", "mail.textodds", "--say", TEXT))
     assert name == "log-odds"
     assert sum(x for _, x in parts) == pytest.approx(total, abs=0.005 * (len(parts) + 2))
-    words = {name for name, _ in parts} - {"before reading", "class prior", "intercept", "calibration"}
+    words = {name for name, _ in parts} - {"class prior", "intercept", "calibration"}
     assert {"free", "prize", "call", "see"} <= words
     assert words <= {"free", "prize", "call", "me", "see", "you", "at", "zebra", "!!!", ":", ","}
     by_feature, (_, again) = sums(run("explain", "mail.textodds", "--say", TEXT, "--parts"))
@@ -125,7 +125,7 @@ def test_what_are_not_words_are_not_called_so(trained):
     features, run = trained
     out = run("inspect", "mail.textodds")
     noun = "words" if features == "words" else "features"
-    assert f"\n{noun} that speak most for a class, with " in out
+    assert f"\n{noun} with the most evidence for each class, and " in out
     assert re.search(rf"^  {noun} +[\d,]+", out, re.M)
     between = run("inspect", "mail.textodds", "--between", "spam", "ham", "--top", "3")
     assert re.search(rf"^  {noun[:-1]} +log-odds", between, re.M)

@@ -343,7 +343,7 @@ def test_what_was_learned_can_be_forgotten_and_leaves_no_trace(trained, learner,
     path.write_bytes(before)
     said = ["--say", "zzqx hello", "--label-is", "ham"]
     assert main(["learn", str(path), *said]) == 0
-    assert "now rests on 421 documents" in capsys.readouterr().err
+    assert "now has 421 documents" in capsys.readouterr().err
     assert path.read_bytes() != before
     assert main(["forget", str(path), *said]) == 0
     assert b"zzqx" not in path.read_bytes()

@@ -19,6 +19,7 @@ LEARNERS = {
     "table": CATEGORIES,
     "lda": NUMBERS,
     "qda:shrinkage=0.1": NUMBERS,
+    "softmax:C=1": (*NUMBERS, *CATEGORIES),
 }
 CLASSES = ("ash", "birch", "cedar")
 
@@ -78,7 +79,8 @@ def assert_same(learner, model, other):
     assert model.class_documents == other.class_documents
     questions = asked(learner)
     np.testing.assert_array_equal(model.predict_proba(questions), other.predict_proba(questions))
-    np.testing.assert_array_equal(model.log_joint(questions), other.log_joint(questions))
+    if not learner.startswith("softmax"):  # which is no density
+        np.testing.assert_array_equal(model.log_joint(questions), other.log_joint(questions))
     assert (model.held_out is None) == (other.held_out is None)
     if model.held_out is not None:
         for name, array in other.held_out.arrays().items():
@@ -123,7 +125,7 @@ def test_any_way_to_the_same_rows_gives_the_same_answers(learner, seed):
     assert_same(learner, model, whole)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", [name for name in LEARNERS if not name.startswith("softmax")])
 def test_without_rows_all_but_what_was_calibrated_is_the_same_on_any_way(learner):
     model, whole = run(learner, 7, documents=False)
     questions = asked(learner)

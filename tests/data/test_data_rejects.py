@@ -128,7 +128,7 @@ def test_reasons_are_kept_up_to_a_number_so_that_memory_is_bounded():
 
 
 def test_an_unknown_way_with_bad_rows_is_answered_with_its_near_miss(mail):
-    with pytest.raises(InputError, match="unknown way with bad rows `skipp`; did you mean `skip`"):
+    with pytest.raises(InputError, match="unknown policy for bad rows `skipp`; did you mean `skip`"):
         read(mail, bad_rows="skipp")
 
 

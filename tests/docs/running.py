@@ -6,6 +6,8 @@ import io
 import os
 import re
 import shlex
+import signal
+import socket
 import subprocess
 import sys
 import traceback
@@ -72,6 +74,8 @@ def split(part):
 
 def ran(command, folder):
     """Exit status and output of a command: of ours in this process, of any other in a shell."""
+    if command.startswith("textodds serve "):
+        return served(command, folder)
     bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
     if command.startswith("textodds ") and not SHELL.search(bare):
         stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
@@ -91,6 +95,21 @@ def ran(command, folder):
         check=False,
     )
     return done.returncode, done.stdout
+
+
+def served(command, folder):
+    """The first line of a service, which is stopped then; its port is a free one, shown as the usual one."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    typed = [sys.executable, "-m", "textodds", *shlex.split(command, comments=True)[1:], "--port", str(port)]
+    service = subprocess.Popen(typed, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        line = service.stdout.readline()
+    finally:
+        service.send_signal(signal.SIGTERM)
+        service.communicate()
+    return service.returncode, line.replace(f":{port}/", ":8790/")
 
 
 def same(expected, output):

@@ -426,7 +426,9 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path):
 
 
 def test_a_model_of_one_class_is_refused_by_scikit_learn():
-    with pytest.raises(Unsupported, match="a model of one class, `only`, is no classifier for scikit-learn"):
+    with pytest.raises(
+        Unsupported, match="a model of one class, `only`, is not a classifier for scikit-learn"
+    ):
         to_sklearn(textodds.train(["aa"], ["only"]))
 
 

@@ -77,13 +77,13 @@ def test_ten_thousand_classes_cost_no_matrix():
         ("ham->spam: -1", "the loss of ham->spam is -1"),
         ("ham->spam: nan", "the loss of ham->spam is nan"),
         ("ham->spam: inf", "the loss of ham->spam is inf"),
-        ("ham->spam", "`ham->spam` is no loss"),
-        ("ham-spam: 2", "`ham-spam: 2` is no loss"),
-        ("ham->spam: dear", "`ham->spam: dear` is no loss"),
-        ("->spam: 2", "`->spam: 2` is no loss"),
+        ("ham->spam", "`ham->spam` is not a loss"),
+        ("ham-spam: 2", "`ham-spam: 2` is not a loss"),
+        ("ham->spam: dear", "`ham->spam: dear` is not a loss"),
+        ("->spam: 2", "`->spam: 2` is not a loss"),
         ("ham->spam: 2, ham->spam: 3", "the loss of ham->spam is given twice"),
-        ("  , ", "the losses name no class"),
-        ("", "the losses name no class"),
+        ("  , ", "`--loss` names no class"),
+        ("", "`--loss` names no class"),
     ],
 )
 def test_a_text_that_is_no_losses_is_refused(text, problem):
@@ -102,7 +102,7 @@ def test_a_text_that_is_no_losses_is_refused(text, problem):
         ("truth,ham,spam\n", "the header of `l.csv` has no `news`"),
         ("t,ham,spam,news\nham,0,1,1\n", "the first column of `l.csv` has no `spam`"),
         ("t,ham,spam,news\nham,0,1\nspam,1,0,1\nnews,1,1,0\n", "`l.csv`, row 2: 2 costs for 3 classes"),
-        ("t,ham,spam,news\nham,0,1,1\nspam,,0,1\nnews,1,1,0\n", "`l.csv`, row 3: `` is no cost"),
+        ("t,ham,spam,news\nham,0,1,1\nspam,,0,1\nnews,1,1,0\n", "`l.csv`, row 3: `` is not a cost"),
         ("t,ham,spam,news\nham,0,1,1\nspam,-2,0,1\nnews,1,1,0\n", "the loss of spam->ham is -2"),
     ],
 )

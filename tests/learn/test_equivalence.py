@@ -297,5 +297,9 @@ def test_a_hyperplane_can_be_read():
     plane = trained("softmax", 2).hyperplane("spam", "ham", n=2)
     shown = str(plane).splitlines()
     assert shown[0].startswith("spam (+) or ham (-)")
-    assert f"{plane.bias:+.4f}" in shown[1]
-    assert [line.rsplit(None, 1)[-1] for line in shown[2:]] == [word.split()[-1] for word, _ in plane.words]
+    begun = plane.start.lines
+    assert [name for name, _ in begun] == ["class prior", "intercept"]
+    for (name, odds), line in zip(begun, shown[1:], strict=False):
+        assert line.split(maxsplit=1) == [f"{odds:+.4f}", name]
+    assert sum(odds for _, odds in begun) == pytest.approx(plane.bias)
+    assert [line.rsplit(None, 1)[-1] for line in shown[3:]] == [word.split()[-1] for word, _ in plane.words]

@@ -550,7 +550,7 @@ def test_of_many_rows_some_are_looked_at_and_no_class_is_lost(monkeypatch):
         ({"smoothing": -1.0}, "smoothing must be zero or more"),
         ({"smoothing": NAN}, "smoothing must be zero or more"),
         ({"smoothing": np.inf}, "smoothing must be zero or more"),
-        ({"shrinkage": 0.5}, "a diagonal covariance is its own target"),
+        ({"shrinkage": 0.5}, "shrinkage does not apply to a diagonal covariance"),
     ],
     ids=str,
 )

@@ -119,7 +119,7 @@ def test_data_that_cannot_be_learned_from_are_refused_in_plain_words(kind, name)
 
 
 REFUSED_CHOICES = {
-    "both": ({"C": 1.0, "alpha": 0.1}, "C and alpha say the same thing twice"),
+    "both": ({"C": 1.0, "alpha": 0.1}, "C and alpha set the same penalty"),
     "C zero": ({"C": 0.0}, "C must be above 0"),
     "C negative": ({"C": -1.0}, "C must be .* got -1"),
     "C not a number": ({"C": math.nan}, "C must be .* got nan"),

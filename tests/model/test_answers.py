@@ -93,7 +93,7 @@ def test_the_most_probable_classes_come_best_first(model):
 
 
 def test_what_is_no_frame_or_has_another_column_is_told(model):
-    with pytest.raises(InputError, match="a frame is wanted, and this is list"):
+    with pytest.raises(InputError, match="expected a frame, got list"):
         model.predict_frame(TEXTS)
     with pytest.raises(MissingColumn, match="has no column `message`; its columns are `text`"):
         model.predict(pd.DataFrame({"text": TEXTS}))

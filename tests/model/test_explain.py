@@ -58,7 +58,7 @@ def test_an_explanation_by_hand():
     assert got.unknown == 1
     assert str(got).splitlines() == [
         "x rather than y: log-odds +1.83",
-        "     +0.00  before reading",
+        "     +0.00  class prior",
         "     +1.83  a × 2",
         "            (1 unknown)",
     ]

@@ -196,7 +196,8 @@ def test_what_is_believed_before_reading_is_split_where_calibration_adds_to_it()
         assert why.prior + why.intercept + why.calibration == pytest.approx(why.start, rel=1e-12)
         plain = model.explain("free prize", label, "ham" if rival == "others" else rival, calibrate=False)
         assert plain.calibration is None
-        assert plain.lines[0][0] == "before reading"
+        assert [name for name, _ in plain.start_lines] == ["class prior", "intercept"]
+        assert sum(odds for _, odds in plain.start_lines) == pytest.approx(plain.start, rel=1e-12)
     k = dict(zip(model.classes_, model.form.log_prior, strict=True))
     assert model.explain("free", "spam", "ham").prior == pytest.approx(k["spam"] - k["ham"], rel=1e-12)
 
@@ -206,4 +207,21 @@ def test_a_calibration_that_weighs_words_alone_is_in_the_words():
     assert np.any(model.calibration.rate)
     why = model.explain("free prize", "spam", "ham")
     assert why.calibration is None
-    assert why.lines[0] == ("before reading", why.start)
+    assert why.start_lines == [("class prior", why.start)]
+
+
+@pytest.mark.parametrize("learner", ["multinomial", "bernoulli", "complement", "softmax", "lda"])
+def test_the_boundary_and_the_explanation_begin_with_the_same_lines(learner):
+    model = textodds.train(TEXTS, LABELS, learner=learner)
+    why, plane = model.explain("free prize", "spam", "ham"), model.hyperplane("spam", "ham")
+    assert [name for name, _ in plane.start.lines] == [name for name, _ in why.start_lines]
+    assert dict(plane.start.lines) == pytest.approx(dict(why.start_lines), rel=1e-9)
+    assert sum(odds for _, odds in plane.start.lines) == pytest.approx(plane.bias, rel=1e-9)
+    assert str(plane).splitlines()[1].endswith(why.start_lines[0][0])
+
+
+def test_a_word_that_is_known_once_is_not_unknown():
+    model = textodds.train(TEXTS, LABELS, learner="multinomial", ngrams=(2, 2))
+    why = model.explain("0 café 0", "ham", "spam")  # of its pairs only the second was learned
+    assert "0" in {word.word for word in why.words}
+    assert why.unknown_words == ()

@@ -115,8 +115,6 @@ def test_a_notebook_shows_the_html_and_without_a_text_the_lines():
     got = MODELS["multinomial"].explain("free at noon")
     assert got._repr_html_() == got.html()
     bare = Explanation("<b>", "y", 0.0, (), 0)
-    assert (
-        bare._repr_html_() == "<pre>&lt;b&gt; rather than y: log-odds +0.00\n     +0.00  before reading</pre>"
-    )
+    assert bare._repr_html_() == "<pre>&lt;b&gt; rather than y: log-odds +0.00\n     +0.00  class prior</pre>"
     with pytest.raises(Unsupported, match="without its text"):
         bare.flip()

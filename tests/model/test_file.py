@@ -304,7 +304,7 @@ def test_a_file_keeps_its_mode(tmp_path):
 def test_a_missing_file_is_named_with_a_near_one(tmp_path):
     small_model().save(tmp_path / "mail.textodds")
     with pytest.raises(ModelFileError, match="no model file at") as caught:
-        textodds.load(tmp_path / "male.textodds")
+        textodds.load(tmp_path / "mial.textodds")
     assert "mail.textodds" in caught.value.hint
 
 

@@ -112,6 +112,111 @@ def test_true_of_a_csv_file_is_true_of_a_frame_whichever_came_first(tmp_path):
             assert len(of_file.classes_) == 2
 
 
+def test_true_of_a_csv_file_and_of_a_frame_are_one_class_in_a_merged_model(tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "label": [True, False] * 3})
+    frame.to_csv(tmp_path / "bools.csv", index=False)
+    for documents in (True, False):
+        of_frame = textodds.train(frame, learner="multinomial", documents=documents)
+        of_file = textodds.train(tmp_path / "bools.csv", learner="multinomial", documents=documents)
+        for merged in (of_frame + of_file, of_file + of_frame):
+            assert merged.class_documents == {"false": 6, "true": 6}
+            assert merged.predict(["free", "see"]).tolist() == [True, False]
+        assert (of_frame + of_frame - of_file).class_documents == {"false": 3, "true": 3}
+    third = textodds.train([*TEXTS, "hm"], [*["True", "False"] * 3, "maybe"], learner="multinomial")
+    merged = textodds.train(frame, learner="multinomial") + third
+    assert merged.class_documents == {"False": 6, "True": 6, "maybe": 1}
+    table = pd.DataFrame({"n": [1.0, 9.0] * 5, "label": [True, False] * 5})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    wanted = {"columns": {"n": "gaussian"}, "label": "label"}
+    both = textodds.train(table, **wanted) + textodds.train(tmp_path / "table.csv", **wanted)
+    assert both.classes_ == (False, True)
+
+
+CATEGORIES = pd.Categorical(["high", "low"] * 3, categories=["low", "medium", "high"], ordered=True)
+
+
+@pytest.mark.parametrize("given", ["a frame", "a series", "a categorical", "a Parquet file"])
+def test_categories_of_pandas_come_back_as_categories_all_of_them_in_their_order(given, tmp_path):
+    frame = pd.DataFrame({"text": TEXTS, "risk": CATEGORIES})
+    if given == "a Parquet file":
+        frame.to_parquet(tmp_path / "risks.parquet")
+        model = textodds.train(tmp_path / "risks.parquet", label="risk", learner="multinomial")
+    elif given == "a frame":
+        model = textodds.train(frame, label="risk", learner="multinomial")
+    else:
+        labels = frame["risk"] if given == "a series" else CATEGORIES
+        model = textodds.train(TEXTS, labels, learner="multinomial")
+    model.save(tmp_path / "m")
+    new = pd.DataFrame({"text": ["free", "see", "?"]}, index=[7, 8, 9])
+    for each in (model, textodds.load(tmp_path / "m"), pickle.loads(pickle.dumps(model)), model + model):
+        found = each.predict_frame(new, top=2)
+        assert found["label"].dtype == frame["risk"].dtype
+        assert found["label"].tolist()[:2] == ["high", "low"]
+        assert found["label_2"].dtype == frame["risk"].dtype
+        assert each.predict_frame(new, threshold=0.6)["label"].isna().tolist() == [False, False, True]
+        assert each.predict_frame(pl.DataFrame(new))["label"].dtype == pl.Enum(["low", "medium", "high"])
+        of_arrow = each.predict_frame(pa.Table.from_pandas(new))["label"].combine_chunks()
+        assert of_arrow.dictionary.to_pylist() == ["low", "medium", "high"]
+        assert of_arrow.type.ordered
+        assert each.predict(new["text"]).tolist()[:2] == ["high", "low"]  # NumPy has no categories
+    model.learn("nothing to see", "none at all")
+    assert model.predict_frame(new)["label"].cat.categories.tolist() == [
+        "low",
+        "medium",
+        "high",
+        "none at all",
+    ]
+
+
+def test_categories_that_are_numbers_are_categories_of_numbers():
+    frame = pd.DataFrame({"text": TEXTS, "stars": pd.Categorical([5, 1] * 3, categories=[1, 3, 5])})
+    model = textodds.train(frame, label="stars", learner="multinomial")
+    found = model.predict_frame(frame.drop(columns="stars"))
+    assert found["label"].dtype == frame["stars"].dtype
+    assert found["label"].tolist() == [5, 1] * 3
+    assert model.predict_frame(pl.DataFrame({"text": TEXTS}))["label"].to_list() == [5, 1] * 3
+
+
+def test_models_of_other_categories_are_merged_to_plain_labels():
+    one = textodds.train(TEXTS, CATEGORIES, learner="multinomial")
+    other = textodds.train(TEXTS, ["high", "low"] * 3, learner="multinomial")
+    for merged in (one + other, other + one):
+        assert merged.predict_frame(pd.DataFrame({"text": ["free"]}))["label"].tolist() == ["high"]
+        assert merged.labels.categories is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "pandas_type", "missing", "polars_type", "arrow_type"),
+    [
+        ([1, 0], "int64", "Int64", pl.Int64, pa.int64()),
+        (np.array([1, 0], np.uint8), "uint8", "UInt8", pl.UInt8, pa.uint8()),
+        ([True, False], "bool", "boolean", pl.Boolean, pa.bool_()),
+        ([0.5, 1.0], "float64", "float64", pl.Float64, pa.float64()),
+    ],
+)
+def test_frames_and_files_have_labels_of_the_type_of_training(
+    labels, pandas_type, missing, polars_type, arrow_type, tmp_path, capsys
+):
+    model = textodds.train(TEXTS, np.tile(labels, 3), learner="multinomial")
+    new = pd.DataFrame({"text": ["free", "see", "?"]})
+    assert model.predict_frame(new)["label"].dtype == pandas_type
+    unsure = model.predict_frame(new, threshold=0.6)["label"]
+    assert unsure.dtype == missing
+    assert unsure.isna().tolist() == [False, False, True]
+    assert model.predict_frame(pl.DataFrame(new), threshold=0.6)["label"].dtype == polars_type
+    assert model.predict_frame(pa.Table.from_pandas(new), threshold=0.6)["label"].type == arrow_type
+    model.save(tmp_path / "m")
+    new.to_csv(tmp_path / "new.csv", index=False)
+    for name in ("a.parquet", "a.jsonl"):
+        line = ["predict", str(tmp_path / "m"), str(tmp_path / "new.csv"), "-o", str(tmp_path / name)]
+        assert main([*line, "--threshold", "0.6", "--top", "1"]) == 0
+    written = pd.read_parquet(tmp_path / "a.parquet", dtype_backend="pyarrow")
+    assert written["label"].dtype.pyarrow_dtype == arrow_type
+    rows = [json.loads(row) for row in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert [row["label"] for row in rows] == [*np.asarray(labels).tolist(), None]
+    assert type(rows[0]["label_1"]) is type(np.asarray(labels).tolist()[0])
+
+
 @pytest.mark.parametrize("labels", [[1, "1"], [True, 1], ["true", True], [0.5, "x"]], ids=str)
 def test_labels_of_mixed_types_are_refused(labels):
     with pytest.raises(InputError, match="labels are of mixed types"):
@@ -177,7 +282,14 @@ def test_a_header_with_a_type_of_labels_that_there_is_not_is_refused(tmp_path):
     path = Path(tmp_path / "m")
     textodds.train(TEXTS, [1, 0] * 3, learner="multinomial").save(path)
     header, arrays = contents(path)
-    for damaged in ({"kind": "complex", "dtype": "int64", "clean": False}, {"kind": "text"}, ["text"]):
+    for damaged in (
+        {"kind": "complex", "dtype": "int64", "clean": False},
+        {"kind": "text"},
+        ["text"],
+        {"kind": "text", "dtype": "int64", "clean": False, "categories": ["a", "a"], "ordered": False},
+        {"kind": "text", "dtype": "int64", "clean": False, "categories": ["a", 1], "ordered": False},
+        {"kind": "text", "dtype": "int64", "clean": False, "categories": ["a"], "ordered": "no"},
+    ):
         plain = {name: value for name, value in header.items() if name not in ("tensors", "xxh64")}
         write(tmp_path / "d", plain | {"labels": damaged}, dict(arrays))
         with pytest.raises(ModelFileError, match="header field `labels`"):

@@ -8,6 +8,7 @@ import pickletools
 import joblib
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 import textodds
 
@@ -100,3 +101,29 @@ def test_a_model_goes_to_another_process_and_back():
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert np.array_equal(pool.apply(answers, (model,)), answers(model))
         assert np.array_equal(answers(pool.apply(copy.copy, (model,))), answers(model))
+
+
+@pytest.mark.parametrize("name", ["multinomial", "softmax", "table"])
+def test_joblib_asks_a_model_in_threads_and_in_processes(name, tmp_path):
+    made, asked = MODELS[name]
+    model = made()
+    joblib.dump(model, tmp_path / "m.joblib", compress=3)
+    expected = model.predict_proba(asked)
+    for backend, other in (("threading", model), ("loky", joblib.load(tmp_path / "m.joblib"))):
+        with joblib.parallel_config(backend, n_jobs=2):
+            parts = joblib.Parallel()(joblib.delayed(other.predict_proba)([row]) for row in asked)
+        np.testing.assert_allclose(np.concatenate(parts), expected, rtol=1e-12)
+    get_reusable_executor().shutdown(wait=True)
+
+
+def test_a_large_model_goes_to_the_processes_of_joblib():
+    """Which send arrays of more than `max_nbytes` as files; a model is bytes, and is not taken apart."""
+    words = [f"word{i}" for i in range(40_000)]
+    texts = [" ".join(words[i::4]) for i in range(4)]
+    model = textodds.train(texts, ["a", "b"] * 2, learner="multinomial", min_df=1)
+    assert len(pickle.dumps(model)) > 1_000_000
+    parts = joblib.Parallel(n_jobs=2, max_nbytes=1000)(
+        joblib.delayed(model.predict)([text]) for text in texts
+    )
+    assert np.concatenate(parts).tolist() == model.predict(texts).tolist()
+    get_reusable_executor().shutdown(wait=True)

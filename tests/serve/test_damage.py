@@ -143,7 +143,7 @@ def test_a_bit_of_a_snapshot_changes_no_answer(tmp_path: Path) -> None:
             flipped(snapshot, bit)
             try:
                 again = core.begun_again()
-            except ModelFileError as error:  # what it says of itself has changed
+            except ModelFileError as error:  # its header has changed
                 if "--accept-loss" not in str(error.hint):
                     raise
                 continue
@@ -164,7 +164,7 @@ def changed(path: Path, statement: str) -> None:
         ("UPDATE entries SET text = NULL WHERE seq = 7", "entry 7 of 37"),
         ("DELETE FROM entries WHERE seq = 7", "entry 7 of 37"),
         ("DELETE FROM entries WHERE seq = 37", "entry 37 of 37"),
-        ("UPDATE about SET since = 3", "what it says of itself"),
+        ("UPDATE about SET since = 3", "its header"),
         ("DELETE FROM about", ""),
     ],
 )

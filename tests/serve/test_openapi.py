@@ -13,11 +13,12 @@ import msgspec
 import pytest
 
 from serve.wire import running
-from textodds.serve import messages
+from textodds.serve import messages, tensor_messages
 from textodds.serve.routes import ENDPOINTS
 
 NAMED = {"/v1/classify", "/v1/classify/batch", "/v1/explain", "/v1/learn", "/v1/suggest", "/v1/words"}
 NAMED |= {"/v1/evaluate", "/v1/reports/{key}"}
+NAMED |= {"/v2/models/{name}/infer", "/v2/models/{name}/versions/{version}/infer"}
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ def test_every_endpoint_is_described(told):
 
 
 def test_examples_fit_their_schemas_and_are_answered(told, client):
-    answered = 0
+    answered, version = 0, client.get("/healthz").json()["version"].partition(".")[0]
     for path, method, operation in operations(told):
         if method != "post":
             continue
@@ -110,12 +111,13 @@ def test_examples_fit_their_schemas_and_are_answered(told, client):
             example = content["example"]
             jsonschema_rs.validate(schema_of(told, content["schema"]), example)
             body = json.dumps(example).encode() if media == "application/json" else example.encode()
-            answer = client.send("POST", path, body, content_type=media)
+            place = path.replace("{name}", "mail").replace("{version}", version)
+            answer = client.send("POST", place, body, content_type=media)
             assert answer.status == 200, (path, answer.body)
             gives = operation["responses"]["200"]["content"]["application/json"]["schema"]
             jsonschema_rs.validate(schema_of(told, gives), answer.json())
             answered += 1
-    assert answered == 7
+    assert answered == 9
 
 
 def test_refusals_are_described_as_they_are(told, client):
@@ -124,6 +126,14 @@ def test_refusals_are_described_as_they_are(told, client):
         response = told["components"]["responses"][status]["content"]["application/problem+json"]["schema"]
         jsonschema_rs.validate(schema_of(told, response), answer.json())
         msgspec.json.decode(answer.body, type=messages.ProblemDetails)
+        answer = client.send("POST", "/v2/models/mail/infer", sent, content_type="application/json")
+        assert answer.status == int(status)
+        assert told["paths"]["/v2/models/{name}/infer"]["post"]["responses"][status] == {
+            "$ref": f"#/components/responses/v2-{status}"
+        }
+        response = told["components"]["responses"][f"v2-{status}"]["content"]["application/json"]["schema"]
+        jsonschema_rs.validate(schema_of(told, response), answer.json())
+        msgspec.json.decode(answer.body, type=tensor_messages.InferenceError, strict=True)
 
 
 def test_what_is_checked_is_what_is_described(told, client):

@@ -144,7 +144,7 @@ def test_an_endpoint_has_an_address(visit, mail_service):
 
 def test_the_page_of_the_model_leads_there_and_back(visit, mail_service):
     page = visit(mail_service)
-    page.get_by_role("link", name="How to ask it from a program").click()
+    page.get_by_role("link", name="HTTP API").click()
     expect(page).to_have_url(f"{mail_service.address}/docs")
     page.get_by_role("link", name="The page of this model").click()
     expect(page.get_by_label("Your text")).to_be_visible()

@@ -149,7 +149,7 @@ def test_a_file_with_labels_is_measured(visit, mail_service, mail_file, client_o
     content = "label,text\n" + "".join(f"{label},{text}\n" for label, text in rows)
     page = visit(mail_service, "files")
     classify(page, "labelled.csv", content)
-    section = page.get_by_role("region", name="Compared with its labels")
+    section = page.get_by_role("region", name="Evaluation")
     expect(section.get_by_text("accuracy")).to_be_visible(timeout=60_000)
     model = textodds.load(mail_file)
     labels, texts = zip(*rows, strict=True)
@@ -186,7 +186,7 @@ def test_a_file_with_labels_is_measured(visit, mail_service, mail_file, client_o
 def test_labels_that_the_model_does_not_have_are_told(visit, mail_service):
     page = visit(mail_service, "files")
     classify(page, "labelled.csv", "text,class\nwin cash,spam\nhome,ham\ngoal,sport\nnoon,ham\n")
-    section = page.get_by_role("region", name="Compared with its labels")
+    section = page.get_by_role("region", name="Evaluation")
     expect(section).to_contain_text(re.compile("sport \\(1\\)"), timeout=60_000)
 
 
@@ -194,7 +194,7 @@ def test_a_file_that_cannot_be_measured_here_is_answered_all_the_same(visit, mai
     page = visit(mail_service, "files")
     result = classify(page, "a.csv", "text;label\nwin cash;spam\nhome;ham\n")
     assert counts(result) == {"spam": 1, "ham": 1}
-    section = page.get_by_role("region", name="Compared with its labels")
+    section = page.get_by_role("region", name="Evaluation")
     expect(section).to_contain_text(re.compile("not measured: .*commas or tabs"))
 
 

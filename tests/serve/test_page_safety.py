@@ -130,7 +130,7 @@ def test_labels_of_a_file_are_shown_and_not_run(visit, service):
         page, "files", "a.csv", f"text,label\ncash,{LABELS[0]}\nhome,<img src=x onerror=alert(1)>\nfilm,1\n"
     )
     page.get_by_role("button", name="Classify all rows").click()
-    section = page.get_by_role("region", name="Compared with its labels")
+    section = page.get_by_role("region", name="Evaluation")
     expect(section).to_contain_text("<img src=x onerror=alert(1)>", timeout=60_000)
     is_clean(page)
     with page.expect_popup() as opened:

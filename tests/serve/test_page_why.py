@@ -95,7 +95,7 @@ def test_the_bars_add_up_to_the_total_and_that_to_the_probability(visit, mail_se
     assert total == pytest.approx(found["log_odds"], abs=ROUNDED)
     assert sum(x for _, x in parts) == pytest.approx(total, abs=ROUNDED * (len(parts) + 1))
     shown = dict(parts)
-    assert shown.pop("before reading") == pytest.approx(found["start"], abs=ROUNDED)
+    assert shown.pop("class prior") == pytest.approx(found["start"], abs=ROUNDED)
     assert found["remainder"]  # of two rivals together
     assert shown.pop("several rivals") == pytest.approx(found["remainder"], abs=ROUNDED)
     first, rest = found["words"][:12], found["words"][12:]
@@ -188,7 +188,7 @@ def test_words_that_are_not_there_count_where_the_model_counts_them(visit, serve
     why(page, "win a free prize at home")
     found = client_of(service).post("/v1/explain", {"text": "win a free prize at home"}).json()
     parts, (_, total) = sums(page)
-    assert dict(parts)["words not there"] == pytest.approx(found["absent"], abs=ROUNDED)
+    assert dict(parts)["absent words"] == pytest.approx(found["absent"], abs=ROUNDED)
     assert sum(x for _, x in parts) == pytest.approx(total, abs=ROUNDED * (len(parts) + 1))
     assert total == pytest.approx(found["log_odds"], abs=ROUNDED)
 

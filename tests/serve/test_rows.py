@@ -381,7 +381,7 @@ def test_the_kind_of_a_journal_is_sealed(tmp_path, made):
     with closing(Core(made, Journal(tmp_path / "journal")).journal) as journal:
         assert journal.of_rows
         journal._db.execute("PRAGMA user_version = 2")
-    with pytest.raises(textodds.errors.ModelFileError, match="damaged: what it says of itself"):
+    with pytest.raises(textodds.errors.ModelFileError, match="damaged: its header"):
         Journal(tmp_path / "journal")
 
 

@@ -5,12 +5,14 @@ import json
 import pytest
 
 from pairs import together
-from serve.wire import JSON, connected, one_answer, problem, running
+from serve.wire import JSON, connected, inference_error, one_answer, problem, running
 from textodds.serve.routes import ENDPOINTS
 
 READ, WRITE = "r-" + "0123456789abcdef", "w-" + "0123456789abcdef"
 TOKENS = {"TEXTODDS_READ_TOKEN": READ, "TEXTODDS_WRITE_TOKEN": WRITE}
 OPEN = {"/", "/docs", "/healthz", "/readyz", "/openapi.json", "/v1/reports/{key}", "/page/{name}"}
+OPEN |= {"/v2/health/live", "/v2/health/ready"}
+OPEN |= {"/v2/models/{name}/ready", "/v2/models/{name}/versions/{version}/ready"}
 WRITING = {"/v1/learn": "write", "/v1/forget": "write"} | dict.fromkeys(
     ("/v1/snapshot", "/v1/backup", "/v1/reload"), "admin"
 )
@@ -34,7 +36,10 @@ def unguarded(trained, tmp_path_factory):
 
 def asked(client, endpoint, file=None, **headers):
     """The answer to the example of an endpoint, or to another file."""
-    path = endpoint.path.replace("{key}", "nothing").replace("{name}", "style.css")
+    name = "mail" if endpoint.path.startswith("/v2") else "style.css"
+    path = endpoint.path.replace("{key}", "nothing").replace("{name}", name)
+    if "{version}" in path:
+        path = path.replace("{version}", client.get("/healthz").json()["version"].partition(".")[0])
     if endpoint.path == "/v1/words":
         path += "?label=spam"
     if endpoint.method == "GET":
@@ -59,7 +64,10 @@ def test_each_endpoint_asks_for_the_token_that_it_needs(guarded, endpoint):
         assert asked(nobody, endpoint).status in (200, 404)
         return
     answer = asked(nobody, endpoint)
-    problem(answer, 401, "token")
+    if endpoint.path.startswith("/v2"):
+        inference_error(answer, 401)
+    else:
+        problem(answer, 401, "token")
     assert answer.headers["www-authenticate"].lower().startswith("bearer")
     if endpoint.path in WRITING:
         problem(asked(reader, endpoint), 403, f"token.{endpoint.needs}")

@@ -189,42 +189,42 @@ def test_a_file_that_cannot_be_measured_is_422_in_words(send, content, media):
         (
             b"label,text\nham,a\nham\n",
             "text/csv",
-            "the file that was sent, line 3: 1 fields where the header has 2",
+            "the uploaded file, line 3: 1 fields where the header has 2",
             "correct the row",
         ),
         (
             b'{"label": "ham", "text": "upload.jsonl"}\n{"label": "ham", "text": 1}\n',
             "application/x-ndjson",
-            "the file that was sent, line 2: text is 1 (int), not text",
+            "the uploaded file, line 2: text is 1 (int), not text",
             "correct the row",
         ),
         (
             parquet(label=["ham", None], text=["a", "b"]),
             "application/vnd.apache.parquet",
-            "the file that was sent, row 2: label is empty",
+            "the uploaded file, row 2: label is empty",
             "correct the row",
         ),
         (
             b"upload.csv,text\nham,a\n",
             "text/csv",
-            "the file that was sent has no label column; its columns are `upload.csv`, `text`",
+            "the uploaded file has no label column; its columns are `upload.csv`, `text`",
             "name the columns in the query: /v1/evaluate?text=COLUMN&label=COLUMN",
         ),
         (
             "label,text\n".encode("utf-16"),
             "text/csv",
-            "the file that was sent is in UTF-16, not in UTF-8",
+            "the uploaded file is in UTF-16, not in UTF-8",
             "send it in UTF-8",
         ),
         (
             gzip.compress(CSV)[:-9],
             "application/gzip",
-            "the file that was sent ends in the middle of its gzip stream; it was cut off when copied or is "
+            "the uploaded file ends in the middle of its gzip stream; it was cut off when copied or is "
             "still being written",
             "check it with `gzip -t FILE`, and copy it again",
         ),
-        (b"", "text/csv", "the file that was sent is empty", "send its content as the body of the request"),
-        (b"label,text\n", "text/csv", "the file that was sent has no rows to evaluate on", None),
+        (b"", "text/csv", "the uploaded file is empty", "send its content as the body of the request"),
+        (b"label,text\n", "text/csv", "the uploaded file has no rows to evaluate on", None),
     ],
 )
 def test_a_refusal_says_where_in_the_file_that_was_sent(send, content, media, detail, hint):

@@ -57,6 +57,19 @@ def problem(answer: Answer, status: int, code: str | None = None) -> dict[str, A
     return found
 
 
+def inference_error(answer: Answer, status: int) -> str:
+    """What a refusal says, once it is known to be of the shape of the Open Inference Protocol."""
+    assert answer.status == status, answer.body[:500]
+    assert answer.headers["content-type"] == "application/json"
+    found: dict[str, Any] = answer.json()
+    assert set(found) == {"error"}
+    assert found["error"]
+    assert isinstance(found["error"], str)
+    assert not LEAKS.search(answer.body), answer.body[:500]
+    assert ("retry-after" in answer.headers) == (status == 503)
+    return str(found["error"])
+
+
 @contextmanager
 def connected(port: int, timeout: float = 60) -> Iterator[socket.socket]:
     """A bare connection."""

@@ -166,9 +166,7 @@ def test_data_of_other_kinds_is_sent_to_the_other_train(mail):
         lambda: on_spark.TextClassifier().fit(frame),
         lambda: on_spark.TextClassifierModel(model).transform(frame),
     ):
-        with pytest.raises(
-            InputError, match=r"a DataFrame of Spark is wanted, and this is pandas\S*DataFrame"
-        ):
+        with pytest.raises(InputError, match=r"expected a Spark DataFrame, got pandas\S*DataFrame"):
             asked()
 
 
@@ -219,7 +217,7 @@ def test_choices_that_are_none_are_refused(mails):
         trained_there(mails, ngram=(1, 2))
     with pytest.raises(InputError, match="unknown learner `multinomal`; did you mean `multinomial`"):
         trained_there(mails, learner="multinomal")
-    with pytest.raises(InputError, match="unknown way with bad rows `ignore`"):
+    with pytest.raises(InputError, match="unknown policy for bad rows `ignore`"):
         trained_there(mails, bad_rows="ignore")
 
 
@@ -268,7 +266,7 @@ def test_of_two_columns_that_spark_takes_for_one_the_named_is_read(spark):
 
 def test_a_model_of_tables_is_not_asked_on_spark(mails):
     model = textodds.train({"age": [1.0, 2.0, 3.0, 4.0]}, ["x", "y", "x", "y"])
-    with pytest.raises(InputError, match="on Spark models of texts are asked, and this is TableModel"):
+    with pytest.raises(InputError, match="on Spark export a model of texts asked, and this is TableModel"):
         on_spark.predict(model, mails)
 
 

@@ -252,7 +252,7 @@ def test_a_number_of_texts_that_cannot_be_is_refused(n):
 
 
 def test_one_text_or_something_else_in_the_place_of_texts_is_refused():
-    with pytest.raises(InputError, match="one text came where several are wanted"):
+    with pytest.raises(InputError, match="expected several texts, got one"):
         most_useful(both_by_hand(), "aa bb")
     with pytest.raises(InputError, match="text 1 is of type `NoneType`"):
         most_useful(both_by_hand(), ["aa", None])

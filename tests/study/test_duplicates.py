@@ -46,7 +46,7 @@ def test_an_audit_has_the_repeats():
     audit = textodds.audit(texts, ["spam", "spam", "ham", "ham", "ham"])
     (group,) = audit.repeats.groups
     assert (group.rows, group.labels) == ((1, 5), ("spam", "ham"))
-    assert "texts that come again: 1 word for word, 0 nearly; under more than one label: 1" in repr(audit)
+    assert "duplicate texts: 1 exact, 0 near; with several labels: 1" in repr(audit)
 
 
 def test_rows_of_test_data_that_were_learned_are_counted_with_their_repetitions():

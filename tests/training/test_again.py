@@ -167,7 +167,7 @@ def test_the_command_chooses_again(
     assert "-o MODEL" in capsys.readouterr().err
     assert main(["train", "--like", "m.textodds", "-o", "again.textodds"]) == 0
     said = capsys.readouterr()
-    assert "learned 150 documents that the model had kept" in said.out + said.err
+    assert "learned 150 documents kept by the model" in said.out + said.err
     assert "which the documents as kept do not decide" in said.out + said.err
     assert textodds.load("again.textodds").info["asked"] == model.info["asked"]
 

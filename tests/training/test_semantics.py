@@ -444,17 +444,17 @@ def test_a_learner_of_texts_may_be_given_by_its_name(name):
 @pytest.mark.parametrize(
     ("learner", "told"),
     [
-        (naive_bayes.MultinomialNB(), "sklearn.naive_bayes.MultinomialNB is no learner of ours"),
-        (naive_bayes.MultinomialNB, "the class sklearn.naive_bayes.MultinomialNB is no learner of ours"),
+        (naive_bayes.MultinomialNB(), "sklearn.naive_bayes.MultinomialNB is not a textodds learner"),
+        (naive_bayes.MultinomialNB, "the class sklearn.naive_bayes.MultinomialNB is not a textodds learner"),
         (
             textodds.MultinomialNB,
             "the class textodds.interop.estimators.word_counts.MultinomialNB is no learner",
         ),
         (
             textodds.TextClassifier(),
-            "textodds.interop.estimators.text_classifier.TextClassifier is no learner of ours",
+            "textodds.interop.estimators.text_classifier.TextClassifier is not a textodds learner",
         ),
-        (3, "3 is no learner of ours"),
+        (3, "3 is not a textodds learner"),
     ],
     ids=["theirs", "a class of theirs", "a class", "not of its kind", "number"],
 )

@@ -75,3 +75,17 @@ def test_rows_with_labels_that_the_model_does_not_have_are_counted_and_said():
         "rows with labels that the model does not have (eggs): 2, wrong in accuracy, left out of the log-loss"
     )
     assert said in repr(found)
+
+
+def test_an_evaluation_points_out_labels_in_another_spelling():
+    model = textodds.train(["free", "see"], ["spam", "ham"], learner="multinomial")
+    found = model.evaluate(["free", "see", "free", "egg"], ["SPAM", "ham", "spam ", "eggs"])
+    said = (
+        "2 rows have labels that the model has in another spelling: 'SPAM' (1); 'spam ' (1); correct them, "
+        "or train with `--clean-labels` (clean_labels=True)"
+    )
+    assert said in found.warnings()
+    assert f"warning: {said}" in repr(found)
+    assert "spelling" not in repr(model.evaluate(["free", "egg"], ["spam", "eggs"]))
+    cleaned = textodds.train(["free", "see"], ["spam", "ham"], learner="multinomial", clean_labels=True)
+    assert cleaned.evaluate(["free", "see"], ["SPAM", "ham "]).accuracy == 1.0

@@ -7,6 +7,7 @@ use numpy::{
 use pyo3::prelude::*;
 use textodds_core::descend::{self, Stream};
 use textodds_core::dual::{self, Problem, Rows, State};
+use textodds_core::exponential::exp;
 
 use crate::errors::{error, raised};
 
@@ -61,6 +62,27 @@ pub fn row_squares<'py>(py: Python<'py>, rows: RowArrays<'py>) -> PyResult<Bound
     let mut squares = vec![0.0; rows.starts.len() - 1];
     py.detach(|| dual::squares(rows, &mut squares));
     Ok(PyArray1::from_vec(py, squares))
+}
+
+/// `e^x` of each number, with the same bits on every processor: NumPy's differ where there is AVX-512, and
+/// dual ascent, which is led by them, would end elsewhere within its gap.
+#[pyfunction]
+pub fn exponentials<'py>(
+    py: Python<'py>,
+    of: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let of = of.as_slice()?;
+    Ok(PyArray1::from_vec(py, py.detach(|| of.iter().map(|x| exp(*x)).collect())))
+}
+
+/// `log x` of each number, with the same bits on every processor.
+#[pyfunction]
+pub fn logarithms<'py>(
+    py: Python<'py>,
+    of: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let of = of.as_slice()?;
+    Ok(PyArray1::from_vec(py, py.detach(|| of.iter().map(|x| x.ln()).collect())))
 }
 
 /// `Wᵀx_i + b` of each row, (N, M).

@@ -31,7 +31,9 @@ mod _kernels {
     #[pymodule_export]
     use super::counter::{Counter, combine, cut};
     #[pymodule_export]
-    use super::dual::{add_rows, descend_pass, dual_epoch, repeats, row_scores, row_squares};
+    use super::dual::{
+        add_rows, descend_pass, dual_epoch, exponentials, logarithms, repeats, row_scores, row_squares,
+    };
     #[pymodule_export]
     use super::gather::{Gathered, Gatherer, bucket_rows};
     #[pymodule_export]

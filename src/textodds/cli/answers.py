@@ -20,7 +20,8 @@ from textodds.data import prefetched
 from textodds.data.files import STDIN
 from textodds.data.row_file import FORMATS, RowFile, format_of_answers, row_file, row_stream
 from textodds.data.written_file import replacing
-from textodds.model.answers import AnswerColumns, free_names, spread
+from textodds.model.answers import AnswerColumns, free_names, is_of_labels, spread
+from textodds.model.label_columns import LabelColumns
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
 
 NAMED = 5  # rows without a known word that are named
+SET = "set"
 FAMILIARITY = ("log_density", "surprise", "p_value")
 
 
@@ -58,10 +60,10 @@ class UnknownTexts:
         )
         verb = "has" if self.count == 1 else "have"
         if self._is_of_texts:
-            what = f"{counted(self.count, 'text')} {verb} no word that the model knows"
+            what = f"{counted(self.count, 'text')} {verb} no word in the model's vocabulary"
         else:
-            what = f"{counted(self.count, 'row')} {verb} no value in a column of the model"
-        say(f"{what} (row {numbers}): the answer comes from the prior", quiet=quiet)
+            what = f"{counted(self.count, 'row')} {verb} no value in any column of the model"
+        say(f"{what} (row {numbers}): answered by the prior", quiet=quiet)
 
 
 class Answered:
@@ -72,6 +74,7 @@ class Answered:
     ) -> None:
         self._model, self._wanted, self._decide = model, wanted, decide
         self._familiarity = familiarity
+        self._labels = LabelColumns(model.labels, model.class_names)
         self.unknown = UnknownTexts(model)
         self.names: dict[str, str] = {}  # of the columns of answers, in the file
         self.rows = self.unread = 0
@@ -86,7 +89,19 @@ class Answered:
             self.rows += len(part)
             self.unread += 0 if good is None else len(part) - len(good)
             named = {self.names[name]: spread(each, good, len(part)) for name, each in columns.items()}
-            file.write(part, named)
+            typed = {self.names[name]: self._typed(name, named[self.names[name]], file) for name in columns}
+            file.write(part, typed)
+
+    def _typed(self, name: str, column: Any, file: RowFile) -> Any:
+        """A column, whose labels are of the type they had in training where a file has such types."""
+        if file.format not in ("jsonl", "parquet"):
+            return column
+        if name == SET:
+            return [None if names is None else self._labels.typed(names) for names in column]
+        if not is_of_labels(name):
+            return column
+        labels = self._labels.typed(column)
+        return self._labels.arrow(labels) if file.format == "parquet" else labels
 
     def name(self, columns: Any, taken: Any) -> None:
         """Choose the names of the columns of answers, where the data have the columns ``taken``."""
@@ -116,7 +131,7 @@ class Answered:
         """Say what was written, and what deserves doubt."""
         for name, free in self.names.items():
             if name != free:
-                say(f"the data have a column {name}: the answer is in {one_line(free)}", quiet=quiet)
+                say(f"the data already have a column {name}: the answer is in {one_line(free)}", quiet=quiet)
         if self.unread:
             said = counted(self.unread, "row")
             say(

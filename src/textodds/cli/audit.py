@@ -52,10 +52,9 @@ def audit(
 ) -> None:
     """Find labels that look wrong.
 
-    Learns from the data and leaves out each text in turn, exactly: a label that the others do not
-    believe is suspicious. Then lists texts that come more than once, word for word or nearly, those
-    under different labels first. Rows are counted from 1, without the header and without skipped
-    ones.
+    Compares each label with the prediction of a model of all other texts (exact leave-one-out). Then
+    lists duplicates and near-duplicates, those with different labels first. Rows are counted from 1,
+    without the header and skipped rows.
     """
     with progress(quiet=quiet) as observer:
         paths = paths_of(data, options["query"])
@@ -69,8 +68,8 @@ def audit(
     N = len(found.left_out.truth)
     say(
         f"{counted(N, 'row')} of {observer.source.description}, each left out: "
-        f"{found.left_out.accuracy:.1%} have the label that the others expect, "
-        f"{found.disagreements:,} have not",
+        f"{found.left_out.accuracy:.1%} agree with the prediction from the others, "
+        f"{found.disagreements:,} do not",
         quiet=quiet,
     )
     rows = []

@@ -165,28 +165,29 @@ class CommandGroup(click.Group):
 
 
 COMMANDS = {
-    "train": "Learn a classifier from labelled texts or tables.",
-    "predict": "Label texts or rows of a table.",
+    "train": "Train a classifier on labelled texts or tables.",
+    "predict": "Predict labels of texts or table rows.",
     "explain": "Show which words decided an answer.",
     "evaluate": "Measure a model on labelled texts or tables.",
-    "compare": "Measure all models on the same data, side by side.",
+    "compare": "Compare models on the same data.",
+    "words": "Show a text as its table of word counts.",
     "mix": "Estimate class proportions in unlabelled data.",
     "inspect": "Show what a model has learned.",
-    "learn": "Learn more labelled texts, exactly.",
-    "forget": "Forget labelled texts, exactly.",
-    "merge": "Make one model of several.",
+    "learn": "Learn more labelled texts.",
+    "forget": "Forget labelled texts.",
+    "merge": "Merge models into one.",
     "audit": "Find labels that look wrong.",
-    "sample": "Draw texts or rows from a model.",
+    "sample": "Sample texts or rows from a model.",
     "diff": "Show how two models differ.",
-    "serve": "Answer and learn over HTTP, with a page to try it on.",
-    "journal": "Check, export or repair the corrections of a service.",
-    "export": "Write a model for other programs.",
-    "plot": "Draw Gaussian classifiers of columns of numbers.",
-    "completion": "Make the Tab key complete what you type.",
-    "demo": "See all of it work on a few hundred messages.",
+    "serve": "Serve a model over HTTP, with a web page.",
+    "journal": "Check, export or repair a service's journal of corrections.",
+    "export": "Export a model to another format.",
+    "plot": "Plot classifiers, likelihoods and gradient descent.",
+    "completion": "Set up completion with the Tab key.",
+    "demo": "Train, measure, explain and correct a spam filter.",
 }
-ELSEWHERE = {"forget": "learn"}
-"""Commands that are not in a file of their own name."""
+ELSEWHERE = {"forget": "learn", "plot": "plot_curves"}
+"""Commands that are not in a file of their own name; `plot` has pictures in two."""
 
 WITHOUT_BLAS = ("predict", "explain", "inspect")
 """Commands whose work is in the kernels, which have threads of their own: they multiply no large matrices."""
@@ -226,7 +227,7 @@ class Commands(CommandGroup):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
-    epilog="Start with `textodds demo`; every command explains itself with `textodds COMMAND --help`.",
+    epilog="Start with `textodds demo`; `textodds COMMAND --help` describes a command.",
 )
 @click.version_option(textodds.__version__, message="textodds %(version)s")
 def commands() -> None:
@@ -268,8 +269,8 @@ def main(argv: list[str] | None = None) -> int:
         traceback.print_exc()
         echo("", err=True)
         _undone(
-            "this is a fault of textodds, not of yours",
-            "please report it, with the command and the lines above",
+            "this is a bug in textodds",
+            "please report it, with the command and the traceback above",
         )
         return BUG
 
@@ -368,8 +369,8 @@ def _of_system(error: OSError) -> tuple[str, str | None]:
     hints = {
         errno.ENOSPC: "free some space, or write to another disk",
         errno.EDQUOT: "free some of your quota, or write to another disk",
-        errno.EACCES: "check who may read and write there with `ls -l`",
-        errno.EPERM: "check who may read and write there with `ls -l`",
+        errno.EACCES: "check the permissions with `ls -l`",
+        errno.EPERM: "check the permissions with `ls -l`",
         errno.EROFS: "write to another disk",
     }
     return problem, hints.get(error.errno or 0)

@@ -13,6 +13,7 @@ from textodds.cli.options import (
     COUNT,
     SHARE,
     TIME,
+    OneOf,
     Reading,
     Value,
     column_options,
@@ -50,21 +51,24 @@ def sizes(text: str) -> tuple[int, ...]:
 COMPARED, CURVES = "What is compared", "Learning curves"
 SIZES = Value(sizes, "whole numbers such as 100,1000,10000")
 
-KEEP = "Keep every measurement in this file as it comes, and go on from those that are in it."
+KEEP = "Write every measurement to this file, and reuse those that it has."
 MODELS = (
     "Learners, each perhaps with settings: softmax:ngrams=1-2:C=10.  [default: of texts "
-    f"{', '.join(names_of(texts=True))}, and auto, which is what train chooses; "
+    f"{', '.join(names_of(texts=True))}, and auto, the selection of train; "
     f"of tables {', '.join(names_of(tables=True))}]"
 )
 TEST = "Measure on this data; otherwise on a share of DATA that is held out."
 HELD_OUT = "Share of every class that is held out.  [default: 0.2]"
-SEED = "Seed of what is held out, and of the order in which learning curves take rows."
-SIZES_HELP = "Numbers of rows to learn from.  [default: 20, 50, 100, … and all]"
-REPEATS = "How often rows are drawn anew for each size."
+SEED = "Random seed of the held-out share and of the learning curves."
+SIZES_HELP = "Training sizes of the learning curves.  [default: 20, 50, 100, … and all]"
+REPEATS = "Repetitions for each size."
 BUDGET = (
-    "Time they may take, such as 90s or 10m; each size comes once before any comes twice.  "
+    "Time limit of the learning curves, such as 90s or 10m.  "
     "[default: twice that of the models of all rows, and 30s at least]"
 )
+GROUP = "Hold out each value of this column once, and learn from all others."
+OVER = "Vary the number of words, by --sizes, rather than compare all models."
+PICTURE = "Draw accuracy over the vocabulary: *.svg or *.png."
 
 
 class CompareOptions(Reading):
@@ -87,16 +91,21 @@ class CompareOptions(Reading):
         "textodds compare mail.csv --test held_out.csv --keep mail.jsonl",
         "textodds compare mail.csv --models multinomial,softmax:ngrams=1",
         "textodds compare people.csv --label income --json",
+        "textodds compare pages.csv --group university --models multinomial",
+        "textodds compare mail.csv --over vocabulary --picture words.svg",
     ],
 )
 @argument(
     "data", "Files, patterns, a folder with a sub-folder per class, a database, or - for stdin.", nargs=-1
 )
-@option("Output", "--html", metavar="FILE", writes="page", help="Write all of it to one page, with pictures.")
+@option("Output", "--html", metavar="FILE", writes="page", help="Write an HTML report, with figures.")
 @option("Output", "--keep", metavar="FILE", writes="file of measurements", help=KEEP)
 @option(COMPARED, "--models", metavar="NAME,…", shell_complete=learner_names, help=MODELS)
 @textbook_option(COMPARED)
 @option(COMPARED, "--test", metavar="DATA", reads=themselves, help=TEST)
+@option(COMPARED, "--group", metavar="COLUMN", help=GROUP)
+@option(COMPARED, "--over", type=OneOf(["vocabulary"]), metavar="vocabulary", help=OVER)
+@option("Output", "--picture", metavar="FILE", writes="picture", help=PICTURE)
 @option(COMPARED, "--held-out", type=SHARE, metavar="SHARE", help=HELD_OUT)
 @option(COMPARED, "--seed", type=Value(int, "a whole number"), default=0, metavar="SEED", help=SEED)
 @option(CURVES, "--sizes", type=SIZES, metavar="N,…", help=SIZES_HELP)
@@ -105,28 +114,42 @@ class CompareOptions(Reading):
 @option(CURVES, "--no-curves", is_flag=True, help="Leave them out.")
 @reading_options(labelled=True)
 @column_options(like=False)
-@running_options(json="Print all of it as one JSON object on stdout.")
+@running_options(json="Print everything as one JSON object on stdout.")
 def compare(
     data: tuple[str, ...],
     html: str | None,
     keep: str | None,
     test: str | None,
     held_out: float | None,
+    group: str | None,
+    over: str | None,
+    picture: str | None,
     no_curves: bool,
     as_json_: bool = False,
     quiet: bool = False,
     **options: Unpack[CompareOptions],
 ) -> int:
-    """Measure all models on the same data, side by side.
+    """Compare models on the same data.
 
-    Accuracy, log-loss and calibration with 95 % intervals, time and size of every model, whether one is
-    really better than another, and how fast they learn. The data is read into memory. Stopped with
-    Ctrl-C, it tells what it has found so far.
+    Prints accuracy, log-loss and calibration with 95 % intervals, time and size of every model, paired
+    significance tests, and learning curves. Reads the data into memory. Ctrl-C stops it and prints the
+    results so far.
     """
     if test is not None and held_out is not None:
         raise InputError("`--test` is held out already", hint="leave out `--held-out`")
     if no_curves and (options["sizes"] is not None or options["budget"] is not None):
-        raise InputError("`--no-curves` leaves out what the other options are about", hint="leave it out")
+        raise InputError(
+            "`--no-curves` cannot be combined with options of learning curves", hint="leave it out"
+        )
+    if group is not None or over is not None or picture is not None:
+        from textodds.cli.protocols import compare_by
+
+        if test is not None or html is not None or keep is not None or options["budget"] is not None:
+            raise InputError(
+                "`--group` and `--over` cannot be combined with `--test`, `--html`, `--keep` or `--budget`",
+                hint="leave out one of the two",
+            )
+        return compare_by(data, group, over, picture, held_out, options, json=as_json_, quiet=quiet)
     if html is not None:
         model_files.must_be_writable(Path(html), option="--html")
         from textodds.study.report.page import require_page
@@ -144,14 +167,14 @@ def compare(
             **options,
         )
     if found.is_stopped:
-        say("stopped: what follows is what was found so far", quiet=quiet)
+        say("stopped: results so far", quiet=quiet)
     if html is not None:
         found.html(html)
     show(found.as_dict() if as_json_ else None, _lines(found), json=as_json_)
     if html is not None:
         say(f"wrote {strong(html)}", quiet=quiet)
     if found.is_stopped and keep is not None:
-        say(f"the same command goes on from {strong(keep)}", quiet=quiet)
+        say(f"run the same command again to continue from {strong(keep)}", quiet=quiet)
     return STOPPED if found.is_stopped else 0
 
 
@@ -178,7 +201,18 @@ def _paragraph(sentences: Iterable[object]) -> Iterator[str]:
 
 
 def _table(found: Comparison) -> Iterator[str]:
-    head = ("model", "accuracy", "", "macro-F1", "log-loss", "off by", "train", "predict 1,000", "file")
+    head = (
+        "model",
+        "accuracy",
+        "",
+        "macro-F1",
+        "log-loss",
+        "off by",
+        "train",
+        "predict 1,000",
+        "file",
+        "parameters",
+    )
     rows = []
     for row in found.rows:
         quality = row.evaluation
@@ -194,15 +228,16 @@ def _table(found: Comparison) -> Iterator[str]:
                 duration(row.training.wall),
                 duration(row.predicting_thousand.wall),
                 size(row.bytes),
+                f"{row.parameters:,}" if row.parameters else "–",
             ]
         )
     if found.baseline is not None:
-        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 7])
+        rows.append([ALONE, f"{found.baseline.accuracy:.4f}", *[""] * 8])
         yield from table(head, rows, gap=2)
         yield faint(
-            "  ranges are 95 % intervals; off by: calibration error; train and predict: seconds of the clock"
+            "  ranges are 95 % intervals; off by: calibration error; train and predict: wall-clock seconds"
         )
     if any(row.name == AUTO for row in found.rows):
-        yield faint("  auto: what `train` chooses from the same rows; its time is that of choosing, too")
+        yield faint("  auto: what `train` chooses from the same rows; its time includes model selection")
     for name, reason in found.refused.items():
         yield f"  {name}: {one_line(reason)}"

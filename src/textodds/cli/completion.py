@@ -53,11 +53,11 @@ class Place:
 @option("Completion", "--install/--show", "install", default=False, show_default="show", help=INSTALL)
 @option("Completion", "--shell", type=OneOf(SHELLS), help="The shell.  [default: the one that you use]")
 def completion(install: bool, shell: str | None) -> None:
-    """Make the Tab key complete what you type.
+    """Set up completion with the Tab key.
 
-    Commands, options, learners and files are completed, in bash (4.4 or later), zsh and fish. `--install`
-    writes a script for your shell, adds a line to `~/.bashrc` or `~/.zshrc` that reads it (fish needs none),
-    and says so. It can be run again.
+    Completes commands, options, learners and files, in bash (4.4 or later), zsh and fish. `--install`
+    writes a script for your shell and adds a line to `~/.bashrc` or `~/.zshrc` that reads it (fish needs
+    none). It can be run again.
     """
     name = shell or _shell_in_use()
     script = script_of(name)
@@ -90,7 +90,7 @@ def _shell_in_use() -> str:
     if found is None:
         known = names[1] or "none"
         raise InputError(
-            f"the shell in use is not known (SHELL is {known}); completion is for {', '.join(SHELLS)}",
+            f"cannot detect the shell (SHELL is {known}); completion is for {', '.join(SHELLS)}",
             hint="name it: `--shell bash`",
         )
     return found
@@ -99,7 +99,7 @@ def _shell_in_use() -> str:
 def _write(path: Path, script: str) -> None:
     """Write the script, unless it stands there."""
     if path.is_file() and path.read_text(encoding="utf-8") == script + "\n":
-        say(f"{path} is there already")
+        say(f"{path} exists already")
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(script + "\n", encoding="utf-8")

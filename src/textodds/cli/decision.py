@@ -48,10 +48,10 @@ INSIDE = number(float, "a number above 0 and below 1", lambda x: 0 < x < 1)
 def loss_options() -> Callable[[F], F]:
     """``--loss`` and ``--abstain``."""
     losses = (
-        "What mistakes cost, truth before answer: `ham->spam: 20`, or a CSV file of all classes "
+        "Cost of mistakes, as TRUTH->ANSWER: `ham->spam: 20`, or a CSV file of all classes "
         "(answers in the header); others cost 1. May be repeated."
     )
-    abstain = "What it costs not to answer; there is no answer where one would cost more."
+    abstain = "Cost of no answer; abstain where an answer would cost more."
     return together(
         option(SECTION, "--loss", multiple=True, metavar="LOSSES", help=losses),
         option(SECTION, "--abstain", type=COST, metavar="COST", help=abstain),
@@ -60,10 +60,10 @@ def loss_options() -> Callable[[F], F]:
 
 def guarantee_options() -> Callable[[F], F]:
     """``--threshold``, ``--max-error``, ``--sets`` and ``--by-class``."""
-    threshold = "Answer only from this probability on."
-    max_error = "Answer only so that at most this share of answers is wrong, with 95 % confidence."
-    sets = "Answer with a set of labels, which holds the right one with this probability."
-    by_class = "With --sets: with this probability within every class."
+    threshold = "Abstain below this probability."
+    max_error = "Abstain so that at most this share of answers is wrong, with 95 % confidence."
+    sets = "Answer with a set of labels that contains the true one with this probability."
+    by_class = "With --sets: guarantee the probability within every class."
     return together(
         option(SECTION, "--threshold", type=SHARE, metavar="PROBABILITY", help=threshold),
         option(SECTION, "--max-error", type=INSIDE, metavar="RATE", help=max_error),
@@ -77,12 +77,12 @@ def losses_of(given: Sequence[str], classes: Sequence[str]) -> Losses:
     from textodds.judge.decisions import Losses
 
     if any(not part.strip() for part in given):
-        raise InputError("the losses name no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
+        raise InputError("`--loss` names no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
     texts = [part for part in given if "->" in part and not part.lower().endswith(".csv")]
     files = [part for part in given if part not in texts]
     if len(files) > 1 or (files and texts):
         raise InputError(
-            f"`{files[0]}` says what every mistake costs, and another `--loss` says it again",
+            f"`{files[0]}` gives all losses, and cannot be combined with another `--loss`",
             hint="give one file, or losses like `ham->spam: 20`",
         )
     if files:
@@ -116,17 +116,19 @@ def answers_of(
         ways.insert(0, "abstain")
     if len(ways) > 1:
         raise InputError(
-            f"`--{ways[0]}` and `--{ways[1]}` decide in different ways", hint="leave out one of the two"
+            f"`--{ways[0]}` and `--{ways[1]}` cannot be combined", hint="leave out one of the two"
         )
     if by_class and sets is None:
-        raise InputError("`--by-class` is about sets", hint="give their coverage too: `--sets 0.9`")
+        raise InputError(
+            "`--by-class` applies to `--sets` only", hint="give their coverage too: `--sets 0.9`"
+        )
     if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
         return _least_loss(rule, model.class_names)
     if threshold is not None:
         return _from_threshold(threshold, model.class_names)
     if ways and prior is not None:
         raise InputError(
-            f"`--{ways[0]}` promises what was seen under the prior of training, and `--prior` changes it",
+            f"`--{ways[0]}` is guaranteed under the training prior only, and `--prior` changes it",
             hint="leave out one of the two",
         )
     if max_error is not None:
@@ -165,7 +167,7 @@ def _few_errors(model: Model, max_error: float, *, quiet: bool) -> Answers:
     say(
         f"answers from a probability of {threshold}: at most {max_error:.4g} of answers wrong, "
         f"with {guarantee.confidence:.0%} confidence\n"
-        f"that answers {guarantee.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
+        f"this answers {guarantee.coverage:.1%} of texts like those learned ({low:.1%} to {high:.1%})",
         quiet=quiet,
     )
 
@@ -184,7 +186,10 @@ def _label_sets(model: Model, coverage: float, by_class: bool, *, quiet: bool) -
     always = sets.always(len(classes)).tolist()
     if always and by_class:
         named = ", ".join(one_line(classes[k]) for k in always[:10])
-        say(f"in every set, having too few texts: {counted(len(always), 'class')}, {named}", quiet=quiet)
+        say(
+            f"in every set, because they have too few texts: {counted(len(always), 'class')}, {named}",
+            quiet=quiet,
+        )
     names = [one_line(name).replace("|", "\\|") for name in classes]
 
     def answers(log_posterior: Floats) -> Iterator[Answer]:
@@ -216,11 +221,11 @@ def _held_out(model: Model) -> HeldOut:
     if held_out is None:
         if model.info.get("earlier"):
             raise Unsupported(
-                "the model has changed since its calibration, and has no documents to calibrate it on again",
-                hint="train it again, and keep its documents: then promises follow what it learns",
+                "no guarantee: the model has changed since its calibration, and kept no documents",
+                hint="train it again with its documents kept, so that it is recalibrated after each change",
             )
         raise Unsupported(
-            "the model does not know how it does on texts that it has not learned, so can promise nothing",
+            "no guarantee: the model has no held-out answers",
             hint="train it again, with at least 100 texts",
         )
     return held_out

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     ],
 )
 @argument("first", "A model file made by `train`.")
-@argument("second", "The model file to compare with it, of the same kind.")
-@argument("data", "Data to decide on, with labels or without.", nargs=-1)
-@top_option(10, "Words, columns and examples that are named.")
+@argument("second", "The model file to compare with, of the same kind.")
+@argument("data", "Data to predict with both, labelled or not.", nargs=-1)
+@top_option(10, "Number of words, columns and examples shown.")
 @reading_options(labelled=True)
-@running_options(json="Print all of it as one JSON object on stdout.", quiet=False)
+@running_options(json="Print everything as one JSON object on stdout.", quiet=False)
 def diff(
     first: str,
     second: str,
@@ -47,8 +47,8 @@ def diff(
 ) -> None:
     """Show how two models differ.
 
-    In classes, words or columns, weights and recipe; and on DATA, if that is given, which decisions
-    changed and, if it has labels, whether for better or worse.
+    Compares classes, words or columns, weights and recipe; with DATA, also predictions and, if it has
+    labels, accuracy.
     """
     from textodds.study.diff import diff as compare_models
 
@@ -80,12 +80,12 @@ def _lines(difference: Difference, first: str, second: str) -> Iterator[str]:
     if difference.between is not None and difference.moved:
         yield ""
         label, rival = map(one_line, difference.between)
-        yield f"what moved most, in log-odds of {label} against {rival}"
+        yield f"largest changes, in log-odds of {label} against {rival}"
         rows = [[one_line(w), f"{x:+.4f}", f"{y:+.4f}", f"{y - x:+.4f}"] for w, x, y in difference.moved]
         yield from table(("word", "before", "after", "change"), rows)
     if difference.shifted:
         yield ""
-        yield "what moved most, from 0 (the same) to 1 (nothing in common)"
+        yield "largest changes, from 0 (the same) to 1 (disjoint)"
         rows = [[one_line(name), one_line(label), f"{far:.4f}"] for name, label, far in difference.shifted]
         yield from table(("column", "in class", "distance"), rows, left=2)
     if difference.recipe:
@@ -128,7 +128,7 @@ def _decision_lines(changes: DecisionChanges) -> Iterator[str]:
         before, after = changes.accuracy
         first, second = (counted(n, "time") for n in changes.only)
         yield (
-            f"  accuracy {before:.2%} → {after:.2%}: only the first was right {first}, only the second "
+            f"  accuracy {before:.2%} → {after:.2%}: only the first correct {first}, only the second "
             f"{second} (McNemar's exact p = {changes.p_value:.3g})"
         )
     if not changes.changed:

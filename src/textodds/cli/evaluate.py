@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textodds.study.report.evaluation_data import EvaluationData
 
 FAIL_UNDER = "Exit with status 1 if the accuracy is below this."
-PAGE = "Write a page with pictures: confusions, classes, calibration, words and the surest mistakes."
+PAGE = "Write an HTML report: confusion matrix, classes, calibration, words and the most confident mistakes."
 
 
 @command(
@@ -65,11 +65,10 @@ def evaluate(
     """Measure a model on labelled texts or tables.
 
     Prints accuracy, macro-F1 and log-loss with 95 % intervals, the accuracy of the largest class alone,
-    then precision, recall and F1 of each class, and which classes are taken for which; and warns if the
-    model does not beat the largest class, or if a class has few rows. Use data that the model has not
-    learned from.
-    With losses, the mean loss of deciding by them and the share that is answered come at the end.
-    A report is one file for a browser, which shows the same and more; it needs
+    precision, recall and F1 of each class, and the confusion matrix; and warns if the model does not
+    beat the largest class, or if a class has few rows. Use data that the model was not trained on.
+    With losses, also prints the mean loss of the decisions and the share that is answered.
+    A report is one HTML file that shows the same and more; it needs
     `pip install 'textodds[plot]'`.
     """
     from textodds.judge.decisions import DecisionCosts
@@ -118,9 +117,8 @@ def _must_know_a_label(evaluation: Evaluation, model: Model) -> None:
     both = (sorted(unknown)[:5], model.class_names[:5])
     theirs, ours = (", ".join(f"`{name}`" for name in names) for names in both)
     raise InputError(
-        f"none of the {evaluation.n:,} rows has a label that the model knows: they have {theirs}, "
-        f"it has {ours}",
-        hint="name the column of the labels with `--label COLUMN`; or is this the data of another model?",
+        f"none of the {evaluation.n:,} rows has a label of the model: they have {theirs}, it has {ours}",
+        hint="name the label column with `--label COLUMN`, or use data of this model",
     )
 
 
@@ -153,5 +151,5 @@ def _write_page(
 
 def _cost_lines(cost: MeanLoss) -> list[str]:
     measures = ("mean loss", cost.mean, cost.interval), ("answered", cost.answered, cost.answered_interval)
-    about = faint("  of deciding by these losses; all above is of the most probable class")
+    about = faint("  under these losses; the measures above are of the most probable class")
     return ["", *summaries.measure_lines(*measures), about]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROW = "Explain only this row of DATA, from 1."
 PARTS = "List features (pairs, letters) rather than the words they lie in; in JSON, beside them."
-LIMIT = "Explain so many rows of DATA at most.  [default: 10; with --json all]"
+LIMIT = "Explain at most N rows of DATA.  [default: 10; with --json all]"
 FIRST = 10  # rows that are explained to people, unless they want more
 STRONG = 0.5  # share of the strongest word's log-odds from which on a word is bold
 
@@ -44,18 +44,23 @@ STRONG = 0.5  # share of the strongest word's log-odds from which on a word is b
 @text_options("Explain")
 @option("What to explain", "--row", type=COUNT, metavar="N", help=ROW)
 @option("What to explain", "--limit", type=COUNT, metavar="N", help=LIMIT)
-@option("What to explain", "--label", "asked", metavar="LABEL", help="This class instead of the answer.")
 @option(
-    "What to explain", "--why-not", metavar="RIVAL", help="Compare with this class instead of the runner-up."
+    "What to explain", "--label", "asked", metavar="LABEL", help="Explain this class instead of the answer."
 )
-@option("What to explain", "--others", is_flag=True, help="Compare with all other classes together.")
-@top_option(20, "Words that are listed; the others are one line.")
+@option(
+    "What to explain",
+    "--why-not",
+    metavar="RIVAL",
+    help="Explain against this class instead of the runner-up.",
+)
+@option("What to explain", "--others", is_flag=True, help="Explain against all other classes together.")
+@top_option(20, "Words to list; the rest are summed in one line.")
 @option("What to show", "--parts", is_flag=True, help=PARTS)
 @option(
     "What to show", "--html", metavar="FILE", writes="page", help="Write a page with the words highlighted."
 )
 @reading_options(labelled=False)
-@running_options(json="Print all of each explanation: one JSON object a line.", threads=False)
+@running_options(json="Print full explanations, one JSON object a line.", threads=False)
 def explain(
     model: str,
     row: int | None,
@@ -72,21 +77,21 @@ def explain(
 ) -> None:
     """Show which words decided an answer.
 
-    Each word's log-odds for the answer against the runner-up: with what was believed before reading they
-    add up. Green words, underlined, speak for the answer, red ones against it. Where the model's features
-    are pairs of words or letters, each word has the sum of its shares.
+    Prints each word's contribution to the log-odds of the answer against the runner-up; with the prior they
+    sum to the answer's. Green, underlined words support the answer, red ones oppose it. Where the
+    features are pairs of words or characters, each word has the sum of its shares.
 
-    Texts are given with `--say`, in DATA or on stdin, as to `predict`. The first ten rows of DATA are
-    explained, or as many as `--limit` says; with `--json` all.
+    Texts are given with `--say`, in DATA or on stdin, as for `predict`. Explains the first ten rows of
+    DATA, or as many as `--limit` says; with `--json` all.
     """
     if row is not None and limit is not None:
-        raise InputError("`--row` explains one row, and `--limit` several", hint="leave out one of the two")
+        raise InputError("`--row` and `--limit` cannot be combined", hint="leave out one of the two")
     if others and why_not is not None:
-        raise InputError("`--others` and `--why-not` name two rivals", hint="leave out one of the two")
+        raise InputError("`--others` and `--why-not` cannot be combined", hint="leave out one of the two")
     opened = load(model)
     if not isinstance(opened, TextModel) and (others or parts or html is not None):
         raise Unsupported(
-            "`--others`, `--parts` and `--html` are for texts",
+            "`--others`, `--parts` and `--html` apply to texts only",
             hint="leave them out; `--why-not` takes any class",
         )
     most = FIRST if limit is None and not as_json_ and not options["texts"] else limit
@@ -141,7 +146,7 @@ def _row(rows: Iterator[Any], row: int) -> Any:
     for before, given in enumerate(rows, 1):
         if before == row:
             return given
-    raise InputError(f"the data have {counted(before, 'row')}, and row {row:,} is wanted")
+    raise InputError(f"there is no row {row:,}: the data have {counted(before, 'row')}")
 
 
 def _only_one(rows: Iterator[Any]) -> Any:
@@ -150,7 +155,7 @@ def _only_one(rows: Iterator[Any]) -> Any:
     if len(found) == 1:
         return found[0]
     many = "several" if found else "none"
-    raise InputError(f"`--html` shows one text, and there are {many}", hint="choose one: `--row N`")
+    raise InputError(f"`--html` takes one text, got {many}", hint="choose one: `--row N`")
 
 
 def _plain(explanation: TableExplanation) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from textodds.interop.to_onnx import to_onnx
 from textodds.model.file import load
 from textodds.model.text_model import TextModel
 
-OUTPUT = "The file to write; its ending says the format."
+OUTPUT = "The file to write; its ending sets the format."
 PICKLES = (".pkl", ".pickle", ".joblib")
 
 
@@ -22,17 +22,17 @@ PICKLES = (".pkl", ".pickle", ".joblib")
 @option("Output", "-o", "--output", required=True, metavar="FILE.onnx", writes="ONNX file", help=OUTPUT)
 @running_options(json="Print what was written as one JSON object.", threads=False)
 def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
-    """Write a model for other programs.
+    """Export a model to another format.
 
-    An ONNX file holds the model from counts of words (input `rows`, with the words in the order that
-    the file's metadata names) to `label` and `probabilities`; cutting texts into words stays outside.
+    An ONNX file maps word counts (input `rows`, in the order of the words in the file's metadata) to
+    `label` and `probabilities`; it does not include tokenisation.
     Needs `pip install 'textodds[onnx]'`.
     """
     path = Path(output)
     _must_be_onnx(path, model)
     opened = load(model)
     if not isinstance(opened, TextModel):
-        raise Unsupported("models of tables are not exported", hint="models of texts are")
+        raise Unsupported("models of tables cannot be exported", hint="export a model of texts")
     model_files.must_be_writable(path)
     to_onnx(opened, path)
     written, words = path.stat().st_size, len(opened.vocabulary)
@@ -47,11 +47,9 @@ def _must_be_onnx(path: Path, model: str) -> None:
     """Refuse formats that are not written here, and say where they are."""
     if path.suffix in PICKLES:
         raise Unsupported(
-            f"`{path}` would be a pickle, which can run any code when it is opened: textodds writes none",
+            f"`{path}` would be a pickle, which can run code when opened: textodds does not write pickles",
             hint="for scikit-learn, in Python: `from textodds import to_sklearn`, "
             f"then `joblib.dump(to_sklearn(textodds.load({model!r})), {str(path)!r})`",
         )
     if path.suffix != ".onnx":
-        raise InputError(
-            f"`{path}` does not end as a format that can be written", hint="name it `*.onnx`, for ONNX"
-        )
+        raise InputError(f"cannot export to `{path}`: unknown format", hint="name it `*.onnx`, for ONNX")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from textodds.cli.commands import command, option
+from textodds.cli.distributions import distribution_lines, distributions, weights_of
 from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import faint, one_line, show, strong, table, weight
 from textodds.cli.summaries import (
@@ -26,6 +27,7 @@ from textodds.judge.evaluation import held_out_measures
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
 from textodds.model.file import load
+from textodds.model.parameters import parameter_count
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
     from textodds.model.table_model import TableModel
 
 SECTION = "What to show"
-CLASS = f"Words of this class only; may be repeated. Otherwise of all, or of the {CLASSES} largest."
-WORD = "This word, class by class; may be repeated."
+CLASS = f"Show words of this class only; may be repeated.  [default: all, or the {CLASSES} largest]"
+WORD = "Show this word, class by class; may be repeated."
 CHECK = (
     "Read all of the file, and compare it with the checksums written with it; exit status 2 if it is damaged."
 )
@@ -55,12 +57,12 @@ BETWEEN = (
     ],
 )
 @model_argument()
-@top_option(10, "Words of each class.")
+@top_option(10, "Number of words per class; of tables, of values per column.")
 @option(SECTION, "--class", "labels", multiple=True, metavar="LABEL", help=CLASS)
 @option(SECTION, "--word", "words", multiple=True, metavar="WORD", help=WORD)
 @option(SECTION, "--between", nargs=2, metavar="LABEL RIVAL", help=BETWEEN)
 @option("Running", "--check", is_flag=True, help=CHECK)
-@option("Running", "--json", "as_json_", is_flag=True, help="Print it all as one JSON object.")
+@option("Running", "--json", "as_json_", is_flag=True, help="Print everything as one JSON object.")
 def inspect(
     model: str,
     top: int,
@@ -72,19 +74,20 @@ def inspect(
 ) -> None:
     """Show what a model has learned.
 
-    Its classes, recipe, file and measured quality, and the words that speak most for each class, by
-    their log-odds against the other classes: calibrated, as in `explain`, for one use of the word.
+    Prints its classes, recipe, file and measured quality, and for each class the words with the most
+    evidence: their log-odds against the other classes, calibrated, for one use of the word.
+    Of a table, the distribution of each column in each class: mean and standard deviation of numbers,
+    P(value | class) of categories; of softmax regression, the weights.
     """
     opened = load(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
     file |= {"format": opened.file_format, "checksums": opened.has_checksums, "checked": check}
     if not isinstance(opened, TextModel):
         if labels or words or between:
-            raise Unsupported(
-                "a model of tables has columns, not words", hint="leave out --class, --word, --between"
-            )
+            raise Unsupported("a model of tables has no words", hint="leave out --class, --word, --between")
         about = file | _about_table(opened)
-        show(about, table_model_lines(about, column_lines(opened)), json=as_json_)
+        lines = [*column_lines(opened), *distribution_lines(about, top)]
+        show(about, table_model_lines(about, lines), json=as_json_)
     elif between is not None:
         _show_between(opened, *between, top, json=as_json_)
     else:
@@ -104,6 +107,9 @@ def _about_table(model: TableModel) -> dict[str, Any]:
         "uncalibrated": model.info.get("uncalibrated"),
         "typical": model.typical is not None,
         "classes": model.class_documents,
+        "parameters": vars(parameter_count(model)),
+        "distributions": distributions(model),
+        "weights": weights_of(model),
     }
 
 
@@ -125,6 +131,7 @@ def _about_texts(model: TextModel) -> dict[str, Any]:
         "log_odds_per": model.words.per,
         "words_counted": len(model.tally.vocabulary) if has_counts else None,
         "recipe": model.recipe.as_dict(),
+        "parameters": vars(parameter_count(model)),
         "source": known("source", str),
         "rejected": known("rejected", int),
         "fingerprint": known("fingerprint", str),
@@ -153,6 +160,7 @@ def _show_between(model: TextModel, label: str, rival: str, top: int, *, json: b
     plane = model.hyperplane(label, rival, n=top)
     words = [{"word": word, "log_odds": odds, "odds_ratio": np.exp(odds)} for word, odds in plane.words]
     about: dict[str, Any] = {"label": label, "rival": rival, "bias": plane.bias, "words": words}
+    about |= plane.start.as_dict()
     about |= {"has_words": model.recipe.settings.has_words, "log_odds_per": model.words.per}
     if separating is not None:
         about["separating"] = [word._asdict() for word in separating]
@@ -163,13 +171,14 @@ def _between_lines(
     about: dict[str, Any], plane: Hyperplane, separating: list[SeparatingWord]
 ) -> Iterator[str]:
     label, rival = one_line(plane.label), one_line(plane.rival)
-    yield f"{strong(label)} (+) or {strong(rival)} (−): what a text adds up to"
+    yield f"{strong(label)} (+) or {strong(rival)} (−): contribution of one use"
     yield ""
     rows = [
         [one_line(visible(word)), f"{odds:+.4f}", f"× {np.exp(odds):.3g}"]
-        for word, odds in [("before reading", plane.bias), *plane.words]
+        for word, odds in [*plane.start.lines, *plane.words]
     ]
-    rows[0][0] = faint(rows[0][0])
+    for row in rows[: len(plane.start.lines)]:
+        row[0] = faint(row[0])
     noun = nouns(about)
     yield from table((noun.removesuffix("s"), log_odds_column(about), "odds ratio"), rows)
     if about["log_odds_per"] == "unit":

@@ -23,22 +23,21 @@ OUTPUT = "With `repair`: the journal to write."
     ],
 )
 @argument("action", ACTION, type=OneOf(["check", "export", "repair"]))
-@argument("file", "The journal of a service that is not running.")
+@argument("file", "The journal; stop its service first.")
 @option("Output", "-o", "--output", metavar="FILE", writes="journal", help=OUTPUT)
 @running_options(json="Print what was found as one JSON object.", threads=False)
 def journal(action: str, file: str, output: str | None, as_json_: bool, quiet: bool) -> None:
-    """Check, export or repair the corrections of a service.
+    """Check, export or repair a service's journal of corrections.
 
-    `check` says whether a journal is as it was written. `export` prints its entries as JSON lines, of a
-    damaged one those that can be read; corrections of rows have `row` in the place of `text`. `repair`
-    writes these to another journal, and leaves the file as it is: put it in the place of the damaged one,
-    and start the service with `--accept-loss`.
+    `check` verifies that a journal is intact. `export` prints its readable entries as JSON lines;
+    corrections of rows have `row` instead of `text`. `repair` writes the readable entries to another
+    journal: replace the damaged one with it, and start the service with `--accept-loss`.
     """
     path = Path(file)
     if not path.is_file():
         raise ModelFileError(f"no journal at `{path}`")
     if (output is None) == (action == "repair"):
-        raise InputError("`-o` names the journal that `repair` writes", hint="see `textodds journal --help`")
+        raise InputError("`-o` is for `repair` only", hint="see `textodds journal --help`")
     if action == "check":
         _check(path, json=as_json_, quiet=quiet)
     elif output is None:
@@ -95,5 +94,5 @@ def _missing(lost: list[int], *, has_lost_log: bool) -> str:
         some = ", ".join(str(seq) for seq in lost[:10]) + (", …" if len(lost) > 10 else "")
         parts.append(f"lost {counted(len(lost), 'correction')}: {some}")
     if has_lost_log:
-        parts.append("the write-ahead log is damaged, and entries at the end may be missing")
+        parts.append("the write-ahead log is damaged; entries at the end may be missing")
     return "; ".join(parts)

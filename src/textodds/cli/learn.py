@@ -21,7 +21,7 @@ from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
 from textodds.model.id_filter import IdFilter
 
-NEW_CLASS = "Labels that the model does not have are new classes."
+NEW_CLASS = "Add labels that the model does not have as new classes."
 
 
 class ChangeOptions(TextOptions):
@@ -42,10 +42,10 @@ def _options(verb: str) -> Callable[[F], F]:
     """Arguments and options, with the ``verb`` in their help."""
     said_id = "The id of the text given with `--say`; once for each. See `--id`."
     id_column = (
-        "Column of ids: a text whose id was learned before is not learned again, and one whose id "
-        "is not there is not forgotten."
+        "Column of ids: texts with a known id are not learned again, and texts with an unknown id "
+        "are not forgotten."
     )
-    output = "Write the changed model here, and leave MODEL as it is."
+    output = "Write the changed model here instead of to MODEL."
     return together(
         argument("model", "A model file made by `train`, which is changed in place."),
         text_options(verb, labelled=True),
@@ -55,7 +55,7 @@ def _options(verb: str) -> Callable[[F], F]:
             "Output", "-o", "--output", metavar="OTHER", writes="model", may_replace=["model"], help=output
         ),
         reading_options(labelled=True, weighted=True),
-        running_options(json="Print what the model now rests on as JSON on stdout."),
+        running_options(json="Print the numbers of documents, classes and features as JSON on stdout."),
     )
 
 
@@ -63,12 +63,12 @@ def _options(verb: str) -> Callable[[F], F]:
 @option("Data", "--new-class", is_flag=True, help=NEW_CLASS)
 @_options("Learn")
 def learn(**options: Unpack[ChangeOptions]) -> None:
-    """Learn more labelled texts, exactly.
+    """Learn more labelled texts.
 
-    Texts without labels, in DATA, on stdin or with `--say`, are learned under the label of `--label-is`.
-    Afterwards the model is the one that training on these texts too would have given, new words
-    included, to the last bit. A label that the model does not have is taken for a mistake, and
-    nothing is changed, unless `--new-class` says that it is one more class.
+    `--label-is` labels texts that have no label of their own, in DATA, on stdin or from `--say`.
+    The result is the model that training on these texts too would give: for naive Bayes to the last
+    bit, for softmax regression to the solver's tolerance. A label that the model does not have is an
+    error, and nothing is changed, unless `--new-class` is given.
     """
     _change(1, options)
 
@@ -79,11 +79,12 @@ def learn(**options: Unpack[ChangeOptions]) -> None:
 )
 @_options("Forget")
 def forget(**options: Unpack[ChangeOptions]) -> None:
-    """Forget labelled texts, exactly.
+    """Forget labelled texts.
 
-    Texts without labels, in DATA, on stdin or with `--say`, are forgotten under the label of `--label-is`.
-    Afterwards the model is the one that training without these texts would have given, to the last
-    bit. If they were never learned, nothing is changed and the exit status is 2.
+    `--label-is` labels texts that have no label of their own, in DATA, on stdin or from `--say`.
+    The result is the model that training without these texts would give: for naive Bayes to the last
+    bit, for softmax regression to the solver's tolerance. If they were not learned, nothing is changed
+    and the exit status is 2.
     """
     _change(-1, options)
 
@@ -109,12 +110,12 @@ def _change(sign: int, options: ChangeOptions) -> None:
     about = {**model_files.plain(changed, path, written), "rows": id_filter.rows}
     about |= {"left_out": id_filter.left_out} if id_filter.has_ids else {}
     verb = f"{'learned' if sign > 0 else 'forgot'} {counted(id_filter.rows, 'row')}"
-    lines = [f"{verb}: {path} now rests on {summaries.extent(changed)}"]
+    lines = [f"{verb}: {path} now has {summaries.extent(changed)}"]
     if id_filter.left_out:
         why = "was learned before" if sign > 0 else "is not there"
         lines.insert(0, f"left out {counted(id_filter.left_out, 'row')} whose id {why}")
     if is_changed and had_quality:
-        lines.append("its measured quality was that of the model before, and is no longer kept")
+        lines.append("dropped the stored quality, which was measured before the change")
     tell(about, lines, json=options["as_json_"], quiet=options["quiet"])
 
 
@@ -127,7 +128,7 @@ def _basis(model: Any, path: Path, sign: int, id_filter: IdFilter, options: Chan
         raise InputError("`--label-is` is empty", hint=f"name the label: {BOTH}")
     if label is not None and options.get("label") is not None:
         raise InputError(
-            "`--label` names a column of labels, and `--label-is` one label for all",
+            "`--label` and `--label-is` cannot be combined",
             hint="leave out one of the two",
         )
     doing = "learning" if sign > 0 else "forgetting"
@@ -162,14 +163,14 @@ def _column(column: str, options: ChangeOptions) -> list[str]:
     """The ids in a column of data, which is read for them alone."""
     if options["bad_rows"] == "skip":
         raise InputError(
-            "`--id` pairs ids with texts row by row, and rows that are skipped would part them",
-            hint="leave out `--bad-rows skip`, and correct the rows",
+            "`--id` cannot be combined with `--bad-rows skip`: skipped rows would shift the ids",
+            hint="leave out `--bad-rows skip`, and fix the rows",
         )
     # As labels, which may be numbers in the data and are text here, and of which none is empty.
     source = opened(options["data"] or (STDIN,), reading_of(options) | {"label": column, "weight": None})
     if not source.replayable or source.is_stdin:
         raise InputError(
-            f"{source.description} can be read but once, and `--id` needs it twice", hint="put it in a file"
+            f"{source.description} can be read only once, and `--id` reads it twice", hint="put it in a file"
         )
     try:
         return [name for batch in source for name in batch.label_list()]

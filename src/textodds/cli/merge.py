@@ -14,7 +14,7 @@ from textodds.errors import InputError
 from textodds.model.file import load
 
 OVER_ONE = {"writes": "model", "may_replace": ("models_", "subtract")}
-SUBTRACT = "Take this model's data away; may be repeated."
+SUBTRACT = "Subtract this model's documents; may be repeated."
 
 
 @command(
@@ -29,7 +29,7 @@ SUBTRACT = "Take this model's data away; may be repeated."
 )
 @option("Output", "-o", "--output", required=True, metavar="OUT", help="The model file to write.", **OVER_ONE)
 @option("Models", "--subtract", multiple=True, metavar="MODEL", reads=themselves, help=SUBTRACT)
-@running_options(json="Print what the model rests on as JSON on stdout.")
+@running_options(json="Print the numbers of documents, classes and features as JSON on stdout.")
 def merge(
     models_: tuple[str, ...],
     output: str,
@@ -38,15 +38,13 @@ def merge(
     as_json_: bool,
     quiet: bool,
 ) -> None:
-    """Make one model of several.
+    """Merge models into one.
 
-    The result is the model that training on all their data at once would have given, to the last
-    bit; with --subtract, on all their data but that.
+    The result is the model that training on all their documents would give, for naive Bayes to the last
+    bit; with --subtract, on all their documents but those.
     """
     if len(models_) + len(subtract) < 2:
-        raise InputError(
-            "one model alone has nothing to be merged with", hint="name another, or use `--subtract`"
-        )
+        raise InputError("`merge` needs at least two models", hint="name another, or use `--subtract`")
     path = Path(output)
     model_files.must_be_writable(path)
     with model_files.changing(path, quiet=quiet) as must_be_unchanged:

@@ -33,12 +33,16 @@ MEANINGS = {
 }
 """Options, and the words that people type for them."""
 
-SEPARATOR = "the separator (`,` `;` tab `|`) is found by itself; `--format tsv` takes tabs only"
+SEPARATOR = "the separator (`,` `;` tab `|`) is detected; `--format tsv` takes tabs only"
+SEED = "leave it out: nothing is random, and the same data give the same model"
+SPLIT = "leave it out: texts are held out to measure by, or name others with `--test DATA`"
 BY_ITSELF = {
     **dict.fromkeys(("sep", "separator", "delimiter", "delim", "field-separator"), SEPARATOR),
     "data": "data are named without an option: `textodds COMMAND … DATA`",
     "file": "files are named without an option: `textodds COMMAND … DATA`",
-    "verbose": "leave it out: everything is said, unless `--quiet`",
+    **dict.fromkeys(("verbose", "v"), "leave it out: output is verbose unless `--quiet`"),
+    **dict.fromkeys(("seed", "random-state", "random-seed"), SEED),
+    **dict.fromkeys(("test-size", "split", "test-split"), SPLIT),
 }
 """Options that there need not be, and why."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @model_argument()
 @argument("data", "Data without labels: files, patterns, a database, or - for stdin.", nargs=-1)
 @reading_options(labelled=False)
-@running_options(json="Print the mix as one JSON object.")
+@running_options(json="Print the proportions as one JSON object.")
 def mix(
     model: str,
     data: tuple[str, ...],
@@ -33,9 +33,9 @@ def mix(
 ) -> None:
     """Estimate class proportions in unlabelled data.
 
-    Prints the share of each class now, with a 95 % interval, and its share in training. It is a better
-    estimate than the count of answers, which leans to the mix of training; it takes what a class looks
-    like to be what it was.
+    Prints the estimated share of each class, with a 95 % interval, and its share in training. Counts of
+    predicted labels are biased towards the training proportions; this estimate is not, as long as
+    texts within each class are like those in training.
     """
     from textodds.judge.class_mix import log_posteriors, model_mix
 
@@ -45,7 +45,7 @@ def mix(
         log_posterior = log_posteriors(opened, batches)
     estimate = model_mix(opened, log_posterior)
     if opened.held_out is None:
-        say("the intervals take the probabilities of the model at their word", quiet=quiet)
+        say("the model is not calibrated: the intervals may be too narrow", quiet=quiet)
     show(estimate.as_dict(opened.class_names), _lines(opened, estimate), json=as_json_)
 
 
@@ -57,6 +57,10 @@ def _lines(model: Model, estimate: Mix) -> Iterator[str]:
     ]
     yield from table(("class", "share now", "95 % interval", "in training"), rows)
     yield ""
-    changed = "the mix has changed" if estimate.p_value < 0.05 else "no sign that the mix has changed"
+    changed = (
+        "the class proportions changed"
+        if estimate.p_value < 0.05
+        else "no evidence that the class proportions changed"
+    )
     test = f"likelihood ratio test, p = {estimate.p_value:.2g}"
     yield f"  {changed} ({test}), in {counted(estimate.n, 'row')}"

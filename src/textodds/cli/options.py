@@ -160,10 +160,13 @@ def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], 
         *([weight] if weighted else []),
         format_option(FORMATS),
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
-        _form_option("quoting", '" quotes fields of CSV and TSV, or is ordinary.'),
-        _form_option("header", "Columns of CSV and TSV have names, or are 1, 2, …"),
+        _form_option("quoting", '" quotes fields of CSV and TSV, or is plain text.'),
+        _form_option("header", "First line of CSV and TSV has column names."),
         option(
-            "Data", "--encoding", metavar="NAME", help="Such as cp1252.  [default: the model's, or utf-8]"
+            "Data",
+            "--encoding",
+            metavar="NAME",
+            help="Such as cp1252.  [default: the model's, or utf-8]",
         ),
         option("Data", "--sheet", metavar="NAME", help="Sheet of an Excel file.  [default: the first]"),
         bad_rows_option(),
@@ -197,7 +200,7 @@ def format_option(formats: Sequence[str]) -> Callable[[F], F]:
 def bad_rows_option() -> Callable[[F], F]:
     """``--bad-rows``."""
     what = OneOf(["stop", "skip"])
-    return option("Data", "--bad-rows", type=what, default="stop", help="What to do at a bad row.")
+    return option("Data", "--bad-rows", type=what, default="stop", help="Stop at a bad row, or skip it.")
 
 
 def reading_of(options: Reading) -> Reading:
@@ -210,7 +213,7 @@ def paths_of(data: Sequence[str], query: str | None) -> str | list[Path] | None:
     if not data and query is None:
         raise InputError("there is no data", hint="name a file, a pattern, a folder, or `-` for stdin")
     if not all(data):
-        raise InputError("the name of a file is empty", hint="is a variable of the shell not set?")
+        raise InputError("a file name is empty", hint="check that the shell variable in the command is set")
     return None if not data else data[0] if len(data) == 1 else [Path(path) for path in data]
 
 
@@ -290,7 +293,7 @@ def learner_names(context: click.Context, param: click.Parameter, incomplete: st
 
 def textbook_option(group: str = "Learner") -> Callable[[F], F]:
     """``--textbook``."""
-    return option(group, "--textbook", is_flag=True, help="Choose and calibrate nothing: alpha is 1.")
+    return option(group, "--textbook", is_flag=True, help="Do not tune or calibrate: alpha is 1.")
 
 
 def learners_and_settings() -> Iterator[tuple[str, str]]:
@@ -345,7 +348,7 @@ def top_option(default: int, about: str) -> Callable[[F], F]:
 def running_options(*, json: str, threads: bool = True, quiet: bool = True) -> Callable[[F], F]:
     """``--threads``, ``--json`` (which prints what ``json`` says) and ``--quiet``."""
     several = "Threads to use.  [default: TEXTODDS_THREADS, or one per core]"
-    silent = option("Running", "--quiet", is_flag=True, help="Say nothing but warnings and errors.")
+    silent = option("Running", "--quiet", is_flag=True, help="Print only warnings and errors.")
     return together(
         *([option("Running", "--threads", type=THREADS, metavar="N", help=several)] if threads else []),
         option("Running", "--json", "as_json_", is_flag=True, help=json),
@@ -373,6 +376,6 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     kinds = "number, gaussian, bins, category, text, ignore.  [default: by type]"
     value = Value(columns, "`age=number,city=category,id=ignore`")
     named = option("Data", "--columns", type=value, metavar="NAME=WHAT,…", help=kinds)
-    again = "Choose again as for this model, by DATA or its documents; of tables: its columns."
+    again = "Repeat this model's selection on DATA or its documents; of tables: use its columns."
     model = option("Data", "--like", metavar="MODEL", reads=themselves, help=again)
     return together(named, *([model] if like else []))

@@ -1,4 +1,4 @@
-"""``plot``: draw Gaussian classifiers of columns of numbers."""
+"""``plot``: draw classifiers of columns of numbers; `plot_curves` has the other pictures."""
 
 from __future__ import annotations
 
@@ -58,13 +58,16 @@ class Pictures(Command, CommandGroup):
     "plot",
     cls=Pictures,
     subcommand_metavar="PICTURE [ARGS]...",
-    examples=["textodds plot boundaries people.csv", "textodds plot densities people.csv -o people.png"],
+    examples=[
+        "textodds plot boundaries people.csv",
+        "textodds plot densities people.csv -o people.png",
+        "textodds plot logistic people.csv",
+    ],
 )
 def plot() -> None:
-    """Draw Gaussian classifiers of columns of numbers.
+    """Plot classifiers, likelihoods and gradient descent.
 
-    Quadratic and linear discriminant analysis and Gaussian naive Bayes, as in books. Needs
-    `pip install 'textodds[plot]'`.
+    Needs `pip install 'textodds[plot]'`.
     """
 
 
@@ -89,7 +92,7 @@ def _column_option(*names: str, about: str, multiple: bool = False) -> Callable[
 @plot.command(
     "boundaries",
     cls=Command,
-    short_help="Decision regions of QDA, LDA and Gaussian naive Bayes.",
+    short_help="Decision regions of QDA, LDA, naive Bayes and logistic regression.",
     examples=[
         "textodds plot boundaries people.csv",
         "textodds plot boundaries iris.csv --x petal_length --y petal_width -o iris.png",
@@ -97,8 +100,8 @@ def _column_option(*names: str, about: str, multiple: bool = False) -> Callable[
 )
 @_picture_options(
     "boundaries",
-    _column_option("--x", about="Numbers to the right; otherwise the first column of numbers."),
-    _column_option("--y", about="Numbers upwards; otherwise the next column of numbers."),
+    _column_option("--x", about="Column of the x axis.  [default: the first numeric one]"),
+    _column_option("--y", about="Column of the y axis.  [default: the next numeric one]"),
 )
 def boundaries_command(
     data: tuple[str, ...],
@@ -107,10 +110,11 @@ def boundaries_command(
     y: str | None,
     **options: Unpack[PictureOptions],
 ) -> None:
-    """Draw the decision regions of QDA, LDA and Gaussian naive Bayes side by side.
+    """Draw the decision regions of four classifiers side by side.
 
-    Each is fitted to the same two columns of numbers, without shrinkage, and drawn with its boundaries and
-    with the ellipses of each class at 1 and 2 standard deviations.
+    QDA, LDA, Gaussian naive Bayes and logistic regression are fitted to the same two columns of numbers by
+    maximum likelihood, and drawn with their boundaries; the first three, which model the numbers of each
+    class, also with its ellipses at 1 and 2 standard deviations.
     """
     path = _checked_path(data, output, "boundaries")
     points = _table(data, options, partial(_two_columns, x=x, y=y, quiet=options["quiet"]))
@@ -122,7 +126,7 @@ def boundaries_command(
 @plot.command(
     "densities",
     cls=Command,
-    short_help="Numbers of each class, and the normal curves fitted.",
+    short_help="Histograms of each class with fitted normal curves.",
     examples=[
         "textodds plot densities people.csv",
         "textodds plot densities people.csv --column height --column weight",
@@ -134,16 +138,15 @@ def boundaries_command(
         "--column",
         "wanted",
         multiple=True,
-        about=f"A column of numbers, any number of times; otherwise the first {PANELS}.",
+        about=f"A numeric column; may be repeated.  [default: the first {PANELS}]",
     ),
 )
 def densities_command(
     data: tuple[str, ...], output: str | None, wanted: tuple[str, ...], **options: Unpack[PictureOptions]
 ) -> None:
-    """Draw the numbers of each class, and the normal curves fitted to them.
+    """Draw histograms of each class with fitted normal curves.
 
-    One panel for each column, with the points at which a Gaussian classifier of that column alone
-    changes its mind.
+    One panel for each column, with the decision points of a Gaussian classifier of that column alone.
     """
     path = _checked_path(data, output, "densities")
     points = _table(data, options, partial(_many_columns, wanted=wanted, quiet=options["quiet"]))
@@ -169,7 +172,7 @@ def _two_columns(where: str, schema: Schema, *, x: str | None, y: str | None, qu
     if len(named) + len(numbers) < 2:
         has = "".join(f"only `{one_line(name)}`" for name in [*named, *numbers]) or "none"
         raise InputError(
-            f"two columns of numbers are needed, and {where} has {has}",
+            f"two numeric columns are needed, and {where} has {has}",
             hint="name others with `--x` and `--y`, or draw a single one with `textodds plot densities`",
         )
     first = x or numbers.pop(0)
@@ -187,7 +190,7 @@ def _many_columns(where: str, schema: Schema, *, wanted: tuple[str, ...], quiet:
     numbers = schema.names("number")
     if not numbers:
         raise InputError(
-            f"{where} has no column of numbers", hint="name one with `--column`, to read it as numbers"
+            f"{where} has no numeric column", hint="name one with `--column`, to read it as numbers"
         )
     if len(numbers) > PANELS:
         first = f"drawing the first {PANELS} of {len(numbers)} columns of numbers"
@@ -244,8 +247,8 @@ def _table(
         source = read(files, schema=drawn, **reading | {"label": schema.label})
     elif strange := [name for name in names if name not in schema.names("number")]:
         raise InputError(
-            f"column `{strange[0]}` of {source.description} does not seem to be numbers",
-            hint="put the data into a file, from which it can be read as numbers all the same",
+            f"column `{strange[0]}` of {source.description} does not look numeric",
+            hint="write the data to a file: a named column of a file is read as numbers",
         )
     parts: list[NDArray[np.float64]] = []
     labels: list[str] = []
@@ -290,7 +293,7 @@ def _finish(
         *(faint(f"  {one_line(note)}") for note in picture.notes),
         "",
         *table(names, rows, left=len(names)),
-        faint("  right on these rows, which they were fitted to"),
+        faint("  accuracy on the training rows"),
         "",
         f"wrote {strong(str(path))}: {size(written)}",
     ]

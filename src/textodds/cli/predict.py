@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
 
 OUTPUT = (
-    "Write all columns of DATA with the answers behind them: a .csv, .tsv, .jsonl or .parquet file, or "
+    "Write all columns of DATA followed by the answers: a .csv, .tsv, .jsonl or .parquet file, or "
     "- for stdout; the first three also .gz."
 )
-PROBA = "Give the probability of every class, the most probable first; with -o, columns p(CLASS)."
-TOP = "Give the N most probable classes; with -o, columns label_1, probability_1, ..."
-OTHER_PRIOR = "Answer under another prior: data, uniform, or spam=0.02,ham=0.98."
+PROBA = "Print the probability of every class, most probable first; with -o, as columns p(CLASS)."
+TOP = "Print the N most probable classes; with -o, as columns label_1, probability_1, ..."
+OTHER_PRIOR = "Use another class prior: data, uniform, or spam=0.02,ham=0.98."
 FAMILIARITY = (
-    "Add how often typical texts are as surprising, for a model trained with `--typical`: a small "
+    "Add a novelty p-value, for a model trained with `--typical`: a small "
     "number says that a text is unlike any that was learned."
 )
 JSON = (
@@ -96,15 +96,15 @@ def predict(
     quiet: bool,
     **options: Unpack[PredictOptions],
 ) -> None:
-    """Label texts or rows of a table.
+    """Predict labels of texts or table rows.
 
-    Prints one line for each text, in the order of the texts: the label, a tab, and its probability.
-    Answers to stdin come as lines come. Where losses, a threshold or a promise decide, the label is what
-    to answer, and ? where it is better not to.
+    Prints one line for each text, in order: the label, a tab, and its probability. Lines of stdin are
+    answered as they come. With losses, a threshold or a guaranteed error rate, the label is the decision,
+    or ? for no answer.
 
-    With -o, the answers are columns behind those of DATA: label, which is empty where there is no answer,
-    and probability. An answer whose name DATA has already is called predicted_label, and so on. Rows
-    that could be taken apart but not answered (`--bad-rows skip`) stay, without an answer.
+    With -o, the answers follow the columns of DATA: label, empty for no answer, and probability. If DATA
+    has a column of that name, the answer is called predicted_label, and so on. With `--bad-rows skip`,
+    bad rows that can be parsed stay, without an answer.
     """
     _check(output, options)
     answering = load(model, threads=threads)
@@ -129,15 +129,16 @@ def predict(
 def _check(output: str | None, options: PredictOptions) -> None:
     """Refuse options that could only be ignored."""
     if output is None and options["proba"] and options["top"] is not None:
-        raise InputError("`--top` gives some classes, and `--proba` all", hint="leave out one of the two")
+        raise InputError("`--top` and `--proba` cannot be combined", hint="leave out one of the two")
     if output is not None and options["texts"]:
         raise InputError(
-            "`-o` writes the rows of data, but the text is given with `--say`",
+            "`-o` writes rows of DATA, and cannot be combined with `--say`",
             hint="leave out one of the two",
         )
     if output is not None and options["as_json_"]:
         raise InputError(
-            "`--json` is about stdout, but the answers go to a file", hint="name a file: `-o answers.jsonl`"
+            "`--json` prints to stdout, and cannot be combined with `-o`",
+            hint="name a file: `-o answers.jsonl`",
         )
 
 

@@ -10,7 +10,7 @@ from textodds.cli.options import COUNT, number
 from textodds.model.file import load
 
 SECTION = "What to draw"
-MEAN = "Mean length of a text.  [default: that of the class in training]"
+MEAN = "Mean number of words of a text.  [default: the class's in training]"
 LENGTH = number(int, "a whole number of words", lambda n: n >= 0)
 SEED = number(int, "a whole number", lambda n: n >= 0)
 
@@ -23,15 +23,15 @@ SEED = number(int, "a whole number", lambda n: n >= 0)
     ],
 )
 @argument("model", "A model file made by `train`, of naive Bayes or of a table.")
-@option(SECTION, "-n", "--number", type=COUNT, default=10, metavar="N", help="How many texts or rows.")
-@option(SECTION, "--label", metavar="LABEL", help="Of this class; otherwise as often as each occurs.")
+@option(SECTION, "-n", "--number", type=COUNT, default=10, metavar="N", help="Number of texts or rows.")
+@option(SECTION, "--label", metavar="LABEL", help="Sample this class only.  [default: by class proportions]")
 @option(SECTION, "--length", type=LENGTH, metavar="WORDS", help=MEAN)
-@option("Running", "--seed", type=SEED, default=0, metavar="SEED", help="The same seed draws the same again.")
+@option("Running", "--seed", type=SEED, default=0, metavar="SEED", help="Random seed.")
 def sample(model: str, number: int, label: str | None, length: int | None, seed: int) -> None:
-    """Draw texts or rows from a model.
+    """Sample texts or rows from a model.
 
-    Prints CSV: label and text, or label and columns. The words of a text are drawn one by one, so
-    that it shows what a class talks about, and not how.
+    Prints CSV: label and text, or label and columns. The words of a text are drawn independently, so that
+    it has the topics of its class, but no grammar.
     """
     from textodds.study.generate import sample as drawn_from
 

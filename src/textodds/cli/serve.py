@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 PORT = number(int, "a number from 0 to 65535; 0 for any that is free", lambda n: 0 <= n < 65_536)
 SECONDS = number(float, "a number of seconds above 0", lambda x: 0 < x < 1e6)
 PACKAGES = ("httptools", "msgspec", "prometheus_client", "starlette", "uvicorn")
-ORIGIN = "Where a proxy has put it, such as https://mail.example; may be repeated, and needs tokens."
-JOURNAL = "Where corrections are kept.  [default: MODEL.journal]"
-SNAPSHOT = "Save the model after so many corrections, and when stopped."
-READ_ONLY = "Answer by the model file alone: no journal, nothing is written."
-LOSS = "Start without corrections that only a snapshot has, and keep it."
-TOKENS = "Lines of NAME SCOPE TOKEN [LAST DAY]; read again when it changes."
-AUDIT = "Add a JSON line for each correction: when, who, what; opened again on SIGHUP."
-TIMEOUT = "Time that a request may take; measuring a file may take twelve times as long."
+ORIGIN = "Public address behind a proxy, such as https://mail.example; may be repeated; needs tokens."
+JOURNAL = "File of corrections.  [default: MODEL.journal]"
+SNAPSHOT = "Save the model after N corrections, and at exit."
+READ_ONLY = "Do not learn: no journal, no file is written."
+LOSS = "Start even if corrections of the snapshot are missing from the journal."
+TOKENS = "File of lines NAME SCOPE TOKEN [LAST DAY]; reloaded when it changes."
+AUDIT = "Append a JSON line for each correction (time, token, content); reopened on SIGHUP."
+TIMEOUT = "Time limit of a request; an evaluation of a file may take twelve times as long."
 
 
 class Serving(TypedDict):
@@ -61,8 +61,14 @@ class Serving(TypedDict):
     ],
 )
 @model_argument()
-@option("Where", "--host", default="127.0.0.1", metavar="HOST", help="Listen here; elsewhere needs tokens.")
-@option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Listen on this port.")
+@option(
+    "Where",
+    "--host",
+    default="127.0.0.1",
+    metavar="HOST",
+    help="Address to listen on; other than this machine needs tokens.",
+)
+@option("Where", "--port", type=PORT, default=8790, metavar="PORT", help="Port to listen on.")
 @option("Where", "--origin", "origins", multiple=True, metavar="URL", help=ORIGIN)
 @option("Where", "--tokens", metavar="FILE", reads=themselves, help=TOKENS)
 @option("Learning", "--journal", metavar="FILE", writes="journal", help=JOURNAL)
@@ -70,22 +76,24 @@ class Serving(TypedDict):
 @option("Learning", "--audit", metavar="FILE", writes="audit log", help=AUDIT)
 @option("Learning", "--read-only", is_flag=True, help=READ_ONLY)
 @option("Learning", "--accept-loss", is_flag=True, help=LOSS)
-@option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Characters of a text.")
-@option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Texts of a request.")
-@option("Limits", "--max-body", type=COUNT, default=4 << 20, metavar="BYTES", help="Bytes of a request.")
+@option("Limits", "--max-text", type=COUNT, default=100_000, metavar="N", help="Longest text, in characters.")
+@option("Limits", "--max-batch", type=COUNT, default=1000, metavar="N", help="Most texts in a request.")
+@option(
+    "Limits", "--max-body", type=COUNT, default=4 << 20, metavar="BYTES", help="Largest request, in bytes."
+)
 @option("Limits", "--max-upload", type=COUNT, default=64 << 20, metavar="BYTES", help="Bytes of a file.")
-@option("Limits", "--max-requests", type=COUNT, default=128, metavar="N", help="Requests at the same time.")
+@option("Limits", "--max-requests", type=COUNT, default=128, metavar="N", help="Most concurrent requests.")
 @option("Limits", "--timeout", type=SECONDS, default=10.0, metavar="SECONDS", help=TIMEOUT)
-@running_options(json="Print where it listens as JSON, once it does.", threads=False)
+@running_options(json="Print the address as JSON, once it listens.", threads=False)
 def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -> None:
-    """Answer and learn over HTTP, with a page to try it on.
+    """Serve a model over HTTP, with a web page.
 
-    The page is at /, the description of all that can be asked at /openapi.json. A correction is
-    acknowledged once it is on disk, in the journal, and the next answer takes it into account. SIGHUP
-    takes a new model file, SIGTERM or Ctrl-C ends in good order.
+    The page is at /, the API description at /openapi.json. A correction is acknowledged once it is on
+    disk, in the journal, and counts in the next answer. SIGHUP loads a new model file; SIGTERM or Ctrl-C
+    stops the service.
 
-    Elsewhere than on this machine, and behind a proxy that others can reach, TEXTODDS_READ_TOKEN and
-    TEXTODDS_WRITE_TOKEN must be set, or `--tokens` be given, and requests must carry a token. The scopes
+    On an address that other machines can reach, also behind a proxy, set TEXTODDS_READ_TOKEN and
+    TEXTODDS_WRITE_TOKEN, or give `--tokens`; requests must then carry a token. The scopes
     of a token are `read`, `write` (also learn and forget) and `admin` (also snapshot, backup and reload).
     Needs `pip install 'textodds[serve]'`.
     """
@@ -108,9 +116,9 @@ def serve(model: str, as_json_: bool, quiet: bool, **options: Unpack[Serving]) -
         more = f" and {counted(entries, 'correction')} of {settings.journal.name}" if entries else ""
         say(f"serving {model}{more} at {strong(address)}", quiet=quiet)
         if settings.read_only and settings.journal.exists():
-            say(f"the corrections of {settings.journal.name} are not in its answers", quiet=quiet)
+            say(f"the corrections in {settings.journal.name} are not applied", quiet=quiet)
         if (why := service.live.base.cannot_learn) is not None:
-            say(faint(f"it answers, but cannot learn: {why}"), quiet=quiet)
+            say(faint(f"read-only: {why}"), quiet=quiet)
 
     run(settings, ready)
     say("stopped", quiet=quiet or as_json_)
@@ -124,9 +132,7 @@ def _settings(model: str, options: Serving) -> Settings:
     journal, tokens, audit = options["journal"], options["tokens"], options["audit"]
     for name, given in (("journal", journal), ("audit", audit)):
         if options["read_only"] and given is not None:
-            raise InputError(
-                f"`--read-only` keeps no corrections, and needs no `--{name}`", hint="give one of them"
-            )
+            raise InputError(f"`--read-only` cannot be combined with `--{name}`", hint="give one of them")
     return Settings(
         Path(model),
         Path(f"{model}.journal" if journal is None else journal),

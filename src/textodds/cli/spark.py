@@ -83,7 +83,7 @@ def session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
         except Exception as error:
             log.seek(0)
             raise InputError(
-                f"no session of Spark at `{master}`: {_reason(error, log.read().decode(errors='replace'))}",
+                f"cannot start Spark at `{master}`: {_reason(error, log.read().decode(errors='replace'))}",
                 hint="Spark takes Java 17; the master is local[2], spark://HOST:7077, yarn, or sc://HOST",
             ) from error
         if master.startswith("sc://"):
@@ -130,8 +130,8 @@ def read(
     kind = found.pop() if len(found) == 1 else ""
     if kind not in FORMATS:
         raise InputError(
-            "what Spark is to read is told by the names of the files, and these do not tell",
-            hint=f"say it: `--format {FORMATS[-1]}`; one of {', '.join(FORMATS)}",
+            "cannot tell the format of these files from their names",
+            hint=f"name it: `--format {FORMATS[-1]}`, one of {', '.join(FORMATS)}",
         )
     paths = list(data)
     for path in paths if is_here else ():

@@ -68,7 +68,7 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
             if about["log_odds_per"] == "use"
             else "their log-odds per unit"
         )
-        yield f"{nouns(about)} that speak most for a class, with {adds}"
+        yield f"{nouns(about)} with the most evidence for each class, and {adds}"
         yield from _top_words(about["top_words"])
     for word in about["asked"]:
         yield ""
@@ -129,6 +129,7 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     name = recipe["learner"]["learner"]
     learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
     yield "learner", f"{name} ({_choices((k, v) for k, v in learner.items() if v is not False)})"
+    yield "parameters", _parameters(about)
     yield "text", _choices(_text_choices(settings))
     if (weighting := recipe.get("weighting")) is not None:
         yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
@@ -151,8 +152,12 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _calibration(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if about.get("earlier_calibration"):
-        yield "calibration", "that of an earlier model: it has changed since, and its documents are not kept"
+        yield "calibration", "from before the model changed; it kept no documents to recalibrate on"
     yield from (("calibration", line) for line in uncalibrated_lines(about.get("uncalibrated")))
+
+
+def _parameters(about: dict[str, Any]) -> str:
+    return f"{about['parameters']['n']:,} = {about['parameters']['formula']}"
 
 
 def _file(about: dict[str, Any]) -> str:
@@ -173,6 +178,7 @@ def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "rows", weight(about["documents"])
     yield "columns", f"{about['columns']:,}"
     yield "learner", about["recipe"]["learner"]
+    yield "parameters", _parameters(about)
     yield from _calibration(about)
     rows = "with" if about["keeps_documents"] else "without"
     yield "file", f"{_file(about)}, {rows} rows"
@@ -225,14 +231,14 @@ def held_out_lines(left_out: Any, noun: str = "texts") -> Iterator[str]:
 def why_not_chosen(n: int) -> str:
     """Why no learner was chosen from so many texts, and which was taken."""
     if n < FEWEST:
-        return f"the usual learner, since {counted(n, 'text')} are too few to choose by, which takes {FEWEST}"
-    return "the usual learner, since the texts of too few classes can be held out to choose by"
+        return f"the default learner: model selection needs {FEWEST} texts, got {counted(n, 'text')}"
+    return "the default learner: too few classes have texts to hold out for model selection"
 
 
 def unmeasured_lines(n: int, noun: str) -> Iterator[str]:
     """That nothing is known of how good a model of n texts or rows is, and what to do."""
     more = f", or at least {FEWEST} to learn from" if n < FEWEST else ""
-    yield f"nothing was measured: give other {noun}s to measure it on (`--test DATA`){more}"
+    yield f"not measured: give held-out {noun}s (`--test DATA`){more}"
 
 
 def uncalibrated_lines(reason: Any) -> Iterator[str]:
@@ -391,13 +397,11 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     yield from _matrix(evaluation) if len(evaluation.labels) <= MATRIX_CLASSES else _confusions(evaluation)
     if evaluation.no_evidence:
         yield ""
-        yield (
-            f"  {counted(evaluation.no_evidence, 'row')} without a known word, answered by the prior alone"
-        )
+        yield (f"  {counted(evaluation.no_evidence, 'row')} without a known word, answered by the prior")
     if unknown := evaluation.unknown_labels:
         yield ""
         named = ", ".join(f"{one_line(label)} ({rows:,})" for label, rows in unknown.items())
-        yield f"  {counted(sum(unknown.values()), 'row')} with labels the model does not have: {named}"
+        yield f"  {counted(sum(unknown.values()), 'row')} with labels that the model does not have: {named}"
         yield "  they count as wrong in accuracy and macro-F1, and are left out of the log-loss"
 
 
@@ -427,7 +431,7 @@ def _cell(n: int, *, right: bool) -> str:
 def _confusions(evaluation: Evaluation) -> list[str]:
     wrong = [(-rows, pair) for pair, rows in evaluation.confusion.items() if pair[0] != pair[1]]
     if not wrong:
-        return ["  no row was answered wrongly"]
+        return ["  no errors"]
     rows = [
         [one_line(label), one_line(answer), f"{-n:,}"] for n, (label, answer) in sorted(wrong)[:CONFUSIONS]
     ]

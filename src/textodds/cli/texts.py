@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textodds.model.file import Model
 
 DATA = "Files, patterns, a folder or a database; by default -, stdin: "
-LINES = "one text a line, or a table that shows by the columns of the model in its first line."
+LINES = "one text a line, or a table whose first line has the model's columns."
 LABELLED = "labelled rows or, with `--label-is`, one text a line."
 BOTH = '--say "win a free phone" --label-is spam'
 
@@ -97,7 +97,7 @@ def literal_batches(
 ) -> Iterable[Batch]:
     """Batches of the texts that ``--say`` gives, all of one label if any; of several columns, as JSON."""
     if options["data"]:
-        raise InputError("texts are given both in data and with `--say`", hint="leave out one of the two")
+        raise InputError("`--say` cannot be combined with DATA", hint="leave out one of the two")
     refuse_reading("the text is given with `--say`", of_data)
     texts = options["texts"]
     labels = None if label is None else [model.class_name(label)] * len(texts)
@@ -133,7 +133,7 @@ def said(model: Model, text: str) -> Any:
         problem = f"the model reads the columns {', '.join(names)}, and `{one_line(text)}` came without them"
     else:
         names = [column.name for column in model.schema.used]
-        problem = f"`{one_line(text)}` is no row of a table"
+        problem = f"`{one_line(text)}` is not a row of a table"
     if not names:
         return text
     try:

@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 LARGEST = 10  # classes that the summary names
 SIZE = Value(in_bytes, "a size such as 2GB or 500MB")
-SETTING = "A setting of Spark; may be repeated."
+SETTING = "Set a Spark property; may be repeated."
 CONF = Value(setting, "KEY=VALUE: spark.executor.memory=4g")
 FEATURES_HELP = f"{', '.join(FEATURES)}; or several."
 OUTPUT = "The model file.  [default: DATA.textodds here]"
-UNLABELLED = "Learn from these too, by EM; for naive Bayes."
-CLEAN = "Join labels that differ only in case or spaces."
-BUDGET = "Time of one core for choosing and learning.  [default: 60s]"
-MEMORY = "Bytes of words before rare ones are dropped.  [default: 2GiB]"
+UNLABELLED = "Unlabelled texts to use too, by EM (naive Bayes)."
+CLEAN = "Merge labels that differ only in case or spaces."
+BUDGET = "Core time to select and train.  [default: 60s]"
+MEMORY = "Memory for words; rare ones go first.  [default: 2GiB]"
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,11 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
 )
 @argument("data", "Files, patterns, a folder of classes, a database, or - for stdin.", nargs=-1)
 @option("Output", "-o", "--output", metavar="MODEL", writes="model", callback=_default_path, help=OUTPUT)
-@option("Output", "--no-counts", is_flag=True, help="Save a smaller model, which cannot learn or forget.")
-@option("Output", "--typical", is_flag=True, help="Keep typical surprise, for `predict --familiarity`.")
-@switch_off("Output", "documents", "Keep no documents; only counts then learn and forget.")
+@option("Output", "--no-counts", is_flag=True, help="Write a smaller file that cannot learn or forget.")
+@option("Output", "--typical", is_flag=True, help="Store what `predict --familiarity` needs.")
+@switch_off("Output", "documents", "Drop documents; only naive Bayes can then learn.")
 @switch_off("Output", "calibrate", "Do not calibrate probabilities.")
-@option("Output", "--test", metavar="DATA", reads=themselves, help="Measure the model on this data too.")
+@option("Output", "--test", metavar="DATA", reads=themselves, help="Evaluate the model on this data.")
 @reading_options(labelled=True, weighted=True)
 @option("Data", "--clean-labels", is_flag=True, help=CLEAN)
 @option("Data", "--unlabelled", metavar="DATA", reads=themselves, help=UNLABELLED)
@@ -166,15 +166,15 @@ def train(
     quiet: bool = False,
     **options: Unpack[TrainOptions],
 ) -> None:
-    """Learn a classifier from labelled texts or tables.
+    """Train a classifier on labelled texts or tables.
 
-    Reads CSV, TSV, JSON, Parquet, Excel, mail, fastText lines, folders and databases, gzipped or not; tries
-    features and learners on texts that it holds out, unless they are named; and writes one model
-    file. It keeps its documents, compactly, so that it can learn, forget and merge.
+    Reads CSV, TSV, JSON, Parquet, Excel, mail, fastText lines, folders and databases, gzipped or not;
+    selects features and learner on held-out texts, unless they are named; and writes one model file. The
+    model keeps its documents, compactly, so that it can learn, forget and merge.
     """
     is_of_kept = options["like"] is not None and not data and options["query"] is None
     if is_of_kept and click.get_current_context().get_parameter_source("output") is ParameterSource.DEFAULT:
-        raise InputError("there is no name for the new model", hint="give one: `-o MODEL`; or name data")
+        raise InputError("the new model has no name", hint="give one: `-o MODEL`; or name data")
     path = Path(output)
     if options["spark"] is None and options["conf"]:
         raise InputError("`--conf` is a setting of Spark", hint="say where it runs: `--spark local[2]`")
@@ -184,7 +184,7 @@ def train(
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
     if len(model.classes_) == 1:
-        warn(f"there is only one class: every answer will be '{one_line(model.class_names[0])}'")
+        warn(f"only one class: every answer will be '{one_line(model.class_names[0])}'")
     evaluation = None
     if test is not None:
         reading = reading_of(options) | {"weight": None, "query": None, "rejects_path": None}
@@ -211,7 +211,7 @@ def _warn_of_shared(learned: object, tested: Source) -> None:
     if shared := rows_in_common(learned, tested):
         warn(
             f"{counted(shared, 'row')} of {tested.description} are among those learned from: "
-            "the measures are better than they will be on new data"
+            "the measures are too optimistic"
         )
 
 
@@ -225,7 +225,9 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
     is_kept = isinstance(how["like"], TextModel) and not data and options["query"] is None
     if options["spark"] is not None:
         if isinstance(how["like"], TextModel):
-            raise InputError("Spark does not choose again for a model of texts", hint="leave out `--spark`")
+            raise InputError(
+                "`--like` with a model of texts does not run on Spark", hint="leave out `--spark`"
+            )
         return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
@@ -275,7 +277,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         speed.append(f"{summary.observed.bytes_read / 1e6 / seconds:.3g} MB/s")
     learned = f"{counted(n, 'row')} of {model.info['source']}"
     if summary.is_of_kept:
-        learned = f"{counted(n, 'document')} that the model had kept"
+        learned = f"{counted(n, 'document')} kept by the model"
     yield f"learned {strong(learned)} in {duration(seconds)} {faint('(' + ', '.join(speed) + ')')}"
     if isinstance(model, TextModel) and (read := _columns_read(summary)):  # those of a table are listed below
         named = {name: [each] if isinstance(each, str) else each for name, each in read.items() if each}
@@ -288,14 +290,12 @@ def _lines(summary: Summary) -> Iterator[str]:
     if found := model.info.get("unlabelled"):
         settled = "settled after" if found["converged"] else "had not settled after"
         about = f"{weight(found['documents'])} unlabelled texts of {found['source']}"
-        yield f"  {about} count by the labels guessed for them: EM {settled} {found['iterations']} steps"
+        yield f"  {about} with estimated labels: EM {settled} {found['iterations']} steps"
         yield ""
     if isinstance(model, TextModel):
         yield from summaries.selection_lines(model.info.get("chosen"))
         if without := model.info.get("not_decided"):
-            yield faint(
-                f"  not tried: {', '.join(without)}, which the documents as kept do not decide; give data"
-            )
+            yield faint(f"  not tried: {', '.join(without)}, which need the original texts; give data")
         if "chosen" in model.info:
             yield ""
         elif summary.is_open:
@@ -307,7 +307,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield ""
         yield from summaries.held_out_lines(summary.held_out, "rows")
     if model.info.get("textbook"):
-        yield "as textbooks have it: nothing was chosen, and probabilities are those of Bayes' rule"
+        yield "textbook mode: nothing tuned, probabilities not calibrated"
     yield from summaries.uncalibrated_lines(model.info.get("uncalibrated"))
     if summary.evaluation is None and summary.held_out is None:
         yield from summaries.unmeasured_lines(n, model.noun)
@@ -318,7 +318,7 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield ""
     yield from map(warning, summary.warnings)
     if why := model.info.get("not_kept"):
-        when = "when it learns or forgets, its calibration will stay"
+        when = "learning and forgetting will not recalibrate it"
         yield f"  its {model.rests_on} are not kept: {why}; {when}"
         yield ""
     yield f"wrote {strong(str(summary.path))}: {counted(*model.extent)}, {size(summary.bytes)}"

@@ -82,7 +82,7 @@ class Batch:
         """Its one column, which is of texts."""
         if len(self.columns) != 1:
             raise InputError(
-                f"rows of {len(self.columns)} columns came where texts are wanted: {', '.join(self.columns)}",
+                f"expected texts, got rows of {len(self.columns)} columns: {', '.join(self.columns)}",
                 hint="name the column of texts: `--text COLUMN` (text='COLUMN')",
             )
         texts: Texts = next(iter(self.columns.values()))

@@ -296,10 +296,10 @@ class TableRequest(ColumnRequest):
         if schema is not None and columns:
             raise InputError(
                 "`columns` does not apply: a schema says of what kind each column is",
-                hint="leave out `--columns` (columns=), or train anew with it",
+                hint="leave out `--columns` (columns=), or train again with it",
             )
         if schema is not None and not schema.used:
-            raise InputError("the schema has no columns to read", hint="train anew, with columns= for some")
+            raise InputError("the schema has no columns to read", hint="train again, with columns= for some")
         if labels_beside and label is not None:
             raise InputError(
                 "`label` names a column, but labels are given beside the table",

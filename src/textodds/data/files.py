@@ -24,7 +24,7 @@ from textodds.data import compression
 from textodds.data.compression import MAGIC, MOST, packing_of, without_suffix
 from textodds.data.rejects import SUFFIX
 from textodds.data.values import cut
-from textodds.errors import BadFile, InputError, nearest, suggestion
+from textodds.errors import BadFile, InputError, nearest_files, suggestion
 
 STDIN = "-"
 BUFFER = 1 << 20
@@ -61,14 +61,14 @@ BY_SUFFIX = {
     ".sqlite3": "database",
 }
 
-ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+ADDRESS = re.compile(r"(?:jdbc:)?([A-Za-z][A-Za-z0-9+.-]+)://")
 SCHEMES = {
     "a web address": ("http", "https", "ftp"),
-    "in the store of a cloud": ("s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "r2", "hf"),
+    "in cloud storage": ("s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasbs", "r2", "hf"),
     "in a cluster": ("hdfs", "dbfs"),
     "a database server": (
-        "postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlite", "duckdb", "snowflake",
-        "bigquery", "redshift", "clickhouse", "mongodb", "mongodb+srv", "jdbc",
+        "postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle", "sqlserver", "snowflake", "bigquery",
+        "redshift", "clickhouse", "mongodb", "mongodb+srv",
     ),
 }  # fmt: skip
 
@@ -125,8 +125,8 @@ def found(path: str) -> list[str]:
     """Paths of the files, or of the one folder, that ``path`` means: itself, or what it matches as a glob."""
     if path == STDIN or _exists(path):
         return [path]
-    if address := ADDRESS.match(path):
-        raise _elsewhere(path, address[1].lower())
+    if (error := elsewhere(path)) is not None:
+        raise error
     if not glob.has_magic(path):
         raise missing(path)
     # Rows rejected by an earlier run often lie beside the data, and are no data.
@@ -140,13 +140,16 @@ def found(path: str) -> list[str]:
     return matched
 
 
-def _elsewhere(path: str, scheme: str) -> BadFile:
-    """The error for an address, which is not read: what to do instead."""
+def elsewhere(path: str) -> BadFile | None:
+    """The error for an address, which is not read: what to do instead. None for a path."""
+    if not (address := ADDRESS.match(path)):
+        return None
+    scheme = address[1].lower()
     shown = cut(re.sub(r"//[^/@]*@", "//…@", path), 200)  # without a password
-    if scheme == "file":
-        return BadFile(
-            f"`{shown}` is an address, not a path", hint=f"give the path: `{path[len('file://') :]}`"
-        )
+    if scheme in ("file", "sqlite", "duckdb"):
+        inner = path[address.end() :]
+        local = inner if scheme == "file" else inner.removeprefix("/")  # sqlite:///mail.db, after SQLAlchemy
+        return BadFile(f"`{shown}` is an address, not a path", hint=f"give the path: `{local}`")
     what = next((kind for kind, schemes in SCHEMES.items() if scheme in schemes), "an address")
     if what == "a database server":
         hint = (
@@ -301,7 +304,7 @@ def trouble(file: File, rows: Callable[[], int] | None = None) -> Iterator[None]
     except PermissionError as error:
         raise BadFile(
             f"`{file.name}` may not be read: permission denied",
-            hint=f"see who may with `ls -l {file.name}`",
+            hint=f"check the permissions with `ls -l {file.name}`",
         ) from error
     except (OSError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
@@ -349,7 +352,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
     if start[4:10] == MODEL_MAGIC:
         raise BadFile(
             f"`{file.name}` is a model, not data",
-            hint="data to learn more from come behind the model: `textodds learn MODEL DATA`",
+            hint="put the data after the model: `textodds learn MODEL DATA`",
         )
     start = start.removeprefix(BOM).lstrip()
     if start.startswith(FASTTEXT_PREFIX):
@@ -365,7 +368,7 @@ def format_of_content(file: File, *, tabular: bool) -> str:
         return "csv"
     shown = cut(line.strip().decode(errors="backslashreplace"), 60)
     raise BadFile(
-        f"`{file.name}` does not show what format it is in; its first line is `{shown}`",
+        f"cannot tell the format of `{file.name}`; its first line is `{shown}`",
         hint="say so with `--format csv`, `tsv`, `jsonl`, `parquet` or `fasttext` (format='csv')",
     )
 
@@ -430,7 +433,7 @@ def _near(path: str) -> str | None:
         there = sorted(entry.name for entry in os.scandir(folder or "."))
     except OSError:
         return None
-    near = nearest(name, there, n=3)
+    near = nearest_files(name, there, n=3)
     if not near:
         return None
     return "did you mean " + " or ".join(f"`{Path(folder) / name}`" for name in near) + "?"

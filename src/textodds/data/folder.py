@@ -42,7 +42,7 @@ def _rows(folder: str, progress: Position, *, labelled: bool, encoding: str | No
             progress.finish(position())
         label, _, rest = os.path.relpath(path, folder).partition(os.sep)
         if labelled and not rest:
-            outside = Unreadable("lies beside the folders of the classes, in none of them")
+            outside = Unreadable("is outside the class folders")
             yield outside, None, None, path, document
         else:
             yield document, label, None, path, document

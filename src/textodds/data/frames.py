@@ -163,7 +163,8 @@ def stream_parts(source: Any, request: ColumnRequest, origin: Origin) -> Parts:
 
 def column_of(source: Any) -> Any:
     """``source`` as a column with a length and positions if it is one; else ``source`` itself."""
-    if hasattr(source, "__arrow_c_array__") and is_column(source):
+    is_given = hasattr(source, "__arrow_c_array__") and is_column(source)
+    if is_given or _is(source, "pandas Categorical"):
         import pyarrow as pa
 
         return pa.array(source)

@@ -9,6 +9,7 @@ skip: it cannot keep what is promised here.
 from __future__ import annotations
 
 import codecs
+import copy
 import io
 import json
 import re
@@ -24,10 +25,12 @@ from textodds.data.files import File
 from textodds.data.rejects import Origin
 from textodds.data.source import Position
 from textodds.data.values import Unreadable, not_utf8
-from textodds.errors import BadFile
+from textodds.errors import BadFile, MissingColumn
 
 BLANKS = b" \t\r\n"  # what JSON itself calls blank
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_LIST = re.compile(r'"([^"\\\']+)"\s*:\s*\[\s*\{')
+"""The key of a list of objects."""
 
 # Two thirds of the time of `json.loads`, which looks for the encoding and its options anew each time.
 _parse = json.JSONDecoder().raw_decode
@@ -58,12 +61,33 @@ def _rows(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row]
                 raw = raw.removeprefix(files.BOM)
             row = raw.strip(BLANKS)
             if line == 1 and row == b"{":
-                raise BadFile(
-                    f"`{file.name}` is one JSON object over several lines, not one object a line or a list",
-                    hint=f"take the list out of it: `jq -c '.rows[]' {file.name} > rows.jsonl`",
-                )
+                more = stream.read(files.BUFFER).decode(errors="replace")
+                raise _wrapped(file, "one JSON object over several lines", _LIST.search(more))
             if row:
-                yield _object(row, request), None, None, line, row
+                item = _object(row, request)
+                if line == 1 and isinstance(item, dict) and (key := _LIST.search(row.decode())):
+                    _must_be_a_row(item, file, request, key)
+                yield item, None, None, line, row
+
+
+def _must_be_a_row(item: dict[str, object], file: File, request: ColumnRequest, key: re.Match[str]) -> None:
+    """Fail where a first object without the columns that are wanted holds a list of others."""
+    try:
+        copy.copy(request).places(file.name, list(item))
+    except MissingColumn as error:
+        if isinstance(item.get(key[1]), list):
+            raise _wrapped(file, "one JSON object", key) from error
+
+
+def _wrapped(file: File, what: str, key: re.Match[str] | None) -> BadFile:
+    """The error for a file whose rows are in a list within one object."""
+    path = f'.["{key[1]}"][]' if key else ".rows[]"
+    if key and key[1].isidentifier() and key[1].isascii():
+        path = f".{key[1]}[]"
+    return BadFile(
+        f"`{file.name}` is {what}, not one object a line or a list",
+        hint=f"take the list out of it: `jq -c '{path}' {file.name} > rows.jsonl`",
+    )
 
 
 def _is_list(stream: BinaryIO) -> bool:

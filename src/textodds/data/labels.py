@@ -11,9 +11,10 @@ beside the names (`LabelType`), so that answers have it again.
 
 from __future__ import annotations
 
+import contextlib
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,6 +31,9 @@ TEXT, INTEGER, BOOLEAN, NUMBER = "text", "integer", "boolean", "number"
 KINDS = (TEXT, INTEGER, BOOLEAN, NUMBER)
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
+MOST_CATEGORIES = 10_000
+"""Categories that are remembered; a column of more is text that was stored so."""
+
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -37,31 +41,45 @@ _BOOLEANS = {"true": True, "false": False}
 class LabelType:
     """Of what type labels were in training, and whether labels that look alike are one.
 
-    ``kind`` is one of `KINDS`; ``dtype`` the type of NumPy that integers had.
+    ``kind`` is one of `KINDS`; ``dtype`` the type of NumPy that integers had. Of a categorical column
+    ``categories`` are the names of all categories in their order, used or not.
     """
 
     kind: str = TEXT
     dtype: str = "int64"
     clean: bool = False
+    categories: tuple[str, ...] | None = None
+    ordered: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for the header of a file."""
-        return {"kind": self.kind, "dtype": self.dtype, "clean": self.clean}
+        plain: dict[str, Any] = {"kind": self.kind, "dtype": self.dtype, "clean": self.clean}
+        if self.categories is not None:
+            plain |= {"categories": list(self.categories), "ordered": self.ordered}
+        return plain
 
     @classmethod
     def of_dict(cls, plain: object) -> LabelType:
         """The type that `as_dict` made plain data of; text, where a file of before says nothing."""
         if plain is None:
             return cls()
-        if not isinstance(plain, dict) or plain.keys() != {"kind", "dtype", "clean"}:
+        usual = {"kind", "dtype", "clean"}
+        if not isinstance(plain, dict) or plain.keys() not in (usual, usual | {"categories", "ordered"}):
             raise InputError("header field `labels` is damaged")
         if (
             plain["kind"] not in KINDS
             or plain["dtype"] not in INTEGERS
             or not isinstance(plain["clean"], bool)
         ):
-            raise InputError("header field `labels` names a type of labels that there is not")
-        return cls(**plain)
+            raise InputError("header field `labels` names an unknown type of labels")
+        found = cls(plain["kind"], plain["dtype"], plain["clean"])
+        if "categories" not in plain:
+            return found
+        names, ordered = plain["categories"], plain["ordered"]
+        is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not is_list or len(set(names)) < len(names) or not isinstance(ordered, bool):
+            raise InputError("header field `labels` has damaged categories")
+        return replace(found, categories=tuple(names), ordered=ordered)
 
     def value(self, name: str) -> Label:
         """The label of that name, as it was given; a name that is none of this type stays text."""
@@ -77,6 +95,12 @@ class LabelType:
     def values(self, names: Sequence[str]) -> tuple[Label, ...]:
         """The labels of some names."""
         return tuple(names) if self.kind == TEXT else tuple(map(self.value, names))
+
+    def all_categories(self, names: Iterable[str]) -> tuple[Label, ...] | None:
+        """All categories as labels, later ones among ``names`` behind; None if there are none."""
+        if self.categories is None:
+            return None
+        return self.values(tuple(dict.fromkeys((*self.categories, *names))))
 
     def array(self, names: Sequence[str]) -> NDArray[Any]:
         """The labels of some names, (K,), in an array of their own type; text is Python's."""
@@ -112,7 +136,35 @@ class LabelType:
         dtypes = {each.dtype for each in (self, other) if each.kind == INTEGER}
         dtype = dtypes.pop() if len(dtypes) == 1 and kind == INTEGER else "int64"
         found = LabelType(kind, dtype, self.clean and other.clean)
+        if (self.categories, self.ordered) == (other.categories, other.ordered):
+            found = replace(found, categories=self.categories, ordered=self.ordered)
         return found if all(map(found.fits, names)) else LabelType(clean=found.clean)
+
+    def spelled_with(
+        self, names: tuple[str, ...], other: LabelType, others: tuple[str, ...]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of two models' labels, in which ``True`` of a CSV file and of a frame are the same.
+
+        Where one model has truth values and the other nothing else either, they are ``true`` and ``false``;
+        otherwise they are spelled as in the model of text. Names stay in their order.
+
+        >>> LabelType().spelled_with(("False", "True"), LabelType("boolean"), ("true",))
+        (('false', 'true'), ('true',))
+        >>> LabelType().spelled_with(("?", "True"), LabelType("boolean"), ("false", "true"))
+        (('?', 'True'), ('False', 'True'))
+        """
+        if self.kind == BOOLEAN and other.kind == TEXT:
+            theirs, mine = other.spelled_with(others, self, names)
+            return mine, theirs
+        if self.kind != TEXT or other.kind != BOOLEAN:
+            return names, others
+        lower = tuple(name.lower() for name in names)
+        if all(name in _BOOLEANS for name in lower) and len(set(lower)) == len(lower):
+            return lower, others
+        for style in (str.lower, str.capitalize, str.upper):
+            if any(style(name) in names for name in others):
+                return names, tuple(map(style, others))
+        return names, others
 
     def resolved(self, name: str, known: Collection[str]) -> str:
         """The name among those ``known`` of a label that is written ``name``; itself, if there is none.
@@ -145,6 +197,8 @@ class LabelTypes:
         self.must_be_one = False
         self._first: dict[str, object] = {}  # of each kind, one label
         self._dtypes: set[str] = set()
+        self._categories: dict[str, None] | None = {}  # None once some labels have none
+        self._ordered = True
 
     @property
     def found(self) -> LabelType:
@@ -153,7 +207,10 @@ class LabelTypes:
         if len(kinds) != 1:
             return LabelType(NUMBER if kinds == {INTEGER, NUMBER} else TEXT)
         dtype = next(iter(self._dtypes)) if len(self._dtypes) == 1 else "int64"
-        return LabelType(kinds.pop(), dtype)
+        found = LabelType(kinds.pop(), dtype)
+        if not self._categories:
+            return found
+        return replace(found, categories=tuple(self._categories), ordered=self._ordered)
 
     def see(self, raw: Any) -> None:
         """Note what a list, a NumPy array or an Arrow array of labels holds."""
@@ -162,6 +219,7 @@ class LabelTypes:
             if kind == INTEGER:
                 dtype = str(getattr(example, "dtype", getattr(raw, "dtype", getattr(raw, "type", ""))))
                 self._dtypes.add(dtype if dtype in INTEGERS else "int64")
+        self._see_categories(raw)
         if self.must_be_one and len(self._first) > 1 and self._first.keys() != {INTEGER, NUMBER}:
             one, other = list(self._first.values())[:2]
             raise InputError(
@@ -169,6 +227,19 @@ class LabelTypes:
                 f"{other!r} ({type(other).__name__})",
                 hint="make them all text, all numbers, or all true and false",
             )
+
+    def _see_categories(self, raw: Any) -> None:
+        """Note the categories of an Arrow array that has some: the last batch may have others."""
+        if self._categories is None or not len(raw):
+            return
+        entries = getattr(raw, "dictionary", None)
+        if entries is None or len(entries) + len(self._categories) > MOST_CATEGORIES:
+            self._categories = None
+            return
+        for entry in entries:
+            with contextlib.suppress(Unusable):
+                self._categories[label_of(_python(entry))] = None
+        self._ordered = self._ordered and raw.type.ordered
 
 
 def _of_list(values: list[Any]) -> dict[str, object]:

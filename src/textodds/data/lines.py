@@ -94,6 +94,9 @@ def _without_header(
     """What to say of a missing column if the first line is not the names of columns, or not in UTF-8."""
     if any("\ufffd" in cell for cell in cells) and (likely := files.encoding_hint(file, b"")) is not None:
         return BadFile(f"{file.name}, line 1: the names of the columns are not UTF-8", hint=likely)
+    if not dialect.header and not error.wanted.isdecimal():
+        hint = "columns without a header go by number, such as `--text 1 --label 2` (text='1', label='2')"
+        return MissingColumn.with_words(error.problem, hint, error)
     text = max(range(len(cells)), key=lambda at: len(cells[at].split()))
     is_text = len(cells[text].split()) > 3
     is_data = is_text or any(_NUMBER.fullmatch(cell.strip()) for cell in cells)

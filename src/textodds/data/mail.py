@@ -99,7 +99,7 @@ def _messages(file: File, stream: BinaryIO) -> Iterator[bytes]:
             pending, size = [], 0
         elif is_mbox and is_first and line.strip():
             raise BadFile(
-                f"`{file.name}` does not begin as an mbox: its first line is no `From ` line",
+                f"`{file.name}` is not an mbox file: its first line is not a `From ` line",
                 hint="a single message is an .eml file; other texts are read with `--format`",
             )
         elif is_mbox and is_first:

@@ -52,7 +52,7 @@ class ReadOptions:
             if name not in READ_OPTIONS:
                 raise InputError(
                     f"there is no option `{name}`{suggestion(name, READ_OPTIONS)}",
-                    hint=f"how data is read: {', '.join(READ_OPTIONS)}",
+                    hint=f"options for reading data: {', '.join(READ_OPTIONS)}",
                 )
         return cls(
             **{name: value for name, value in options.items() if name not in FORM or value is not None}

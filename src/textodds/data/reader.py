@@ -365,6 +365,11 @@ def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequ
         file = files.named(found[0])
         if files.is_folder(file.path):
             raise files.folder_instead(file.name)
+        if files.format_of_name(file.path) in ("csv", "tsv", "jsonl", "parquet"):
+            raise InputError(
+                f"a query reads a database, and `{file.name}` is not one",
+                hint=f"name the file in the query, and leave it out before: `SELECT … FROM '{file.name}'`",
+            )
     description = "a query" if file is None else f"a query to {file.name}"
     rejects = how.rejects()
     return Source(request, description, lambda *_: database.parts(file, str(how.query), request), rejects)

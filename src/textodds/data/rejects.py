@@ -55,7 +55,7 @@ class Rejects:
     def __init__(self, policy: str, path: Path | None = None) -> None:
         if policy not in POLICIES:
             raise InputError(
-                f"unknown way with bad rows `{policy}`{suggestion(policy, POLICIES)}",
+                f"unknown policy for bad rows `{policy}`{suggestion(policy, POLICIES)}",
                 hint="`stop` ends the run at the first, `skip` goes on without them",
             )
         self.skips = policy == "skip"

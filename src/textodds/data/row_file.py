@@ -31,7 +31,9 @@ Column = Sequence[Any]
 
 
 class RowFile(Protocol):
-    """A file of rows that is being written."""
+    """A file of rows that is being written, in one of `FORMATS`."""
+
+    format: str
 
     def write(self, rows: KeptRows, answers: Mapping[str, Any]) -> None:
         """Write rows, each with the columns of ``answers`` (N,) behind its own."""
@@ -119,7 +121,7 @@ class _Delimited:
     def __init__(self, stream: IO[str], format_: str, dialect: Dialect | None) -> None:
         is_same = dialect is not None and dialect.format == format_
         self._dialect = dialect if is_same and dialect is not None else Dialect(format_)
-        self._stream, self._columns = stream, _Columns("a table")
+        self._stream, self._columns, self.format = stream, _Columns("a table"), format_
         self._separator: str | None = None
 
     def write(self, rows: KeptRows, answers: Mapping[str, Any]) -> None:
@@ -166,6 +168,8 @@ class _Delimited:
 
 class _JsonLines:
     """JSON lines; objects that were read stay as they were written, and get more keys at their end."""
+
+    format = "jsonl"
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -219,6 +223,8 @@ def _as_json(column: Any) -> list[str]:
 
 class _Parquet:
     """Parquet, in the types of the rows that are read."""
+
+    format = "parquet"
 
     def __init__(self, path: Path) -> None:
         require("pyarrow", why="writing Parquet")

@@ -115,7 +115,7 @@ def lacking(
 
 def _unknown_kind(what: str, kind: object) -> InputError:
     return InputError(
-        f"{what} is to be read as {_shown(kind)}, which is no kind of column"
+        f"{what} is to be read as {_shown(kind)}, which is not a kind of column"
         + (suggestion(kind, KINDS) if isinstance(kind, str) else ""),
         hint=f"the kinds are {', '.join(KINDS)}",
     )

@@ -309,7 +309,7 @@ def prefetched(items: Iterable[T], depth: int = 2) -> Iterator[T]:
 
 
 class Observer:
-    """Is told how far `textodds.train`, `compare` and `audit` have come, on one machine or on Spark.
+    """Receives the progress of `textodds.train`, `compare` and `audit`, on one machine or on Spark.
 
     All methods do nothing: override those that matter. They are called from the thread that works, and what
     they raise ends the work.

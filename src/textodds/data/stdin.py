@@ -82,9 +82,9 @@ def format_of(begun: bytes, wanted: Sequence[str]) -> tuple[str, str] | None:
     True
     """
     if begun.startswith(files.PARQUET_MAGIC):
-        return "parquet", "it begins as Parquet does"
+        return "parquet", "it starts like a Parquet file"
     if begun.startswith(files.SQLITE_MAGIC) or begun[8:12] == files.DUCKDB_MAGIC:
-        return "database", "it begins as a database does"
+        return "database", "it starts like a database file"
     line = begun.removeprefix(files.BOM).lstrip().partition(b"\n")[0]
     if line.startswith(files.FASTTEXT_PREFIX):
         return "fasttext", "its first line begins with `__label__`"

@@ -192,7 +192,7 @@ def _like(temporary: Path, before: Status, target: Path) -> None:
             with contextlib.suppress(PermissionError):
                 os.chown(temporary, -1, before.st_gid)
             warnings.warn(
-                f"`{target}` had another owner, whom only root could give it; it is yours now",
+                f"`{target}` now belongs to you: only root could keep its former owner",
                 TextoddsWarning,
                 stacklevel=4,
             )

@@ -136,9 +136,7 @@ def text_column(X: Any) -> Any:
             _refuse_unless_one(X.shape[1])
         X = X.reshape(-1).tolist()
     if isinstance(X, (bytes, Mapping)) or sparse.issparse(X) or not isinstance(X, Iterable):
-        raise InputError(
-            f"texts are expected, and a {type(X).__name__} came", hint="give a list of str, or a column"
-        )
+        raise InputError(f"expected texts, got a {type(X).__name__}", hint="give a list of str, or a column")
     texts, problems = values.texts_of(list(X))
     if problems:
         row = min(problems)

@@ -19,9 +19,7 @@ def weights_and_bias(model: TextModel) -> tuple[Floats, Floats]:
     linear = model.linear
     V, K = linear.weights.shape
     if not V:
-        raise Unsupported(
-            "the model knows no word: there is nothing to export", hint="train it on texts that hold words"
-        )
+        raise Unsupported("the model has no words to export", hint="train it on texts that hold words")
     if V * K > MOST_CELLS:
         raise Unsupported(
             f"{V:,} words and {K:,} classes need a matrix of {V * K * 8 / 1e9:.1f} GB, too large to export",

@@ -169,7 +169,7 @@ def by_label(parameter: str, given: Mapping[Label, float], labels: LabelArray) -
         raise InputError(
             f"{parameter} has nothing for {missing[0]!r}"
             if missing
-            else f"{parameter} has {unknown[0]!r}, which is no class",
+            else f"{parameter} has {unknown[0]!r}, which is not a class",
             hint=f"give a probability for each class and no other: {', '.join(map(str, known))}",
         )
     return [given[label] for label in known]

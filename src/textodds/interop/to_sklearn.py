@@ -74,7 +74,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     """
     if len(model.classes_) < 2:
         raise Unsupported(
-            f"a model of one class, `{model.class_names[0]}`, is no classifier for scikit-learn",
+            f"a model of one class, `{model.class_names[0]}`, is not a classifier for scikit-learn",
             hint="train on texts of two classes or more",
         )
     weights, bias = weights_and_bias(model)

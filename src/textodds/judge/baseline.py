@@ -31,7 +31,7 @@ class Baseline:
     >>> found.label, found.accuracy, found.is_skewed
     ('ham', 0.87, True)
     >>> found.warnings(0.86)
-    ['the largest class alone is not beaten: `ham` as the answer to every row has accuracy 0.8700']
+    ['the model does not beat the largest class: answering `ham` always has accuracy 0.8700']
     """
 
     rows: Mapping[str, float]  # or their weight
@@ -78,7 +78,7 @@ class Baseline:
         if accuracy > self.accuracy:
             return []
         return [
-            f"the largest class alone is not beaten: `{self.label}` as the answer to every row "
+            f"the model does not beat the largest class: answering `{self.label}` always "
             f"has accuracy {self.accuracy:.4f}"
         ]
 

@@ -135,7 +135,7 @@ class Mix:
         return self.classes or [str(k) for k in range(len(self.share))]
 
     def _change(self) -> str:
-        """Whether the mix has changed, in a sentence."""
+        """Whether the class proportions changed, in a sentence."""
         chance = "below 0.0001" if self.p_value < 1e-4 else f"{self.p_value:.4f}"
         return f"p-value of the mix before: {chance}"
 
@@ -218,7 +218,7 @@ def model_mix(model: Any, log_posterior: Floats) -> Mix:
 def class_mix(
     log_posterior: Floats, log_prior: Floats, held_out: HeldOut | None = None, before: Floats | None = None
 ) -> Mix:
-    r"""The mix of classes in documents of which only posteriors are known.
+    r"""The class proportions of documents, estimated from their posteriors.
 
     Model
     -----
@@ -238,7 +238,7 @@ def class_mix(
 
     Intervals hold the shares at which the likelihood, all other shares being as good as they can be, is
     within 1.92 of its maximum (Wilks); the others are moved along the line on which that is so near the
-    maximum, which with two classes is exact. The test of whether the mix has changed compares
+    maximum, which with two classes is exact. The test of whether the class proportions changed compares
     :math:`2(\ell(\hat\pi) - \ell(\pi^{\text{before}}))` with a chi-squared distribution of K - 1 degrees.
 
     All this takes posteriors at their word, and is wrong by as much as they are. With documents ``held_out``

@@ -31,7 +31,7 @@ ROUNDING = 1e-12  # losses that differ by less, relative to the largest cost, ar
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    r"""What it costs to answer a class when another is the truth: :math:`L_{ij}`, truth i, answer j.
+    r"""The cost of each answer for each true class: :math:`L_{ij}`, truth i, answer j.
 
     A pair that is not given costs 0 where the answer is right and 1 where it is wrong. Only the classes
     that are given take memory: ``costs`` has a row for each of ``truths`` and a column for each of
@@ -152,13 +152,13 @@ def _pairs(text: str) -> dict[tuple[str, str], float]:
             colon = ""
         if not (colon and arrow and truth and answer):
             raise InputError(
-                f"`{part.strip()}` is no loss", hint="write truth->answer: cost, as in `ham->spam: 20`"
+                f"`{part.strip()}` is not a loss", hint="write truth->answer: cost, as in `ham->spam: 20`"
             )
         if (truth, answer) in costs:
             raise InputError(f"the loss of {truth}->{answer} is given twice", hint="leave out one of the two")
         costs[truth, answer] = value
     if not costs:
-        raise InputError("the losses name no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
+        raise InputError("`--loss` names no class", hint="write them as in `ham->spam: 20, spam->ham: 1`")
     return costs
 
 
@@ -190,7 +190,7 @@ def _table(path: Path, classes: Sequence[str]) -> dict[tuple[str, str], float]:
                 costs[truth, answer] = float(cell)
             except ValueError as error:
                 raise BadFile(
-                    f"`{path}`, row {number}: `{cell}` is no cost", hint="write a number of zero or more"
+                    f"`{path}`, row {number}: `{cell}` is not a cost", hint="write a number of zero or more"
                 ) from error
     return costs
 
@@ -240,7 +240,7 @@ class MeanLoss:
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    r"""The action of least expected loss, or none where even that is dearer than asking.
+    r"""The action of least expected loss, or abstention where that is cheaper.
 
     Model
     -----

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.labels import folded, told
 from textodds.errors import NoData
 from textodds.judge.baseline import Baseline
 from textodds.judge.notebook import frame_of, paragraph, section, table
@@ -71,7 +72,20 @@ class Evaluation:
 
     def warnings(self) -> list[str]:
         """Why the accuracy deserves doubt, in sentences: see `textodds.judge.baseline.Baseline`."""
-        return self.baseline.warnings(self.accuracy)
+        return self.baseline.warnings(self.accuracy) + self._misspelt()
+
+    def _misspelt(self) -> list[str]:
+        """A sentence on labels that the model has in another spelling, if there are any."""
+        known = {folded(label) for label in self.labels if label not in self.unknown_labels}
+        alike = {label: rows for label, rows in self.unknown_labels.items() if folded(label) in known}
+        if not alike:
+            return []
+        n, named = sum(alike.values()), told({label: {label: rows} for label, rows in alike.items()})
+        rows = "row has a label" if n == 1 else "rows have labels"
+        return [
+            f"{n:,} {rows} that the model has in another spelling: {named}; correct them, or train with "
+            "`--clean-labels` (clean_labels=True)"
+        ]
 
     def by_class(self) -> dict[str, dict[str, float]]:
         """Precision, recall, F1 and number of rows of each label."""

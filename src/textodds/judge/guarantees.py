@@ -119,7 +119,7 @@ def at_most(held_out: HeldOut, max_error: float, confidence: float = 0.95) -> Gu
     for value, name in ((max_error, "the error rate"), (confidence, "the confidence")):
         _inside(value, name)
     if not len(held_out):
-        raise NoData("there are no documents to make a promise on")
+        raise NoData("there are no documents to base a guarantee on")
     answered, errors = _counts(held_out)
     passed = _last_pass(answered, errors, max_error, 1 - confidence)
     if passed is None:
@@ -190,15 +190,15 @@ def _refusal(answered: Integers, errors: Integers, max_error: float, confidence:
         (up for up in below_one if _last_pass(answered, errors, up, 1 - confidence) is not None), None
     )
     rows = _rows_needed(answered, errors, max_error, confidence)
-    possible = "" if best is None else f"promise {best:g}, the least that these rows can prove"
+    possible = "" if best is None else f"ask for {best:g}, the lowest rate that these rows can prove"
     more = (
-        "more rows of the kind would not help: even the surest answers are wrong more often"
+        "more rows would not help: even the most confident answers are wrong more often"
         if rows is None
         else f"learn from about {float(f'{rows:.2g}'):,.0f} rows, if errors stay as rare"
     )
     return InputError(
-        f"an error rate of at most {max_error:g} among the answered cannot be promised with {confidence:.0%} "
-        f"confidence: {n:,} documents do not prove it",
+        f"an error rate of at most {max_error:g} among the answered cannot be guaranteed with "
+        f"{confidence:.0%} confidence: {n:,} documents do not prove it",
         hint=f"{possible}; or {more}" if possible else more,
     )
 
@@ -273,7 +273,7 @@ class Sets:
         """The sets that cover the truth with a probability of ``coverage``, overall or within each class."""
         _inside(coverage, "the coverage")
         if not len(held_out):
-            raise NoData("there are no documents to make a promise on")
+            raise NoData("there are no documents to base a guarantee on")
         if not by_class:
             limit = _limit(held_out.p_truth, coverage)
             if limit is None:

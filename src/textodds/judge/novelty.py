@@ -92,9 +92,9 @@ class Typical:
         length, surprise = arrays["length"], arrays["surprise"]
         for array in (length, surprise):
             if array.dtype != np.float64 or array.ndim != 1 or not len(array) or not np.isfinite(array).all():
-                raise InputError("what it holds of typical texts is damaged")
+                raise InputError("its typical texts are damaged")
         if len(length) != len(surprise) or (np.diff(length) < 0).any():
-            raise InputError("what it holds of typical texts is out of order")
+            raise InputError("its typical texts are out of order")
         return cls(length, surprise)
 
 

@@ -22,7 +22,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    r"""Scores :math:`\sum_b \beta_b s_b + b + n r`, whose softmax is a probability to be trusted.
+    r"""Scores :math:`\sum_b \beta_b s_b + b + n r`, whose softmax is a calibrated probability.
 
     One kind of score s has a slope :math:`\beta = 1 / T`, T being its temperature; several, such as the
     log-likelihoods of blocks of columns, have one each: what is counted twice, as naive Bayes does with

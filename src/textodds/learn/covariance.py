@@ -117,7 +117,7 @@ def fit_by_shrinkage(
         return fit_or_shrink(replace(gaussian, shrinkage="oas"), weigh(moments))
     if not isinstance(shrinkage, str):
         return fit_exactly(replace(gaussian, shrinkage=shrinkage, target="sphere"), weigh(moments))
-    assert data is not None, "what is chosen from rows is not learned in batches"
+    assert data is not None, "a shrinkage chosen from rows cannot be learned in batches"
     if shrinkage == "likelihood":
         choice = chosen(gaussian.covariance, shrinkage, data, pooling=gaussian.pooling)
         return fit_or_shrink(choice, weigh(moments))

@@ -67,7 +67,7 @@ class HeldOut:
                 raise InputError(f"the tensor `honest.{name}` is missing, or has the wrong type")
             within = (array < K) if kind == "u4" else ((array >= 0) & (array <= 1 + 1e-9))
             if len(array) != len(arrays["truth"]) or not within.all():
-                raise InputError(f"the tensor `honest.{name}` cannot be")
+                raise InputError(f"the tensor `honest.{name}` has invalid values")
             parts[name] = array
         return cls(**parts)
 

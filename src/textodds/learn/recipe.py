@@ -70,9 +70,7 @@ class Recipe:
                 raise InputError("a smoothing that was chosen is one number, of naive Bayes")
         needs_documents = self.learner.entry.needs_documents
         if self.unknown != "ignore" and (needs_documents or self.learner.rereads):
-            raise Unsupported(
-                "weighted documents have no place for unknown words", hint="use unknown='ignore'"
-            )
+            raise Unsupported("weighted documents cannot count unknown words", hint="use unknown='ignore'")
         if self.weighting is not None and not needs_documents:
             takers = (name for name in names_of(texts=True) if LEARNERS[name].needs_documents)
             raise Unsupported(

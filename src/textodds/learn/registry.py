@@ -131,12 +131,12 @@ _ENTRIES = (
         "softmax regression",
         family="discriminative",
         features=("words", "pairs", "letters", "characters"),
-        **_SOFTMAX,
+        **{**_SOFTMAX, "learns_from": (DOCUMENTS, TABLE)},
     ),
     Entry(
         "nb-softmax",
         ".softmax.regression:NBSoftmaxLearner",
-        "softmax regression with naive Bayes behind it",
+        "softmax regression on features scaled by naive Bayes",
         family="hybrid",
         features=("words", "pairs", "triples", "letters", "characters"),
         **_SOFTMAX,
@@ -147,7 +147,7 @@ _ENTRIES = (
     Entry(
         "table",
         ".tables:JointTableLearner",
-        "the full table of few columns",
+        "the full joint table of a few columns",
         textbook={"backoff": "uniform"},
         **_CATEGORIES,
     ),
@@ -239,7 +239,7 @@ def names_of(*, texts: bool = False, tables: bool = False, choice: bool = False)
     >>> names_of(choice=True)
     ('multinomial', 'bernoulli', 'complement', 'softmax', 'nb-softmax')
     >>> names_of(tables=True)
-    ('mixed', 'gaussian', 'categorical', 'table', 'lda', 'qda')
+    ('softmax', 'mixed', 'gaussian', 'categorical', 'table', 'lda', 'qda')
     """
     return tuple(
         name
@@ -297,7 +297,7 @@ def entry_of(learner: object) -> Entry:
         if entry.home in (home, home.removeprefix(__package__)):
             return entry
     raise InputError(
-        f"{_described(learner)} is no learner of ours",
+        f"{_described(learner)} is not a textodds learner",
         hint=f"give one such as textodds.MultinomialNB(), or a name: one of {', '.join(LEARNERS)}",
     )
 

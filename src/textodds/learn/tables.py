@@ -15,7 +15,7 @@ from textodds.learn.registry import Learner, Prior
 
 @dataclass(frozen=True)
 class MixedLearner(Learner):
-    """General naive Bayes: every column has the class-conditional that suits it.
+    """Naive Bayes for tables: each column has a class-conditional of its own kind.
 
     Numbers are Gaussian, or cut into intervals where that makes held-out rows more likely; categories are
     categorical; texts are multinomial. See `textodds.learn.conditionals`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from textodds.data import frames
 from textodds.data.labels import Label
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
+from textodds.model.label_columns import LabelColumns
 
 if TYPE_CHECKING:
     from textodds.model.base import BaseModel
@@ -118,8 +119,8 @@ def answered_frame(model: BaseModel[Any, Any], frame: Any, wanted: AnswerColumns
     """A frame of the same kind, with the columns of the answers behind its own."""
     if not frames.is_frame(frame):
         raise InputError(
-            f"a frame is wanted, and this is {frames.name_of(frame)}",
-            hint="give a DataFrame of pandas or polars, or a table of Arrow; for texts use predict(texts)",
+            f"expected a frame, got {frames.name_of(frame)}",
+            hint="give a pandas or polars DataFrame, or an Arrow table; for texts use predict(texts)",
         )
     parts: list[dict[str, Column]] = []
     for rows in model.read(frame, **reading).with_rows():  # type: ignore[attr-defined]
@@ -133,7 +134,9 @@ def answered_frame(model: BaseModel[Any, Any], frame: Any, wanted: AnswerColumns
         parts = [wanted.of_scores(np.zeros((0, len(model.classes_))))]
     joined = {name: _joined([part[name] for part in parts]) for name in parts[0]}
     names = free_names(joined, frames.table_of(frame).names)
-    return _with_columns(frame, {names[name]: column for name, column in joined.items()})
+    named = {names[name]: column for name, column in joined.items()}
+    of_labels = {names[name] for name in joined if is_of_labels(name)}
+    return _with_columns(frame, named, of_labels, LabelColumns(model.labels, model.class_names))
 
 
 def _joined(columns: list[Column]) -> Column:
@@ -142,37 +145,34 @@ def _joined(columns: list[Column]) -> Column:
     return [value for column in columns for value in column]
 
 
-def _with_columns(frame: Any, answers: Mapping[str, Column]) -> Any:
+def is_of_labels(name: str) -> bool:
+    """Whether the column of answers of that name holds labels."""
+    return name == LABEL or name.startswith(f"{LABEL}_")
+
+
+def _with_columns(
+    frame: Any, answers: Mapping[str, Column], of_labels: Collection[str], labels: LabelColumns
+) -> Any:
     library = frames.name_of(frame).partition(" ")[0]
     if library == "pandas":
         found = frame.copy(deep=False)
         for name, column in answers.items():
-            found[name] = np.asarray(column, dtype=object if _is_text(column) else None)
+            found[name] = labels.pandas(column) if name in of_labels else np.asarray(column)
         return found
     if library == "polars":
         import polars as pl
 
-        kinds = {name: pl.String if _is_text(column) else None for name, column in answers.items()}
         return frame.with_columns(
-            **{
-                name: pl.Series(name, column, kinds[name], nan_to_null=True)
-                for name, column in answers.items()
-            }
+            labels.polars(name, column) if name in of_labels else pl.Series(name, column, nan_to_null=True)
+            for name, column in answers.items()
         )
     import pyarrow as pa
 
     table = frame if isinstance(frame, (pa.Table, pa.RecordBatch)) else pa.record_batch(frame)
     for name, column in answers.items():
-        kind = pa.string() if _is_text(column) else None
-        table = table.append_column(name, pa.array(column, kind, from_pandas=True))
+        array = labels.arrow(column) if name in of_labels else pa.array(column, from_pandas=True)
+        table = table.append_column(name, array)
     return table
-
-
-def _is_text(column: Column) -> bool:
-    """Whether a column is of labels that are text, or that are missing in places."""
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        return False
-    return all(value is None or isinstance(value, str) for value in column)
 
 
 def top_classes(classes: Sequence[Label], p: Floats, k: int) -> list[list[tuple[Label, float]]]:

@@ -142,7 +142,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         new_class: bool = True,
         **reading: Any,
     ) -> int:
-        """Learn more: afterwards the model is as if trained on that too. How many were new.
+        """Learn more documents, as if trained on them too; returns how many were new.
 
         With ``ids``, documents whose id was learned before are left out; `InputError`, and nothing is
         changed, if one was learned under another label. Rows of tables have no ids. Labels that the model
@@ -168,7 +168,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def forget(
         self, data: object, labels: object = None, weights: object = None, *, ids: Ids = None, **reading: Any
     ) -> int:
-        """Forget: afterwards the model is as if it had never seen what is given. How many it had.
+        """Forget documents, as if they had never been learned; returns how many were forgotten.
 
         Raises `NotLearned`, and changes nothing, if they were not learned before; a model without its
         documents can only tell by its counts, and raises `NegativeCount`. With ``ids``, documents whose id
@@ -267,9 +267,13 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def _combine(self, other: Self, sign: int) -> Self:
         other = other.now()
         self._must_be_like(other)
-        basis = self.basis + other.basis if sign > 0 else self.basis - other.basis
+        mine, theirs = self.basis, other.basis
+        names = self.labels.spelled_with(mine.classes, other.labels, theirs.classes)
+        if names != (mine.classes, theirs.classes):
+            mine, theirs = mine.with_classes(names[0]), theirs.with_classes(names[1])
+        basis = mine + theirs if sign > 0 else mine - theirs
         if not basis.classes:
-            raise InputError("nothing would be left of the model")
+            raise InputError("the model would be empty")
         model = copy.copy(self)
         if sign > 0:
             model.labels = self.labels.together_with(other.labels, basis.classes)
@@ -278,7 +282,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         model.info = model._install_basis(basis) | {"documents": basis.n_documents}
         if not model.has_documents:
             model.typical = model.held_out = None
-            model.calibration = self._calibration_between(other, model.class_names, sign)
+            model.calibration = self._calibration_between(other, names, model.class_names, sign)
             model.info |= {"earlier": True} if model.calibration is not None else {}
         if self.document_ids is not None or other.document_ids is not None:
             from textodds.stats.document_ids import DocumentIds
@@ -287,12 +291,14 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
             model.document_ids = first + second if sign > 0 else first - second
         return model
 
-    def _calibration_between(self, other: Self, classes: tuple[str, ...], sign: int) -> Calibration | None:
+    def _calibration_between(
+        self, other: Self, names: tuple[tuple[str, ...], ...], classes: tuple[str, ...], sign: int
+    ) -> Calibration | None:
         """A calibration for two models together whose documents are not there to find one."""
         if self.calibration is None or other.calibration is None:
             return None
         shares = (self.tally.n_documents, other.tally.n_documents if sign > 0 else 0.0)
-        pairs = ((self.calibration, self.class_names), (other.calibration, other.class_names))
+        pairs = zip((self.calibration, other.calibration), names, strict=True)
         parts = [calibration.of_classes(own, classes) for calibration, own in pairs]
         return type(self.calibration).between(parts, shares)
 
@@ -395,11 +401,11 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
 
     @of_one_state
     def predict_log_proba(self, data: object, *, calibrate: bool = True) -> Floats:
-        """``log p(class | x)``, (N, K); without ``calibrate`` as Bayes' rule has it."""
+        """``log p(class | x)``, (N, K); without ``calibrate`` the raw posterior."""
         return log_softmax(self._scores(data, calibrate=calibrate)[0])
 
     def predict_proba(self, data: object, *, calibrate: bool = True) -> Floats:
-        """``p(class | x)``, (N, K), rows summing to one; without ``calibrate`` as Bayes' rule has it."""
+        """``p(class | x)``, (N, K), rows summing to one; without ``calibrate`` the raw posterior."""
         return np.exp(self.predict_log_proba(data, calibrate=calibrate))
 
     @of_one_state
@@ -412,7 +418,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         threshold: float | None = None,
         **reading: Any,
     ) -> Any:
-        """A frame of the same kind (pandas, polars, Arrow): its columns, and behind them the answers.
+        """A frame of the same kind (pandas, polars, Arrow): its columns, followed by the answers.
 
         These are ``label`` and ``probability``; with ``top=3`` also ``label_1``, ``probability_1``, … of the
         three most probable classes; with ``proba`` the probability ``p(CLASS)`` of every class, in the

@@ -28,6 +28,9 @@ class Countable(Protocol):
     def n_documents(self) -> float:
         """Total weight of the documents."""
 
+    def with_classes(self, classes: tuple[str, ...]) -> Self:
+        """The same with other names for its classes, in the same order."""
+
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
 
@@ -58,6 +61,11 @@ class Basis(Additive, Generic[T, D]):
     def _documents(self) -> D:
         assert self.corpus is not None  # what has neither is no basis of a model
         return self.corpus
+
+    def with_classes(self, classes: tuple[str, ...]) -> Basis[T, D]:
+        """The same with other names for its classes, in the same order."""
+        tally = None if self.tally is None else self.tally.with_classes(classes)
+        return Basis(tally, None if self.corpus is None else self.corpus.with_classes(classes))
 
     def _combine(self, other: Basis[T, D], sign: int) -> Basis[T, D]:
         # Documents first: they know what was never learned, which counts may not notice.
@@ -120,12 +128,12 @@ class ModelBasis(Generic[T, D]):
 
     @property
     def has_counts(self) -> bool:
-        """Whether the counts are there; a model may be saved without."""
+        """Whether the model has counts; it may be saved without."""
         return self._tally is not None
 
     @property
     def tally(self) -> T:
-        """The counts the model rests on."""
+        """The counts of the model."""
         if self._tally is None:
             raise self._without_counts()
         self._tally = opened(self._tally)
@@ -151,12 +159,12 @@ class ModelBasis(Generic[T, D]):
 
     @property
     def has_documents(self) -> bool:
-        """Whether the documents are there; a model may be trained or saved without."""
+        """Whether the model has documents; it may be trained or saved without."""
         return self._corpus is not None
 
     @property
     def basis(self) -> Basis[T, D]:
-        """What the model rests on."""
+        """The documents or counts that the model is computed from."""
         self.must_be_updatable()
         return Basis(self.tally if self.has_counts or not self.has_documents else None, self.corpus)
 

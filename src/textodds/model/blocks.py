@@ -427,6 +427,10 @@ class TableTally(Additive):
         """The classes, sorted."""
         return self.parts[0].classes
 
+    def with_classes(self, classes: tuple[str, ...]) -> TableTally:
+        """The same with other names for its classes, in the same order."""
+        return TableTally(tuple(part.with_classes(classes) for part in self.parts))
+
     @property
     def class_rows(self) -> NDArray[np.float64]:
         """Weight of the rows of each class, (K,)."""

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
+from textodds.data.files import elsewhere
 from textodds.data.written_file import HOLDS, replacing
-from textodds.errors import ModelFileError
+from textodds.errors import ModelFileError, nearest_files
 
 FORMAT = 3
 DTYPES = {
@@ -103,8 +104,8 @@ def _sum(content: NDArray[np.uint8]) -> str:
 def damaged(path: str | os.PathLike[str], problem: str) -> ModelFileError:
     """The error for a file that is not as it was written."""
     return ModelFileError(
-        f"`{os.fspath(path)}` is damaged or no model of ours: {problem}",
-        hint="train it again, or fetch it again from where it came",
+        f"`{os.fspath(path)}` is not a valid textodds model file: {problem}",
+        hint="train it again, or copy it again",
     )
 
 
@@ -113,6 +114,8 @@ T = TypeVar("T")
 
 def guarded(path: str | os.PathLike[str], read: Callable[[Path], T]) -> T:
     """What ``read`` makes of a file, whose every surprise is a `ModelFileError`."""
+    if isinstance(path, str) and (error := elsewhere(path)) is not None:
+        raise ModelFileError(error.problem, hint=error.hint)
     path = Path(path)
     try:
         return read(path)
@@ -165,9 +168,7 @@ def contents(path: Path) -> tuple[dict[str, Any], Tensors]:
                 return parsed(path, file.read())
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError as error:
-        import difflib
-
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.glob("*.textodds")], n=1)
+        near = nearest_files(path.name, sorted(each.name for each in path.parent.glob("*.textodds")))
         raise ModelFileError(
             f"no model file at `{path}`",
             hint=f"did you mean `{path.parent / near[0]}`?"
@@ -213,7 +214,7 @@ def _header(metadata: dict[str, str]) -> dict[str, Any]:
     if "\\ud" in text.lower():
         json.dumps(header, ensure_ascii=False).encode()  # refuses halves of surrogate pairs
     if not isinstance(header, dict) or not isinstance(header.get("format"), int):
-        raise ModelFileError("its header is no textodds header")
+        raise ModelFileError("its header is not a textodds header")
     if ("tensors" in header or "xxh64" in header) and not _is_whole(text):  # earlier versions wrote neither
         raise ModelFileError("its header is not as it was written")
     if header["format"] > FORMAT:
@@ -238,7 +239,7 @@ def _finite(digits: str) -> float | None:
 
 def _array(data: NDArray[np.uint8], dtype: str, shape: list[int], start: int, end: int) -> NDArray[Any]:
     if dtype not in DTYPES:
-        raise ModelFileError(f"a tensor has the type {dtype}, which no model has")
+        raise ModelFileError(f"a tensor has the type {dtype}, which no model file has")
     kind = np.dtype(DTYPES[dtype])
     part = data[start:end]
     if start % kind.itemsize:

@@ -40,6 +40,7 @@ from textodds.text.plain import LARGEST, checked_info
 if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
     from textodds.learn.forms.quadratic import QuadraticModel
+    from textodds.model.blocks import TableTally
     from textodds.model.table_model import TableModel, TableRecipe
     from textodds.stats.corpus import Corpus
     from textodds.stats.document_ids import DocumentIds
@@ -177,6 +178,9 @@ def _table_contents(model: TableModel) -> tuple[dict[str, Any], Arrays]:
     for at, (block, statistic) in enumerate(zip(model.recipe.blocks, model.tally.parts, strict=True)):
         counted: Arrays = block.arrays(statistic)  # type: ignore[arg-type]
         arrays |= {f"{at}.{name}": array for name, array in counted.items()}
+    if model.recipe.linear is not None:
+        own: Any = model.product.parts[0]
+        arrays |= {"linear.weights": own.weights.reshape(-1), "linear.intercept": own.intercept}
     return header, arrays
 
 
@@ -262,17 +266,34 @@ def _table_model(path: Path, header: dict[str, Any], arrays: Tensors) -> TableMo
     )
     if any(each.classes != classes for each in parts):
         raise ModelFileError("its parts have different classes")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Shrunk)  # said when it was trained
-        model = TableModel(recipe, TableTally(parts), dict(checked_info(header["info"])))
+    tally, info = TableTally(parts), dict(checked_info(header["info"]))
+    if recipe.linear is not None:
+        model: TableModel = _linear_table(recipe, tally, info, arrays)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Shrunk)  # said when it was trained
+            model = TableModel(recipe, tally, info)
     model.labels = LabelType.of_dict(header.get("labels"))
     _add_parts(model, header, arrays)
-    model.calibration = _table_calibration(header["recipe"], len(recipe.blocks), classes)
+    model.calibration = _table_calibration(header["recipe"], len(model.product.parts), classes)
     if (labels := header.get("documents")) is not None:
         if names_of(labels) != classes:
             raise ModelFileError("its rows have other classes than it has")
         model._corpus = partial(_rows, path, arrays, classes, recipe)
     return model
+
+
+def _linear_table(
+    recipe: TableRecipe, tally: TableTally, info: dict[str, Any], arrays: Tensors
+) -> TableModel:
+    """The model of softmax regression whose weights a file holds."""
+    from textodds.model.linear_table import LinearTableModel, TableWeights
+    from textodds.model.table_features import TableFeatures
+
+    K, features = len(tally.classes), TableFeatures.of(recipe.blocks, tally)
+    weights = _tensor(arrays, "linear.weights", "f8", features.n_features * K).reshape(-1, K)
+    own = TableWeights(tally.classes, features, weights, _tensor(arrays, "linear.intercept", "f8", K))
+    return LinearTableModel(recipe, tally, info, weights=own)
 
 
 def _table_calibration(plain: dict[str, Any], blocks: int, classes: tuple[str, ...]) -> Calibration | None:
@@ -327,7 +348,9 @@ def _tensor(arrays: Tensors, name: str, kind: str, length: int | None = None) ->
         with np.errstate(all="ignore"):
             is_sound = np.dot(array, array) < LARGEST**2  # of NaN it is not, and it is the quickest to ask
         if not is_sound:
-            raise ModelFileError(f"the tensor `{name}` holds what is no number, or absurdly large")
+            raise ModelFileError(
+                f"the tensor `{name}` holds a value that is not a finite number, or too large"
+            )
     return array
 
 
@@ -347,8 +370,8 @@ def _linear(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V
         get("linear.log_prior", "f8", K),
         get("linear.intercept", "f8", K),
         weights,
-        presence=_flag(header["presence"]),
-        is_posterior=_flag(header["is_posterior"]),
+        presence=_flag(header, "presence"),
+        is_posterior=_flag(header, "is_posterior"),
     )
 
 
@@ -360,14 +383,15 @@ def _quadratic(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...]
     if not isinstance(temperature, float) or not 1e-100 < temperature < 1e100:
         raise ModelFileError("its temperature is not a number above zero")
     if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
-        raise ModelFileError("its prior or intercept is no number")
+        raise ModelFileError("its prior or intercept is not a number")
     gaussians = LowRank.of_arrays(part_of(arrays, "quadratic."), K, V)
     return QuadraticModel(classes, prior, gaussians, temperature, intercept)
 
 
-def _flag(value: object) -> bool:
+def _flag(header: Mapping[str, object], name: str) -> bool:
+    value = header[name]
     if not isinstance(value, bool):
-        raise ModelFileError("its header says neither yes nor no where it must")
+        raise ModelFileError(f"header field `{name}` must be true or false, got `{str(value)[:60]}`")
     return value
 
 

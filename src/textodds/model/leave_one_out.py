@@ -305,7 +305,7 @@ def obstacle(recipe: Recipe) -> Unsupported | None:
     is_rescaled = isinstance(conditional, Complement) and (conditional.norm or conditional.transform)
     if not isinstance(conditional, CONDITIONALS) or is_rescaled:
         return Unsupported(
-            "leaving out one document at a time takes counts, which this model does not rest on alone",
+            "leave-one-out needs a model of counts alone",
             hint="use multinomial, bernoulli, or complement without norm and transform",
         )
     if np.ndim(conditional.alpha):

@@ -87,7 +87,7 @@ class DensityModel(BaseModel[T, D], Generic[T, D, S]):
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def familiarity(self, data: object) -> list[Familiarity]:
-        """How like those of training each text or row is; needs ``typical`` ones to compare with."""
+        """The novelty of each text or row; needs a model with ``typical`` texts or rows."""
         return self._familiarity(self._batches(data))
 
     def familiarity_of(self, batch: Batch) -> list[Familiarity]:
@@ -226,7 +226,7 @@ class TextDensity:
         """``p(words)^(-1/n)``, the n words being in their order: (N,); 1 of a text without a word."""
         if not self.is_drawn:
             raise Unsupported(
-                "only a model that draws words one by one has a perplexity",
+                "only a multinomial model has a perplexity",
                 hint="train with the learner multinomial, without binary",
             )
         return np.exp(self.surprise(batch).surprise)

@@ -12,7 +12,7 @@ L = TypeVar("L", bound=Label)
 
 @dataclass(frozen=True, slots=True)
 class Prediction(Generic[L]):
-    """What a model says of one text or row.
+    """A model's prediction for one text or row.
 
     ``evidence`` is the number of terms the model knows, or of columns with a value: 0 means that it answers
     without having read one (with the prior, unless unknown or absent words count in this model).

@@ -18,10 +18,12 @@ from textodds.errors import InputError, TooFewRows, suggestion
 from textodds.judge.notebook import section, table
 from textodds.learn.calibration import Calibration, few_enough
 from textodds.learn.conditionals.product import Product
+from textodds.learn.forms.equivalence import Start
 from textodds.learn.forms.linear import log_joint, log_prior, log_softmax
 from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.recipe import why_no_density
-from textodds.learn.registry import Prior
+from textodds.learn.registry import Prior, as_dict, of_dict
+from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.base import OTHERS
 from textodds.model.basis import Basis
 from textodds.model.blocks import Block, ColumnChoice, TableTally, Words, block_of_dict
@@ -34,6 +36,7 @@ from textodds.stats.sample import Reservoir, offer_rows
 
 Floats = NDArray[np.float64]
 MIXED = "mixed"  # the learner that weighs the evidence of its blocks
+LINEAR = "softmax"  # the learner whose weights follow from all rows at once; see `LinearTableModel`
 SampleRow: TypeAlias = tuple[Batch, int]  # a batch, and the number of the row in it
 
 
@@ -48,6 +51,7 @@ class TableRecipe:
     prior: Prior = "data"
     calibrate: bool = True  # whether it is found what is said of rows left out
     weighs: bool = False  # whether the evidence of the blocks is then weighed by it
+    linear: SoftmaxLearner | None = None  # of softmax regression, whose features are the columns
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -65,6 +69,7 @@ class TableRecipe:
             # What is usual is left out, as files had it before.
             **({} if self.calibrate else {"calibrate": False}),
             **({} if self.weighs == (self.learner == MIXED) else {"weighs": self.weighs}),
+            **({} if self.linear is None else {"linear": as_dict(self.linear)}),
         }
 
     @classmethod
@@ -87,8 +92,13 @@ class TableRecipe:
         learner = str(plain["learner"])
         flags = plain.get("calibrate", True), plain.get("weighs", learner == MIXED)
         if not all(isinstance(flag, bool) for flag in flags):
-            raise InputError("its header says neither yes nor no where it must")
-        return cls(schema, learner, blocks, choices, plain["prior"], *flags)
+            raise InputError("header fields `calibrate` and `weighs` must be true or false")
+        linear = None if (given := plain.get("linear")) is None else of_dict(given)
+        if (linear is None) == (learner == LINEAR) or not isinstance(linear, SoftmaxLearner | None):
+            raise InputError("header field `linear` does not fit its learner")
+        if linear is not None and not {block.kind for block in blocks} <= {"numbers", "categories"}:
+            raise InputError("softmax regression has columns of numbers and categories alone")
+        return cls(schema, learner, blocks, choices, plain["prior"], *flags, linear)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +132,7 @@ class TableExplanation:
     @property
     def start_lines(self) -> list[tuple[str, float]]:
         """What ``start`` is the sum of, each by its name."""
-        if self.calibration is None:
-            return [("before reading", self.prior)]
-        return [("class prior", self.prior), ("calibration", self.calibration)]
+        return Start(self.prior, calibration=self.calibration).lines
 
     def __str__(self) -> str:
         lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
@@ -244,7 +252,12 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
     @property
     def slopes(self) -> Floats:
         """The weight of the evidence of each block."""
-        return np.ones(len(self.recipe.blocks)) if self.calibration is None else self.calibration.slopes
+        return np.ones(len(self.product.parts)) if self.calibration is None else self.calibration.slopes
+
+    @property
+    def before_reading(self) -> Floats:
+        """What it adds to the log-odds of the classes before a column is read, beside the prior, (K,)."""
+        return np.zeros(len(self.classes_))
 
     @property
     def bias(self) -> Floats:
@@ -341,7 +354,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         *,
         calibrate: bool = True,
     ) -> TableExplanation:
-        """What each column of a row adds to the log-odds of ``label`` against ``rival``.
+        """The contribution of each column to the log-odds of ``label`` against ``rival``.
 
         By default the predicted label against the runner-up. Without ``calibrate`` log-odds are as Bayes'
         rule has them, rather than those of the model's answer. A text in the place of a row is refused.
@@ -353,6 +366,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         b = self.class_number(OTHERS) if other is None else other
         slopes = self.slopes if calibrate else np.ones(len(self.slopes))
         bias = np.broadcast_to(self.bias if calibrate else 0.0, len(scores))
+        before = self.log_prior + slopes[0] * self.before_reading
         parts = {
             name: float(slope * (each[0, a] - each[0, b]))
             for slope, part in zip(slopes, self.product.parts, strict=True)
@@ -363,7 +377,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
             self.class_names[a],
             self.class_names[b],
             float(scores[a] - scores[b]),
-            float(self.log_prior[a] - self.log_prior[b]),
+            float(before[a] - before[b]),
             tuple((name, given.get(name), value) for name, value in ranked),
             float(bias[a] - bias[b]) if np.any(bias) else None,
         )
@@ -389,7 +403,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         rows = sum(map(len, codes)) if is_enough else len(sample)
         why = found = None
         if self.recipe.learner != MIXED:
-            why = "evidence is weighed by the learner mixed alone"
+            why = "only the learner mixed is calibrated"
         elif self.recipe.weighs and len(self.classes_) < 2:
             why = "there is only one class"
         elif self.recipe.weighs and rows < FEWEST:
@@ -408,7 +422,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         mine, theirs = self.recipe.as_dict(), other.recipe.as_dict()
         if any(mine[part] != theirs[part] for part in ("blocks", "prior")):
             raise InputError(
-                "the models were made differently: their columns, or what is chosen for them",
+                "the models have different settings: their columns, or what is chosen for them",
                 hint="train the second with `--like FIRST` (like=first), so that it is made in the same way",
             )
 

@@ -117,7 +117,7 @@ class TextModel(TextUpdates):
         """The fitted form of a model that scores a text word by word."""
         if not isinstance(self.form, LinearModel):
             raise Unsupported(
-                "quadratic discriminant analysis weighs words together, not one by one",
+                "quadratic discriminant analysis has no weights of single words",
                 hint="for words with weights of their own train with the learner lda",
             )
         return self.form
@@ -125,7 +125,7 @@ class TextModel(TextUpdates):
     @property
     @of_one_state
     def words(self) -> ClassWords:
-        """The words of the classes: which speak for one, which decide between two."""
+        """The words of the classes: evidence for one, and between two."""
         return ClassWords(self)
 
     @property
@@ -134,7 +134,7 @@ class TextModel(TextUpdates):
         """The model as a distribution of texts, if it is one."""
         if self.recipe.learner.entry.needs_documents or not self.form.is_posterior:
             raise Unsupported(
-                "this model tells classes apart, and has no probability of a text",
+                "a discriminative model has no probability of a text",
                 hint="train with the learner multinomial or bernoulli",
             )
         if (error := why_no_density(self.recipe)) is not None:
@@ -167,7 +167,7 @@ class TextModel(TextUpdates):
     @property
     @of_one_state
     def calibrated_form(self) -> LinearModel:
-        """The linear form of the model's answers, calibration included: one boundary for all who ask.
+        """The linear form of the model's answers, calibration included.
 
         Its scores are those whose softmax `predict_proba` gives. `linear` has those of Bayes' rule.
         """
@@ -239,7 +239,7 @@ class TextModel(TextUpdates):
         *,
         calibrate: bool = True,
     ) -> Explanation:
-        """What each word of a text adds to the log-odds of ``label`` against ``rival``.
+        """The contribution of each word to the log-odds of ``label`` against ``rival``.
 
         By default the predicted label against the runner-up. ``rival="others"`` stands for all other
         classes together, unless a class has that name. Without ``calibrate`` log-odds are as Bayes' rule
@@ -255,7 +255,7 @@ class TextModel(TextUpdates):
         return explain(ReadText(text, model, chosen, None if rival is None else other), other, scores)
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class: log-odds against the mean of the other classes.
+        """The words with the most evidence for a class: log-odds against the mean of the other classes.
 
         They are those of the model's answers, as in `explain` and `hyperplane`: what one use of a word adds,
         or one unit of what the recipe's weighting makes of it.
@@ -263,7 +263,7 @@ class TextModel(TextUpdates):
         return self.words.top(self.class_name(label), n)
 
     def hyperplane(self, label: Label, rival: Label, n: int | None = 20) -> Hyperplane:
-        """Where the model is undecided between two classes: the words that decide, strongest first.
+        """The decision boundary between two classes: its words, strongest first.
 
         ``n`` words at most; None for all. A word's weight is what one unit of it adds to the log-odds,
         a unit being one occurrence, or what the recipe's weighting makes of it.
@@ -290,7 +290,7 @@ class TextModel(TextUpdates):
         labels: object = None,
         **reading: Any,
     ) -> tuple[OddsRatio, ...]:
-        """By what factor words multiply the odds of a label against its rival, with standard errors.
+        """The odds ratios of words for a label against its rival, with standard errors.
 
         ``source`` is the data the model was trained on, which a softmax model does not keep.
         """

@@ -91,9 +91,7 @@ class TextReading(DensityModel[Tally, Corpus, Example]):
 
     def _batches(self, texts: object) -> Iterable[Batch]:
         if isinstance(texts, str):
-            raise InputError(
-                "one text came where several are wanted", hint="write [text], or call model(text)"
-            )
+            raise InputError("expected several texts, got one", hint="write [text], or call model(text)")
         if isinstance(texts, list) and self.recipe.settings.fields:
             texts = [self.row_of(text) for text in texts]
         if isinstance(texts, list):  # the usual case, without a detour
@@ -123,8 +121,8 @@ class TextUpdates(TextReading):
         entry = self.recipe.learner.entry
         if entry.needs_documents:
             return Unsupported(
-                f"{entry.name} rests on all of its documents at once, not on counts",
-                hint="for what takes counts, train multinomial",
+                f"{entry.name} is not a model of counts",
+                hint="train multinomial instead",
             )
         if not entry.is_merged:
             return Unsupported(
@@ -190,7 +188,7 @@ class TextUpdates(TextReading):
         if differing == ["learner"] and mine == theirs:
             differing = [f"alpha is {alphas[0]} in one and {alphas[1]} in the other"]
             hint = "give both the same alpha, such as `--learner multinomial:alpha=1`"
-        raise InputError(f"the models were made differently: {', '.join(differing)}", hint=hint)
+        raise InputError(f"the models have different settings: {', '.join(differing)}", hint=hint)
 
     def _recipe_with(self, other: Self, basis: Basis[Tally, Corpus], sign: int) -> Recipe:
         mine, theirs = self.recipe, other.recipe

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from textodds.errors import InputError, NoData, Unsupported
 from textodds.learn.calibration import Calibration
-from textodds.learn.forms.equivalence import Hyperplane
+from textodds.learn.forms.equivalence import Hyperplane, Start
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.recipe import selected
 from textodds.stats.compressed_rows import CompressedRows, stacked
@@ -95,7 +95,7 @@ class ClassWords:
         return self._model.calibration or Calibration.none()
 
     def top(self, label: str, n: int = 10) -> list[tuple[str, float]]:
-        """The words that speak most for a class: log-odds against the mean of the other classes."""
+        """The words with the most evidence for a class: log-odds against the mean of the other classes."""
         return self.top_of([label], n)[label]
 
     def top_of(self, labels: Sequence[str], n: int = 10) -> dict[str, list[tuple[str, float]]]:
@@ -120,11 +120,17 @@ class ClassWords:
         }
 
     def hyperplane(self, label: str, rival: str, n: int | None = 20) -> Hyperplane:
-        """Where the model is undecided between two classes: the words that decide, strongest first."""
+        """The decision boundary between two classes: its words, strongest first."""
         a, b = self._pair(label, rival)
         linear, V = self._model.linear, len(self._model.vocabulary)
         calibration = self._calibration
-        start = linear.log_prior + calibration.applied(linear.intercept)
+        slope = float(calibration.slopes[0])
+        absent = slope * linear.intercept if linear.presence and linear.intercept.any() else None
+        intercept = linear.intercept if absent is None else np.zeros(len(linear.classes))
+        added = np.asarray(calibration.bias + (slope - 1.0) * intercept)
+
+        def against(by_class: Floats) -> float:
+            return float(by_class[a] - by_class[b])
 
         def odds(numbers: Numbers) -> Floats:  # (B, 1)
             rows = calibration.of_weights(linear.weights.rows(numbers))
@@ -133,7 +139,14 @@ class ClassWords:
         block = max(1, CELLS // len(linear.classes))
         (best,) = largest(lambda numbers: np.abs(odds(numbers)), V, V if n is None else n, block)
         words = tuple(self._named(best, odds(best)[:, 0]))
-        return Hyperplane(label, rival, float(start[a] - start[b]), words)
+        start = Start(
+            against(linear.log_prior),
+            against(intercept),
+            against(added) if added.any() else None,
+            None if absent is None else against(absent),
+        )
+        bias = against(linear.log_prior + calibration.applied(linear.intercept))
+        return Hyperplane(label, rival, bias, words, start)
 
     def separating(
         self, label: str, rival: str, n: int | None = 20, *, prior: float | None = None

@@ -85,7 +85,7 @@ def _items(model: Model, given: list[Any]) -> list[Any]:
     return [rows.item_of(model, row, f"rows[{at}]") for at, row in enumerate(given)]
 
 
-def _scored(model: Model, items: list[Any], wheres: str) -> tuple[Floats, NDArray[np.uint32]]:
+def scored(model: Model, items: list[Any], wheres: str) -> tuple[Floats, NDArray[np.uint32]]:
     """Scores (N, K) of the model's answers, and what they rest on (N, 2)."""
     if not isinstance(model, TableModel):
         return model.score(items, calibrate=True)
@@ -99,7 +99,7 @@ def _answers(
     model: Model, items: list[Any], request: messages.DecisionOptions, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
     classes = model.class_names
-    scores, evidence = _scored(model, items, "row" if isinstance(request, ClassifyRowRequest) else "rows[{}]")
+    scores, evidence = scored(model, items, "row" if isinstance(request, ClassifyRowRequest) else "rows[{}]")
     log_posterior = log_softmax(scores + _shift(model, request.prior))
     best, known = log_posterior.argmax(axis=1), evidence[:, 0].tolist()
     shares = np.exp(log_posterior[np.arange(len(best)), best]).tolist()
@@ -249,7 +249,9 @@ def suggest(
     from textodds.study.active import most_useful
 
     model = _of_texts(
-        serving, "which rows to label next is not found for tables", "send rows to /v1/classify/batch"
+        serving,
+        "suggestions of rows to label are not available for tables",
+        "send rows to /v1/classify/batch",
     )
     if isinstance(request, messages.SuggestRequest):
         items: list[Any] = request.texts

@@ -55,7 +55,7 @@ class Audit:
             try:
                 file = self._opened()
             except InputError as error:
-                logger.error("the audit log stays the one that is open: %s", error.problem)
+                logger.error("the audit log was not reopened: %s", error.problem)
                 return
             os.close(self._file)
             self._file = file

@@ -104,13 +104,13 @@ class Group:
                     hint="for a new class send `new_labels: true`",
                 )
             if not plain_label(label):
-                raise InputError("the label of a new class is blank", hint="give it a name that can be seen")
+                raise InputError("the label of a new class is blank", hint="give it a visible name")
             other = alike.setdefault(plain_label(label), label)
             if other != label:
                 raise InputError(
                     f"the new label {label!a} looks like {other!a}, and differs in its normal form "
                     "or in spaces around it",
-                    hint="send the label that is there",
+                    hint="send the existing label",
                 )
 
     def _learning_change(self, name: str, document: Document | RowDocument) -> Change | None:

@@ -79,6 +79,11 @@ class Endpoint:
     example: object = None
     rows: RowShapes | None = None
 
+    @property
+    def is_open_inference(self) -> bool:
+        """Whether it is one of the Open Inference Protocol, which has its own shape of errors."""
+        return is_open_inference(self.path)
+
 
 class Handler:
     """An endpoint of a running service, as an ASGI application."""
@@ -114,7 +119,7 @@ class Handler:
                 if not service.is_overdue(task):
                     raise
                 task.uncancel()
-                late = f"that took longer than {self._patience:g} seconds"
+                late = f"the request took longer than {self._patience:g} seconds"
                 raise problems.unavailable("limit.time", late, "ask for less at once", closing=True) from None
             finally:
                 service.dismiss(task)
@@ -133,8 +138,8 @@ class Handler:
             error = Problem(
                 HTTPStatus.INTERNAL_SERVER_ERROR,
                 "fault",
-                "this is a fault of textodds, not of yours",
-                hint="please report it, with what the service has logged",
+                "this is a bug in textodds",
+                hint="please report it, with the service's log",
             )
         self._responses.count(problems.status_of(error).value, perf_counter() - start)
         await refuse(scope, send, error)
@@ -147,14 +152,14 @@ class Handler:
         host = headers.get(b"host", b"")
         origin = headers.get(b"origin")
         if origin is not None and is_other_site(origin, host, settings.origins):
-            raise Problem(HTTPStatus.FORBIDDEN, "origin", "pages of other sites may not ask this service")
+            raise Problem(HTTPStatus.FORBIDDEN, "origin", "requests from pages of other sites are refused")
         if not settings.needs_token:
             # A name that was made to point here would let any page ask: only names of this machine count.
             if not _is_local(host):
                 raise Problem(
                     HTTPStatus.FORBIDDEN,
                     "host",
-                    "without tokens the service answers to names of this machine only",
+                    "without tokens the service accepts only names of this machine",
                     hint="ask for it as 127.0.0.1 or localhost, or start it with tokens",
                 )
             client = scope.get("client")
@@ -166,7 +171,7 @@ class Handler:
             raise Problem(
                 HTTPStatus.UNAUTHORIZED,
                 "token",
-                "the request has no token that is known here" if given else "the request has no token",
+                "the token is not valid" if given else "the request has no token",
                 hint="send `Authorization: Bearer TOKEN`",
                 headers=((b"www-authenticate", b"Bearer"),),
             )
@@ -188,6 +193,10 @@ class Handler:
         if endpoint.takes is None:
             return Call(query=query, path=path)
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        if endpoint.is_open_inference:
+            if problems.BINARY in headers:
+                raise problems.no_binary()
+            media = media or JSON  # Triton's client does not say
         if self._decoder is not None and media != JSON:
             raise Problem(
                 HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
@@ -206,7 +215,7 @@ class Handler:
             raise _misfit(error) from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Problem(
-                HTTPStatus.BAD_REQUEST, "input.json", f"the body is no JSON: {error}"[:300]
+                HTTPStatus.BAD_REQUEST, "input.json", f"the body is not JSON: {error}"[:300]
             ) from error
 
     async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | bytearray:
@@ -333,15 +342,24 @@ def _misfit(error: msgspec.ValidationError) -> InputError:
     problem, _, place = str(error).partition(" - at `$")
     where = place.rstrip("`").lstrip(".")
     problem = f"`{where}`: {problem}" if where else problem
-    misfit = InputError(problem, hint="see /openapi.json for what is asked for")
+    misfit = InputError(problem, hint="see /openapi.json for the fields")
     misfit.code = "input.fields"
     return misfit
 
 
+def is_open_inference(path: str) -> bool:
+    """Whether a path is one of the Open Inference Protocol."""
+    return path == "/v2" or path.startswith("/v2/")
+
+
 async def refuse(scope: Scope, send: Send, error: TextoddsError) -> None:
-    """Answer with what went wrong."""
-    status, body = problems.details(error)
+    """Answer with what went wrong, in the shape of the protocol that was spoken."""
     headers = error.headers if isinstance(error, Problem) else ()
+    if is_open_inference(scope["path"]):
+        status, body = problems.inference_error(error)
+        await respond(scope, send, status, body, JSON, headers)
+        return
+    status, body = problems.details(error)
     await respond(scope, send, status, body, problems.MEDIA, headers)
 
 

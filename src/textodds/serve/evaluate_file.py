@@ -19,7 +19,7 @@ PAGE = Path("report.html")
 MEMORY = 4 << 30  # bytes: a small file can be made to unfold into a very large one
 
 
-SENT = "the file that was sent"
+SENT = "the uploaded file"
 
 
 def measures(model: Model, file: str, columns: dict[str, str | None]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def main(model: str, file: str, columns: str) -> None:
     except TextoddsError as error:
         plain = _problem(error, file)
     except MemoryError:
-        problem = f"{SENT} takes more memory than it may"
+        problem = f"{SENT} needs more memory than allowed"
         plain = {"problem": problem, "hint": "send fewer rows", "code": InputError.code}
     sys.stdout.write(json.dumps(plain))
 

@@ -166,7 +166,7 @@ def solution(model: Model, standing: Standing, base: Base, seq: int) -> ServedMo
     except TextoddsError as error:
         if isinstance(model, TableModel) or not is_of_documents(model.recipe):
             raise
-        logger.error("the weights stay as they were: %s", error.problem)
+        logger.error("the weights were not updated: %s", error.problem)
         changed._tally, changed.corpus = basis.tally, basis.corpus
         return ServedModel(changed, base.digest, seq, is_solved=False)
     if not changed.has_documents:

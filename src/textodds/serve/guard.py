@@ -114,7 +114,7 @@ class GuardProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP."""
-        self._refuse(Problem(HTTPStatus.BAD_REQUEST, "http", "that is no HTTP request"))
+        self._refuse(Problem(HTTPStatus.BAD_REQUEST, "http", "not an HTTP request"))
 
     def end_if_stalled(self, patience: float, answering: float) -> None:
         """Let go who has not sent the head of a request, or not taken its answer, for too long.

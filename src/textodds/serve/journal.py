@@ -90,7 +90,7 @@ class State(NamedTuple):
 
 
 class JournalFile:
-    """The file: opened, checked and sealed, with what it says of itself; `Journal` has its entries."""
+    """The file: opened, checked and sealed, with its header; `Journal` has its entries."""
 
     def __init__(self, path: str | Path) -> None:
         self.path, self._lock = path, threading.Lock()
@@ -158,7 +158,7 @@ class JournalFile:
         *about, seal = self._db.execute("SELECT journal, base, since, snapshot, seal FROM about").fetchone()
         self.key, self.base, self.since, self._noted = about
         if _about_seal(*about, of_rows=self.of_rows) != seal:
-            raise damaged(self.path, "what it says of itself")
+            raise damaged(self.path, "its header")
         query = f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq"
         with closing(self._db.execute(query)) as rows:  # which else holds the file when it is refused
             place = first_damaged(map(Sealed._make, rows), self.key, self.last)
@@ -181,7 +181,7 @@ class JournalFile:
         self.of_rows = layout == OF_ROWS
         if ours != OURS or layout not in (1, LAYOUT, OF_ROWS):
             raise ModelFileError(
-                f"`{self.path}` is no journal of this version of textodds",
+                f"`{self.path}` is not a journal of this version of textodds",
                 hint="name another file with `--journal`",
             )
         return False

@@ -275,7 +275,7 @@ class Live:
     def save(self) -> ServedModel:
         """Write a snapshot, whole or not at all; the model that it holds."""
         if self.base.fixed is not None:
-            raise Unsupported(self.base.fixed, hint="the model file is all that there is to save")
+            raise Unsupported(self.base.fixed, hint="there are no corrections to save")
         solved = self.solve()
         if not solved.is_solved:
             raise InputError(

@@ -15,14 +15,14 @@ Id = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        description="The caller's name for a document: learned once, however often it is sent.",
+        description="The caller's id of a document: learned once, however often it is sent.",
         examples=["mail-4711"],
     ),
 ]
 Version = Annotated[
     str,
     Meta(
-        description="Which model has answered: its file, then the last correction it has learned; `~` at the "
+        description="The model that answered: its file, then the last correction learned; `~` at the "
         "end while the full solution is to come.",
         examples=["3f2a9c1b04de.42"],
     ),
@@ -66,7 +66,7 @@ class DecisionOptions(Request, kw_only=True):
         ),
     ] = None
     costs: Annotated[
-        list[Cost], Meta(description="What mistakes cost; those not named cost 1.", max_length=10_000)
+        list[Cost], Meta(description="Costs of mistakes; those not named cost 1.", max_length=10_000)
     ] = []
     abstain: Annotated[
         Price | None, Meta(description="What it costs not to answer: there is no answer where one is dearer.")
@@ -311,7 +311,7 @@ class Quality(Struct):
     accuracy: float
     accuracy_interval: tuple[float, float]
     largest_class: LargestClass
-    warnings: Annotated[list[str], Meta(description="Why the accuracy deserves doubt, in sentences.")]
+    warnings: Annotated[list[str], Meta(description="Caveats of the accuracy, in sentences.")]
     calibration_error: float
     reliability: list[Bin]
 
@@ -319,10 +319,10 @@ class Quality(Struct):
 class Limits(Struct):
     """What a request may have at most."""
 
-    text: Annotated[int, Meta(description="Characters of a text.")]
+    text: Annotated[int, Meta(description="Longest text, in characters.")]
     explained: Annotated[int, Meta(description="Characters of a text that is explained.")]
     batch: Annotated[int, Meta(description="Texts or documents of a request.")]
-    body: Annotated[int, Meta(description="Bytes of a request.")]
+    body: Annotated[int, Meta(description="Largest request, in bytes.")]
     upload: Annotated[int, Meta(description="Bytes of a file.")]
 
 
@@ -349,7 +349,7 @@ class Card(Struct, kw_only=True):
     columns: Annotated[
         list[ColumnCard] | UnsetType, Meta(description="Not there if the model reads one text.")
     ] = UNSET
-    facts: Annotated[list[tuple[str, str]], Meta(description="All that is known, as names and values.")]
+    facts: Annotated[list[tuple[str, str]], Meta(description="All known facts, as names and values.")]
     recipe: dict[str, Any]
     has_probabilities: Annotated[
         bool, Meta(description="Whether it has probabilities that a prior or costs can be applied to.")
@@ -432,13 +432,13 @@ class EvaluateAnswer(Struct, kw_only=True):
     skewed: Annotated[
         bool, Meta(description="Whether the largest class has at least three times the rows of the smallest.")
     ]
-    warnings: Annotated[list[str], Meta(description="Why the accuracy deserves doubt, in sentences.")]
+    warnings: Annotated[list[str], Meta(description="Caveats of the accuracy, in sentences.")]
     by_class: dict[str, ClassMeasures]
     confusion: list[Confusion]
     calibration_error: float | None
     reliability: list[Bin]
     unknown_labels: dict[str, int]
-    no_evidence: Annotated[int, Meta(description="Rows without a word that the model knows.")]
+    no_evidence: Annotated[int, Meta(description="Rows without a word of the vocabulary.")]
     report: Annotated[
         str | None, Meta(description="Where the report is, for an hour; null if it could not be drawn.")
     ]

@@ -72,7 +72,7 @@ class Metrics:
         yield CounterMetricFamily("textodds_snapshots", "Snapshots saved.", writer.snapshots)
         failed = writer.failed_snapshots
         yield CounterMetricFamily("textodds_snapshots_failed", "Snapshots that failed.", failed)
-        yield CounterMetricFamily("textodds_reloads", "Looks at the model file for a new one.", live.reloads)
+        yield CounterMetricFamily("textodds_reloads", "Checks for a new model file.", live.reloads)
         yield CounterMetricFamily("textodds_reloads_refused", "Model files that were refused.", live.refused)
         yield CounterMetricFamily("textodds_solutions", "Full solutions after corrections.", live.solutions)
         under_way = len(service.under_way)

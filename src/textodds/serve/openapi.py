@@ -15,18 +15,19 @@ from textodds.serve.endpoint import Endpoint
 from textodds.serve.messages import ProblemDetails
 from textodds.serve.rows import Model, columns_of, example, reads_rows
 from textodds.serve.settings import Settings
+from textodds.serve.tensor_messages import InferenceError
 
 REFUSALS = {
-    "400": "The body is no JSON.",
-    "401": "The request has no token that is known here.",
+    "400": "The body is not JSON.",
+    "401": "The token is missing or not valid.",
     "403": "The scope of the token does not allow it; or the request comes from another site.",
-    "404": "There is no such thing.",
+    "404": "Not found.",
     "409": "It contradicts what was learned before, or the model cannot do it.",
-    "413": "It is more than a limit allows.",
-    "415": "The body is of a type that is not read here.",
-    "422": "A field is missing, or is not what it must be.",
-    "500": "A fault of the service.",
-    "503": "Not now: too much at once, or too slow.",
+    "413": "A limit is exceeded.",
+    "415": "The content type of the body is not supported.",
+    "422": "A field is missing or invalid.",
+    "500": "An internal error.",
+    "503": "Overloaded, or timed out.",
 }
 
 
@@ -35,7 +36,7 @@ def description(endpoints: Iterable[Endpoint], settings: Settings, model: Model)
     described = [endpoint for endpoint in endpoints if not endpoint.path.startswith(("/page/", "/openapi"))]
     if reads_rows(model):
         described = [_of_rows(endpoint, model) for endpoint in described]
-    kinds: list[type] = [ProblemDetails]
+    kinds: list[type] = [ProblemDetails, InferenceError]
     for endpoint in described:
         kinds += [kind for kind in (endpoint.takes, endpoint.gives, endpoint.query) if isinstance(kind, type)]
     _, schemas = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
@@ -44,9 +45,7 @@ def description(endpoints: Iterable[Endpoint], settings: Settings, model: Model)
     paths: dict[str, dict[str, object]] = {}
     for endpoint in described:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, settings, schemas)
-    problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
-    refusals = {status: {"description": text, "content": problem} for status, text in REFUSALS.items()}
-    components: dict[str, object] = {"schemas": schemas, "responses": refusals}
+    components: dict[str, object] = {"schemas": schemas, "responses": _refusals()}
     if settings.needs_token:
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     servers = [{"url": origin.address} for origin in settings.origins]
@@ -60,6 +59,19 @@ def description(endpoints: Iterable[Endpoint], settings: Settings, model: Model)
         **({"servers": servers} if servers else {}),
         "paths": paths,
         "components": components,
+    }
+
+
+def _refusals() -> dict[str, object]:
+    """Refusals by status; those of the Open Inference Protocol have names that begin with `v2-`."""
+    shapes = {"": ("application/problem+json", ProblemDetails), "v2-": ("application/json", InferenceError)}
+    return {
+        f"{protocol}{status}": {
+            "description": text,
+            "content": {media: {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}},
+        }
+        for protocol, (media, kind) in shapes.items()
+        for status, text in REFUSALS.items()
     }
 
 
@@ -108,15 +120,17 @@ def _operation(endpoint: Endpoint, settings: Settings, schemas: dict[str, Any]) 
         statuses += ["409", "422"]
     if "{" in endpoint.path:
         statuses += ["404"]
+    refusal = "#/components/responses/" + ("v2-" if endpoint.is_open_inference else "")
     operation: dict[str, object] = {
         "operationId": _name(endpoint),
         "summary": endpoint.summary,
         "x-needs": endpoint.needs,
         "responses": {"200": _answer(endpoint)}
-        | {status: {"$ref": f"#/components/responses/{status}"} for status in sorted(set(statuses))},
+        | {status: {"$ref": f"{refusal}{status}"} for status in sorted(set(statuses))},
     }
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    known = {"name": {"enum": [settings.model.stem]}} if endpoint.is_open_inference else {}
+    parameters: list[dict[str, object]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", **known.get(name, {})}}
         for name in re.findall(r"\{(\w+)\}", endpoint.path)
     ]
     if parameters := parameters + _query_parameters(endpoint, schemas):
@@ -134,7 +148,7 @@ def _name(endpoint: Endpoint) -> str:
     >>> _name(Endpoint("GET", "/v1/reports/{key}", None, ""))  # type: ignore[arg-type]
     'get_reports'
     """
-    parts = re.sub(r"\{\w+\}|^/v1|\.json$", "", endpoint.path).strip("/").replace("/", "_") or "page"
+    parts = re.sub(r"/\{\w+\}|^/v1|\.json$", "", endpoint.path).strip("/").replace("/", "_") or "page"
     return parts if endpoint.method == "POST" else f"get_{parts}"
 
 

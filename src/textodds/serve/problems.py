@@ -1,4 +1,7 @@
-"""One error shape for every route: RFC 9457 problem details, with the codes of `textodds.errors`."""
+"""One error shape for every route: RFC 9457 problem details, with the codes of `textodds.errors`.
+
+Paths of the Open Inference Protocol have the shape of that protocol instead.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,12 @@ import msgspec
 
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError, Unsupported
 from textodds.serve.messages import ProblemDetails
+from textodds.serve.tensor_messages import InferenceError
 from textodds.serve.visible import visible
 
 MEDIA = b"application/problem+json"
 LONGEST = 1000  # characters of what is told
+BINARY = b"inference-header-content-length"  # a header of requests with tensors behind their JSON
 SOON = 1  # seconds after which to try again
 
 
@@ -44,6 +49,16 @@ def unavailable(
     return Problem(HTTPStatus.SERVICE_UNAVAILABLE, code, problem, hint=hint, headers=headers)
 
 
+def no_binary() -> Problem:
+    """What becomes of a request of the Open Inference Protocol with tensors in binary, or for such."""
+    return Problem(
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        "media-type",
+        "the binary tensor data extension is not supported",
+        hint="send tensors as JSON, and ask for each output with `binary_data: false`",
+    )
+
+
 def status_of(error: TextoddsError) -> HTTPStatus:
     """The HTTP status that tells of an error."""
     if isinstance(error, Problem):
@@ -72,3 +87,10 @@ def details(error: TextoddsError) -> tuple[int, bytes]:
         hint=None if error.hint is None else shorten(visible(error.hint)),
     )
     return status.value, msgspec.json.encode(body)
+
+
+def inference_error(error: TextoddsError) -> tuple[int, bytes]:
+    """The status and the body that tell of an error, as the Open Inference Protocol has it."""
+    hint = "" if error.hint is None else f"; hint: {shorten(visible(error.hint))}"
+    body = InferenceError(shorten(visible(error.problem)) + hint)
+    return status_of(error).value, msgspec.json.encode(body)

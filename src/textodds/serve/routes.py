@@ -8,17 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-from textodds.serve import answers, messages, metrics, row_messages
+from textodds.serve import answers, messages, metrics, row_messages, tensor_messages, tensors
 from textodds.serve.endpoint import Body, Call, Endpoint, RowShapes
 from textodds.serve.fold import ServedModel
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, unavailable
+from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
 
 PAGE_POLICY = (
@@ -41,9 +43,9 @@ MEDIA = {
 class WordsQuery(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """Whose words."""
 
-    label: Annotated[str, Meta(description="The class that the words speak for.", examples=["spam"])]
+    label: Annotated[str, Meta(description="The class that the words are evidence for.", examples=["spam"])]
     rival: Annotated[str | None, Meta(description="Against this class; else against all others.")] = None
-    limit: Annotated[int, Meta(ge=1, le=1000, description="So many words at most.")] = 20
+    limit: Annotated[int, Meta(ge=1, le=1000, description="Most words to return.")] = 20
 
 
 class CorrectionsQuery(msgspec.Struct, forbid_unknown_fields=True):
@@ -279,12 +281,85 @@ async def health(service: Service, call: Call) -> messages.StateAnswer:
 @endpoint("GET", "/readyz", needs="nothing")
 async def ready(service: Service, call: Call) -> messages.StateAnswer:
     """Whether it can answer and learn."""
+    _must_be_ready(service)
+    return messages.StateAnswer("ready", service.live.serving.version)
+
+
+def _must_be_ready(service: Service) -> None:
     if service.is_stopping:
         raise unavailable("stopping", "the service is being stopped")
     if service.writer.broken is not None:
         raise unavailable("journal", service.writer.broken, "restart the service")
     service.must_have_room()
-    return messages.StateAnswer("ready", service.live.serving.version)
+
+
+@endpoint("GET", "/v2")
+async def server_metadata(service: Service, call: Call) -> tensor_messages.ServerMetadata:
+    """Open Inference Protocol: the service."""
+    return tensor_messages.ServerMetadata(version=version("textodds"), extensions=[])
+
+
+@endpoint("GET", "/v2/health/live", needs="nothing")
+async def server_live(service: Service, call: Call) -> tensor_messages.ServerLive:
+    """Open Inference Protocol: whether the service runs."""
+    return tensor_messages.ServerLive()
+
+
+@endpoint("GET", "/v2/health/ready", needs="nothing")
+async def server_ready(service: Service, call: Call) -> tensor_messages.ServerReady:
+    """Open Inference Protocol: whether the service can answer and learn."""
+    _must_be_ready(service)
+    return tensor_messages.ServerReady()
+
+
+MODEL, VERSION = "/v2/models/{name}", "/v2/models/{name}/versions/{version}"
+
+
+@endpoint("GET", f"{VERSION}/ready", needs="nothing")
+@endpoint("GET", f"{MODEL}/ready", needs="nothing")
+async def model_ready(service: Service, call: Call) -> tensor_messages.ModelReady:
+    """Open Inference Protocol: whether the model answers."""
+    name = service.settings.model.stem
+    tensors.must_be_named(service.live.serving, name, call.path)
+    _must_be_ready(service)
+    return tensor_messages.ModelReady(name)
+
+
+@endpoint("GET", VERSION)
+@endpoint("GET", MODEL)
+async def model_metadata(service: Service, call: Call) -> tensor_messages.ModelMetadata:
+    """Open Inference Protocol: the tensors that the model takes and gives."""
+    name, serving = service.settings.model.stem, await service.serving()
+    tensors.must_be_named(serving, name, call.path)
+    return tensors.metadata(serving, name)
+
+
+INFER: dict[str, Any] = {
+    "takes": tensor_messages.InferRequest,
+    "example": tensors.example({tensors.TEXT: SPAM}),
+    "rows": RowShapes(tensor_messages.InferRequest, example=tensors.example),
+}
+
+
+@endpoint("POST", f"{VERSION}/infer", **INFER)
+@endpoint("POST", f"{MODEL}/infer", **INFER)
+async def infer(service: Service, call: Call) -> tensor_messages.InferAnswer:
+    """Open Inference Protocol: classify texts or rows."""
+    request: tensor_messages.InferRequest = call.body
+    name, serving = service.settings.model.stem, await service.serving()
+    tensors.must_be_named(serving, name, call.path)
+    service.must_be_few(number := tensors.number_of(request))
+    given: Sequence[Any]
+    if is_long := reads_rows(serving.model):
+        given = await service.at_length(tensors.rows_of, serving.model, request)
+        service.must_be_short_rows(given)
+    else:
+        given = tensors.texts_of(request)
+        is_long = service.must_be_short(given) > BRIEF
+    service.metrics.texts += number
+    if is_long:
+        return await service.at_length(tensors.infer, serving, name, request, given)
+    return tensors.infer(serving, name, request, given)
 
 
 @endpoint("GET", "/metrics", gives="text/plain")
@@ -331,5 +406,5 @@ PAGE_FILES = {
 def _page_file(name: str) -> Body:
     content = PAGE_FILES.get(name)
     if content is None:
-        raise Problem(HTTPStatus.NOT_FOUND, "not-found", "the page has no such part")
+        raise Problem(HTTPStatus.NOT_FOUND, "not-found", "the page has no such file")
     return Body(content, MEDIA[name.rpartition(".")[2]], ((b"content-security-policy", PAGE_POLICY), *ALONE))

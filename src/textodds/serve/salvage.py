@@ -77,7 +77,7 @@ def _rows(db: sqlite3.Connection, last: int, seals: str) -> Iterator[tuple[int, 
 def repair(path: Path, output: Path) -> Salvaged:
     """Write what can be read of a journal to another file."""
     if output.exists():
-        raise ModelFileError(f"`{output}` is there already", hint="name another file with `-o`")
+        raise ModelFileError(f"`{output}` exists already", hint="name another file with `-o`")
     found = salvage(path)
     with closing(Journal(output)) as journal:
         journal.keep_rows(rows=found.of_rows)

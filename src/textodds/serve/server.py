@@ -37,6 +37,7 @@ class App:
     def __init__(self, service: Service) -> None:
         handlers = {(each.method, each.path): Handler(each, service) for each in ENDPOINTS}
         self._plain = {place: handler for place, handler in handlers.items() if "{" not in place[1]}
+        self._plain["GET", "/v2/"] = handlers["GET", "/v2"]  # as the protocol's own OpenAPI has it
         routes = [Route(path, handler, methods=[method]) for (method, path), handler in handlers.items()]
         self._router = Router(routes, redirect_slashes=False, default=_nowhere)
 
@@ -58,7 +59,7 @@ class App:
 
 async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
     nothing = f"there is nothing at `{scope['path'][:200]}`"
-    hint = "see /openapi.json for what there is"
+    hint = "see /openapi.json for the paths"
     await refuse(scope, send, Problem(HTTPStatus.NOT_FOUND, "not-found", nothing, hint=hint))
 
 
@@ -128,12 +129,12 @@ async def _reload(service: Service) -> None:
     try:
         changed = await service.writer.submit(service.live.reload)
     except TextoddsError as error:
-        logger.error("the model stays as it was: %s", error.problem)
+        logger.error("the model was not reloaded: %s", error.problem)
     except Exception:
-        logger.exception("the model stays as it was")
+        logger.exception("the model was not reloaded")
     else:
         version = service.live.serving.version
-        logger.warning("serving %s" if changed else "the model file is as before: %s", version)
+        logger.warning("serving %s" if changed else "the model file has not changed: %s", version)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -25,7 +25,7 @@ logger = logging.getLogger("textodds.serve")
 
 
 class Snapshot(NamedTuple):
-    """A model, and what it says of itself."""
+    """A model, and its header."""
 
     model: Model
     base: str  # the model file it began as, by its hash

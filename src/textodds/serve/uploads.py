@@ -84,9 +84,7 @@ class Uploads:
                 hint=f"send one of {', '.join(SUFFIXES)} in `Content-Type`",
             )
         if not content:
-            raise InputError(
-                "the file that was sent is empty", hint="send its content as the body of the request"
-            )
+            raise InputError("the uploaded file is empty", hint="send its content as the body of the request")
         columns = json.dumps({"text": text, "label": label})
         name = f"upload-{secrets.token_hex(8)}.{SUFFIXES[media]}"  # which no text of the file has in it
         with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
@@ -122,7 +120,7 @@ class Uploads:
                 "measuring ended with %s: %s", process.returncode, complaint.decode(errors="replace")
             )
             raise BadFile(
-                "the file that was sent cannot be measured: it is damaged, or takes too much memory",
+                "the uploaded file cannot be measured: it is damaged, or takes too much memory",
                 hint="send fewer rows",
             ) from error
         if (problem := measures.pop("problem", None)) is not None:

@@ -87,7 +87,7 @@ def must_be_frame(df: object) -> DataFrame:
     """Fail for what is no DataFrame of Spark."""
     if not hasattr(df, "mapInArrow"):
         raise InputError(
-            f"a DataFrame of Spark is wanted, and this is {type(df).__module__}.{type(df).__name__}",
+            f"expected a Spark DataFrame, got {type(df).__module__}.{type(df).__name__}",
             hint="for data of other kinds use textodds.train",
         )
     return df  # type: ignore[return-value]

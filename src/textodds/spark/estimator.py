@@ -102,7 +102,8 @@ class TextClassifier(
                 given["choices"] = json.dumps(choices)
             except TypeError as error:
                 raise InputError(
-                    f"a choice is no plain value: {error}", hint="name the learner: learner='softmax', C=3.0"
+                    f"a parameter is not a plain value: {error}",
+                    hint="name the learner: learner='softmax', C=3.0",
                 ) from error
         self._set(**{name: value for name, value in given.items() if value is not None})
 
@@ -198,7 +199,7 @@ class _Reader(MLReader[TextClassifierModel]):
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         rows = self.sparkSession.read.parquet(f"{path}/model").orderBy("number").collect()
         if [row.number for row in rows] != list(range(len(rows))) or not rows:
-            raise ModelFileError(f"the model at `{path}` is not whole", hint="save it again")
+            raise ModelFileError(f"the model at `{path}` is incomplete", hint="save it again")
         folder = tempfile.mkdtemp(prefix="textodds-")  # the file is mapped as long as the model lives
         file = Path(folder) / "model.textodds"
         file.write_bytes(b"".join(bytes(row.bytes) for row in rows))

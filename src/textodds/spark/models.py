@@ -35,7 +35,7 @@ def model_of(model: ModelOrFile) -> TextModel:
     found: object = model if hasattr(model, "classes_") else load_texts(model)
     if not isinstance(found, TextModel):
         raise InputError(
-            f"on Spark models of texts are asked, and this is {type(found).__name__}",
+            f"on Spark export a model of texts asked, and this is {type(found).__name__}",
             hint="a model of tables answers on one machine: model.predict(rows)",
         )
     if fields := found.recipe.settings.fields:

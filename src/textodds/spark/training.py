@@ -109,9 +109,7 @@ def plan_on_spark(
     usual = {"quoting": True, "header": True, "stream": False, "documents": True, "clean_labels": False}
     for name in ONE_MACHINE:
         if options.get(name, usual.get(name)) != usual.get(name):
-            raise InputError(
-                f"`{name}` is for one machine, and this runs on Spark", hint="leave out one of the two"
-            )
+            raise InputError(f"`{name}` is not supported on Spark", hint="leave out one of the two")
     how = {name: options[name] for name in OPTIONS if name in options}
     plan = plan_of(learner, features, _words(options), **how)
     if plan.is_of_tables:
@@ -192,7 +190,7 @@ def _must_be_for_spark(recipe: Recipe, *, typical: bool) -> None:
     if not learner.entry.on_spark or learner.rereads:
         there = ", ".join(name for name, entry in LEARNERS.items() if entry.on_spark)
         raise Unsupported(
-            f"{learner.entry.name} as it is here learns on one machine only",
+            f"{learner.entry.name} with these settings is not supported on Spark",
             hint=f"on Spark: {there} (complement without transform)",
         )
     if learner.entry.is_penalised:

@@ -93,6 +93,6 @@ def raised(failure: BaseException) -> TextoddsError | None:
     if unread := UNREAD.search(message):
         return BadFile(
             f"Spark cannot read {unread[1]}",
-            hint="it may be cut off, or not be what its name says: write it anew, or leave it out",
+            hint="it may be truncated or of another format: write it again, or leave it out",
         )
     return None

@@ -208,7 +208,9 @@ class Corpus(KeptDocuments):
 
     def _combine(self, other: Corpus, sign: int) -> Corpus:
         if self.settings != other.settings:
-            raise InputError("documents were cut differently", hint="train both models with the same options")
+            raise InputError(
+                "documents were tokenised differently", hint="train both models with the same options"
+            )
         return self._with(other) if sign > 0 else self._without(other)
 
     def _with(self, other: Corpus) -> Corpus:

@@ -207,13 +207,13 @@ class MomentTally(Additive):
             return cls.of_moments(Moments.of_arrays(arrays, classes, V, full=full))
         about, K = arrays.get("about"), len(classes)
         if about is None or about.dtype != np.int64 or about.shape != (9,) or about[0] not in (0, 1):
-            raise InputError("the moments do not say where their digits stand")
+            raise InputError("the moments lack the position of their digits")
         shapes = (K,), (K, 1 if full else V), (K, V), (K, V, V) if full else (K, V)
         parts = []
         for name, (low, length), shape in zip(PARTS, about[1:].reshape(4, 2).tolist(), shapes, strict=True):
             part = ExactSums.of_flat(low, length, arrays.get(name, np.zeros(0)), shape)
             if part is None or not np.abs(part.floats()).max(initial=0.0) < LARGEST**2.5:
-                raise InputError(f"the {name} of the moments cannot be")
+                raise InputError(f"the {name} of the moments are invalid")
             parts.append(part)
         tally = cls(classes, *parts, is_rounded=bool(about[0]))
         some = tally.numbers.signs() > 0
@@ -223,7 +223,7 @@ class MomentTally(Additive):
         if (spread < 0).any() and not tally.is_rounded:
             raise InputError("the moments have a variance below zero, or a class without rows")
         if full and not np.array_equal(tally.products.digits, tally.products.digits.swapaxes(2, 3)):
-            raise InputError("the products of the moments cannot be")
+            raise InputError("the products of the moments are invalid")
         return tally
 
     @classmethod

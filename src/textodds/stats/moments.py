@@ -170,7 +170,7 @@ class Moments(Additive):
             most = LARGEST if name != "scatter" else LARGEST**1.5
             is_count = name in ("class_rows", "count")  # of weights, which are multiples of 2^-30
             if not (np.abs(array) < most).all() or (is_count and ((array < 2.0**-31) & (array != 0)).any()):
-                raise InputError(f"the {name} of the moments cannot be")
+                raise InputError(f"the {name} of the moments are invalid")
             parts[name] = array.reshape(shape)
         diagonal = np.einsum("kvv->kv", parts["scatter"]) if full else parts["scatter"]
         if (diagonal < 0).any() or not (parts["class_rows"] > 0).all() or (full and not parts["count"].all()):

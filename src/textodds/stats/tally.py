@@ -34,6 +34,10 @@ class Additive:
         """``self + other`` where ``sign`` is 1, ``self - other`` where it is -1."""
         raise NotImplementedError
 
+    def with_classes(self, classes: tuple[str, ...]) -> Self:
+        """The same with other names for its classes, in the same order."""
+        return replace(self, classes=classes)  # type: ignore[type-var]
+
     def __add__(self, other: Self) -> Self:
         return self._combine(other, 1) if isinstance(other, type(self)) else NotImplemented
 

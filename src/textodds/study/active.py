@@ -92,7 +92,7 @@ def most_useful(model: TextModel, texts: Sequence[str | Mapping[str, str]], n: i
     qwerty: ham 0.50, 0.00
     """
     if not isinstance(model, TextModel):
-        raise Unsupported("a model of a table reads no texts to choose from", hint="train a model of texts")
+        raise Unsupported("a model of a table cannot rank texts", hint="train a model of texts")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InputError(f"n is {n!r}, and must be a whole number of 1 or more")
     given: Any = texts if isinstance(texts, str) else list(texts)  # one text is refused by `score`

@@ -102,7 +102,7 @@ def audit(
     observer: Observer | None = None,
     **options: object,
 ) -> Audit:
-    """The documents of a source whose labels look wrong, ``most`` of them.
+    """The documents of a source whose labels look wrong, at most ``most``.
 
     The source is read twice: to learn from it, and to leave out each of its documents. Nothing is held out
     and nothing fitted again: the model without a document is exact.
@@ -116,24 +116,22 @@ def audit(
     textbook : bool, default False
         Whether smoothing is 1 and nothing is calibrated, as in `textodds.train`.
     observer : Observer, optional
-        Is told how far it has come.
+        Receives the progress.
     """
     reading, words = reading_and_words(options)
     how: Running = {"threads": checked_threads(threads), "textbook": textbook}
     plan = plan_of(USUAL if learner is None else learner, None, words, **how)
     if plan.pins is not None or plan.is_of_tables:
-        raise InputError(
-            "labels are looked at with one learner of texts", hint="name it: `--learner multinomial`"
-        )
+        raise InputError("`audit` takes one learner of texts", hint="name it: `--learner multinomial`")
     data, observer = read(source, labels, weights, **vars(reading)), observer or Observer()
     if not supports(plan.recipe()):
         raise Unsupported(
-            "labels are looked at by leaving out one document at a time, which takes counts",
+            "`audit` uses leave-one-out, which needs a learner of counts",
             hint="use the learner multinomial, bernoulli or complement",
         )
     if not data.replayable:
         raise InputError(
-            f"{data.description} can be read but once, and is read several times here",
+            f"{data.description} can be read only once, and is read several times here",
             hint="put it in a file first",
         )
     model = train_on(data, plan, observer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from textodds.errors import BadFile, InputError, LengthMismatch, MissingColumn
 from textodds.judge.evaluation import mcnemar
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import LinearModel, log_softmax
+from textodds.model.marginals import Marginal, marginals
 from textodds.model.text_model import TextModel
 from textodds.model.words import largest
 
@@ -279,7 +280,7 @@ def _columns(a: TableModel, b: TableModel, top: int) -> dict[str, Any]:
 
 def _shifts(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, float], ...]:
     """The columns whose distributions are the furthest apart, by Hellinger's distance, from 0 to 1."""
-    mine, theirs = _marginals(a), _marginals(b)
+    mine, theirs = marginals(a), marginals(b)
     found = []
     for name in mine.keys() & theirs.keys():
         shifts = [
@@ -290,49 +291,6 @@ def _shifts(a: TableModel, b: TableModel, top: int) -> tuple[tuple[str, str, flo
         found += sorted(shifts, key=lambda each: (-each[2], each[1]))[:1]
     ranked = sorted(found, key=lambda each: (-each[2], each[0]))
     return tuple(each for each in ranked[:top] if each[2] > 0)
-
-
-Marginal = tuple[float, float] | dict[str, float]
-"""Mean and variance of a number, or the probability of each category."""
-
-
-def _marginals(model: TableModel) -> dict[str, dict[str, Marginal]]:
-    """The distribution of each column in each class, by name; texts are those of their words."""
-    from textodds.learn.conditionals.categorical import Categorical
-    from textodds.learn.forms.quadratic import Diagonal
-    from textodds.model.blocks import Cells, Numbers, Words
-
-    def by_class(names: Sequence[str], shares: Floats) -> dict[str, Marginal]:  # shares are (names, K)
-        columns = (dict(zip(names, own, strict=True)) for own in shares.T.tolist())
-        return dict(zip(model.class_names, columns, strict=True))
-
-    found: dict[str, dict[str, Marginal]] = {}
-    triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
-    for block, fitted, tally in triples:
-        if isinstance(block, Numbers):
-            gaussians = fitted.gaussians
-            if isinstance(gaussians, Diagonal):
-                mean, variance = gaussians.mean, gaussians.variance
-            else:
-                mean = gaussians.centre + gaussians.scale * gaussians.mean
-                own = np.einsum("kvv->kv", gaussians.covariance())
-                variance = np.broadcast_to(own, mean.shape)
-            for v, name in enumerate(block.columns):
-                values = zip(mean[:, v].tolist(), variance[:, v].tolist(), strict=True)
-                found[name] = dict(zip(model.class_names, values, strict=True))
-        elif isinstance(block, Words):
-            words = fitted.model.vocabulary.words()
-            theta = np.exp(fitted.model.linear.weights.rows(np.arange(len(words))))
-            found[block.columns[0]] = by_class(words, theta)
-        else:
-            if isinstance(block, Cells):
-                estimate = Categorical(1.0, block.conditional.missing).fit(tally.marginals())
-            else:
-                estimate = fitted.estimate
-            columns = zip(estimate.columns, estimate.categories, estimate.log_p, strict=True)
-            for name, categories, log_p in columns:
-                found[name] = by_class(categories, np.exp(log_p[: len(categories)]))
-    return found
 
 
 def _hellinger(p: Marginal, q: Marginal) -> float | None:

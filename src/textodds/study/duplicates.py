@@ -72,8 +72,8 @@ class Repeats:
         if not self.groups:
             return ""
         return (
-            f"texts that come again: {self.exact_rows:,} word for word, {self.near_rows:,} nearly; "
-            f"under more than one label: {self.contradictions:,}"
+            f"duplicate texts: {self.exact_rows:,} exact, {self.near_rows:,} near; "
+            f"with several labels: {self.contradictions:,}"
         )
 
 

@@ -110,7 +110,7 @@ def perplexities(model: TextModel, texts: Any) -> Floats:
     form = _density_form(model)
     if not model.density.is_drawn:
         raise Unsupported(
-            "only a model that draws words one by one has a perplexity",
+            "only a multinomial model has a perplexity",
             hint="train with the learner multinomial, without binary",
         )
     scores, evidence = model.score(texts)
@@ -126,7 +126,7 @@ def _density_form(model: TextModel) -> LinearModel:
     learner = model.recipe.learner
     if not learner.entry.is_density or not isinstance(model.form, LinearModel):
         raise Unsupported(
-            "this model tells classes apart, and does not say what their texts are like",
+            "a discriminative model cannot generate texts",
             hint="train with the learner multinomial or bernoulli",
         )
     if (error := why_no_density(model.recipe)) is not None:
@@ -200,6 +200,7 @@ def _rows(model: TableModel, codes: Integers, random: np.random.Generator) -> Co
     from textodds.data import Batch
     from textodds.model.blocks import Bins, Categories, Cells, Numbers
 
+    _ = model.density  # refuses a model that does not say how rows come about
     drawn: Columns = {}
     triples: Any = zip(model.recipe.blocks, model.product.parts, model.tally.parts, strict=True)
     for block, fitted, tally in triples:

@@ -75,7 +75,7 @@ INFO: Mapping[str, tuple[type, ...]] = {
 def checked_info(info: object) -> dict[str, Any]:
     """What a file says is known of the data, if every part has the type that it must."""
     if not isinstance(info, dict):
-        raise InputError("what it says of its data is not an object")
+        raise InputError("the description of its data is not an object")
     for name, value in info.items():
         kinds = INFO.get(name)
         if kinds is not None and value is not None and type(value) not in kinds:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds import _kernels
 from textodds._kernels import Analyser
 from textodds.errors import InputError, suggestion
 from textodds.text.stop_words import ENGLISH
@@ -457,7 +458,9 @@ class Weighting:
         if not self.idf:
             return np.ones(len(documents))
         one = float(self.smooth)
-        return np.asarray(1.0 + np.log((one + n) / (one + documents)))  # (1)
+        with np.errstate(divide="ignore"):
+            shares = (one + n) / (one + documents)
+        return 1.0 + _kernels.logarithms(shares)  # (1), with the same bits on every processor
 
     def as_dict(self) -> dict[str, Any]:
         """The weighting as plain data, for the model file."""

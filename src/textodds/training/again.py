@@ -127,7 +127,7 @@ def train_again(like: TextModel, plan: Plan, observer: Observer) -> TextModel:
     kept = like.corpus
     if kept is None:
         raise Unsupported(
-            "the model has no documents to choose by",
+            "the model has no documents for model selection",
             hint="give data: `textodds train DATA --like MODEL`; or train it again, and keep its documents",
         )
     recipe, choice, without = _chosen(kept, plan, observer)

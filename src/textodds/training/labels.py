@@ -38,6 +38,8 @@ def _cleaned(data: Source) -> Source:
 def with_labels(model: M, data: Source, clean: bool) -> M:
     """The model, which knows the type its labels had; says which of them look alike."""
     model.labels = replace(data.label_type, clean=clean)
+    if clean:  # some categories may be others' spellings now
+        model.labels = replace(model.labels, categories=None)
     if not clean and model.labels.kind == "text" and (alike := spellings(model.class_documents)):
         warnings.warn(
             f"labels that look alike are learned as different classes: {told(alike)}; "

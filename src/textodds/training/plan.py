@@ -228,7 +228,7 @@ def _of_textbook(
     """The learner that is named and its words, as textbooks have them."""
     if len(named) > 1 or named[:1] == (AUTO,):
         raise InputError(
-            "`textbook` chooses nothing, and these learners would be chosen from",
+            "`textbook` cannot be combined with several learners",
             hint=f"name one learner, or leave it out for {USUAL} (of tables {USUAL_OF_TABLES})",
         )
     for name, what in columns.items():
@@ -270,7 +270,7 @@ def _named(learner: object, words: Mapping[str, object]) -> tuple[tuple[Named, .
             texts.append(one.words)
     if any(each != texts[0] for each in texts[1:]):
         raise InputError(
-            "learners of one choice have the same texts, cut in the same way",
+            "learners to select from must have the same text settings",
             hint="write text settings with every learner, or compare them: `textodds compare --models …`",
         )
     own = texts[0] if texts else {}
@@ -287,7 +287,7 @@ def _of_one(
     is_stream = which == "stream"
     if len(named) > 1 or named[:1] == (AUTO,):
         usual = OF_STREAMS if is_stream else OF_UNLABELLED
-        raise InputError(f"`{which}` is for one learner, not for a choice", hint=f"name {usual}")
+        raise InputError(f"`{which}` applies to one learner, not to model selection", hint=f"name {usual}")
     learner = _of_stream(named) if is_stream else _of_unlabelled(named)
     if features is not None:
         pins = pins_of(learner, features, words)
@@ -324,9 +324,7 @@ def _refuse(which: str, **given: object) -> None:
     """Fail for an option that has no part in learning from unlabelled texts, or from a stream."""
     for name, value in given.items():
         if value:
-            raise InputError(
-                f"`{name}` has no part where there is `{which}`", hint="leave out one of the two"
-            )
+            raise InputError(f"`{name}` cannot be combined with `{which}`", hint="leave out one of the two")
 
 
 def must_know_typical(recipe: Recipe, typical: bool) -> None:
@@ -336,7 +334,7 @@ def must_know_typical(recipe: Recipe, typical: bool) -> None:
     if not recipe.learner.entry.is_density:
         densities = [name for name in names_of(texts=True) if LEARNERS[name].is_density]
         raise Unsupported(
-            "only a model of how texts come about knows typical ones",
+            "`typical` needs a generative model",
             hint=f"use the learner {' or '.join(densities)}, or leave typical out",
         )
     if (error := why_no_density(recipe)) is not None:
@@ -353,7 +351,7 @@ def nothing_in(data: Source) -> NoData:
 
 def why_not_kept(pruned: bool) -> str:
     """Why a model does not keep its documents though it was to."""
-    return "rare words were dropped for want of memory" if pruned else f"they take more than {MOST >> 20} MB"
+    return "rare words were dropped to save memory" if pruned else f"they take more than {MOST >> 20} MB"
 
 
 def texts_or_table(

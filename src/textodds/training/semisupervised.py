@@ -51,7 +51,7 @@ def train_semisupervised_on(
     if not mass[codes >= 0].any():
         raise NoData(
             f"{labelled.description} has no row to learn from",
-            hint="unlabelled texts help a few labelled ones, and cannot do without",
+            hint="give labelled texts too",
         )
     rows = texts.rows(Weighting("count", idf=False, unit=False), np.ones(len(texts.vocabulary)))
     fit = fit_rows(learner, rows, codes, classes, texts.weights)

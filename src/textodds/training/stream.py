@@ -91,7 +91,7 @@ class SoftmaxStream:
         if not rate > 0:
             raise InputError(f"rate must be above 0, got {rate!r}", hint="0.5 serves well")
         if self.settings.count_unknown:
-            raise InputError("a stream has no place for unknown words", hint="use unknown='ignore'")
+            raise InputError("a stream cannot count unknown words", hint="use unknown='ignore'")
         self.rate = rate
         self.n_texts = 0.0
         self.curve: list[tuple[float, float]] = []
@@ -301,7 +301,7 @@ def train_stream(
             hint="use `--learner softmax`, without a penalty or class weights",
         )
     if recipe.selection.max_features is not None or recipe.selection.max_df != 1.0:
-        raise InputError("a stream cannot know beforehand which words are frequent", hint="leave them all in")
+        raise InputError("a stream cannot select words by frequency", hint="leave them all in")
     assert recipe.weighting is not None
     if not recipe.weighting.unit:
         raise InputError("a stream has rows of length 1", hint="leave `unit_length=no` out")

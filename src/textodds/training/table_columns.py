@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from textodds.data import Batch, Column, Schema
 from textodds.data.schema import GIVEN
 from textodds.errors import InputError, NoData, suggestion
+from textodds.learn.conditionals.categorical import Categorical
 from textodds.learn.conditionals.gaussian import Gaussian
 from textodds.learn.covariance import chosen
 from textodds.learn.design import LabelledRows
@@ -21,6 +22,7 @@ from textodds.learn.discriminant import (
 )
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.registry import Learner
+from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import CategoricalLearner, JointTableLearner, MixedLearner
 from textodds.model.blocks import Bins, Block, Categories, Cells, ColumnChoice, Numbers, Words, class_codes
 from textodds.stats.categories import CategoryTally
@@ -84,13 +86,16 @@ class Columns:
             )
         if isinstance(learner, MixedLearner):
             blocks, how = self._mixed(learner)
+        elif isinstance(learner, SoftmaxLearner):
+            _refuse_others(learner, used, ("number", "category"))
+            blocks, how = self._features()
         else:
             _refuse_others(learner, used)
             blocks = [self._block(learner, tuple(column.name for column in used))]
             how = dict.fromkeys(blocks[0].columns, blocks[0].means)
         if self.words and not any(isinstance(block, Words) for block in blocks):
             raise InputError(
-                f"`{next(iter(self.words))}` is about texts, and no column is one of texts",
+                f"`{next(iter(self.words))}` applies to texts, and no column is text",
                 hint="leave it out, or say which column is: `--columns NAME=text` (columns={'NAME': 'text'})",
             )
         whys = {column.name: column.why for column in self.schema.columns}
@@ -119,6 +124,18 @@ class Columns:
             learner.density.cells(CategoryTally.of(columns, self.first.labels))
             return Cells(names, learner.density)
         return Numbers(names, _gaussian(learner, self.first, names))
+
+    def _features(self) -> tuple[list[Block], dict[str, str]]:
+        """The blocks of softmax regression: their statistics say how numbers are standardised."""
+        blocks: list[Block] = []
+        how: dict[str, str] = {}
+        if numbers := self.schema.names("number"):
+            blocks.append(Numbers(tuple(numbers), Gaussian("diagonal")))
+            how |= dict.fromkeys(numbers, "standardised")
+        if categories := self.schema.names("category"):
+            blocks.append(Categories(tuple(categories), Categorical()))
+            how |= dict.fromkeys(categories, "one-hot")
+        return blocks, how
 
     def _mixed(self, learner: MixedLearner) -> tuple[list[Block], dict[str, str]]:
         blocks: list[Block] = []
@@ -180,18 +197,20 @@ def _gaussian(learner: Learner, first: Batch, names: tuple[str, ...]) -> Gaussia
     return gaussian
 
 
-def _refuse_others(learner: Learner, used: list[Column]) -> None:
+def _refuse_others(learner: Learner, used: list[Column], kinds: tuple[str, ...] = ()) -> None:
+    """Refuse columns that are of other kinds than a learner takes."""
     wanted = learner.entry.column_kind or "number"
-    others = [column for column in used if column.kind != wanted]
+    others = [column for column in used if column.kind not in (kinds or (wanted,))]
     if others:
+        taken = " and ".join(map(_plural, kinds)) or _plural(wanted)
         column = others[0]
         numbers = ""
-        if wanted == "number" and column.why in ("two values", "one value"):
+        if wanted == "number" and not kinds and column.why in ("two values", "one value"):
             numbers = f", or take it for numbers: `--columns {column.name}=number`"
         ignored = ",".join(f"{other.name}=ignore" for other in others[:20]) + ("," + "…") * (len(others) > 20)
         raise InputError(
             f"column `{column.name}` is one of {_plural(column.kind)} ({column.why}), "
-            f"and {type(learner).__name__} takes {_plural(wanted)} only",
+            f"and {type(learner).__name__} takes {taken} only",
             hint=f"use the learner mixed, or leave it out: `--columns {ignored}` "
             f"(columns={{{column.name!r}: 'ignore'}}){numbers}",
         )

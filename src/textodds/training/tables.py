@@ -9,13 +9,16 @@ from dataclasses import replace
 from textodds.data import Batch, Observer, ReadOptions, Source, read
 from textodds.data.batch import joined_rows
 from textodds.errors import InputError
-from textodds.learn.registry import name_of
+from textodds.learn.registry import Learner, name_of
+from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.learn.tables import MixedLearner
 from textodds.model.blocks import TableTally
+from textodds.model.linear_table import LinearTableModel
 from textodds.model.table_model import TableModel, TableRecipe
+from textodds.stats.corpus import MOST
 from textodds.stats.rows import RowKeeper
 from textodds.stats.sample import Reservoir, offer_rows
-from textodds.training.plan import Plan, Running, nothing_in, plan_of, why_not_kept
+from textodds.training.plan import Plan, Running, nothing_in, plan_of, textbook_words, why_not_kept
 from textodds.training.table_columns import Columns, as_read, kinds_of
 
 
@@ -32,7 +35,7 @@ def open_table(
     needed = {name: kind for name, kind in as_read(learner, found.schema).items() if name not in kinds}
     if needed and (not found.replayable or found.is_stdin):
         raise InputError(
-            f"{found.description} can be read but once, and `{next(iter(needed))}` seems to be numbers",
+            f"{found.description} can be read only once, and `{next(iter(needed))}` seems to be numbers",
             hint="say what it is: `--columns NAME=category` (columns={'NAME': 'category'})",
         )
     return read(source, labels, weights, columns={**kinds, **needed}, **options) if needed else found
@@ -101,25 +104,40 @@ def train_table_on(source: Source, plan: Plan, observer: Observer | None = None)
         said = dict(plan.columns or {})
         if plan.textbook and isinstance(learner, MixedLearner):  # no number is cut into intervals
             said |= dict.fromkeys(source.schema.names("number"), "gaussian")
-        columns = Columns(source.schema, first, said, plan.words)
+        columns = Columns(source.schema, first, said, _words(plan, learner))
         blocks, choices = columns.blocks(learner)
         weighs = isinstance(learner, MixedLearner) and learner.calibrate
         name = name_of(learner)
-        recipe = TableRecipe(source.schema, name, blocks, choices, learner.prior, plan.calibrate, weighs)
-    sample, keeper = Reservoir(), RowKeeper(recipe.kinds)
+        linear = learner if isinstance(learner, SoftmaxLearner) else None
+        flags = plan.calibrate, weighs, linear
+        recipe = TableRecipe(source.schema, name, blocks, choices, learner.prior, *flags)
+    # Softmax regression learns from all rows at once, be they kept in the model or not.
+    sample, keeper = Reservoir(), RowKeeper(recipe.kinds, **({"most": None} if recipe.linear else {}))
     passing = _sampled(keeper.passed(passing), sample)
     tally = TableTally.count(passing, recipe.blocks, threads=plan.threads, memory=plan.bytes)
     info = {"source": source.description, "documents": tally.n_documents, "rejected": source.rejects.count}
     info |= {"textbook": True} if plan.textbook else {}
-    model = TableModel(recipe, tally, info)
+    if recipe.linear is None:
+        model = TableModel(recipe, tally, info)
+        model.corpus = keeper.rows()
+    else:
+        rows = keeper.rows()
+        assert rows is not None  # which it is only of more than it may keep
+        model = LinearTableModel.trained(recipe, tally, rows, info, observer)
     model.labels = source.label_type
-    model.corpus = keeper.rows()
     model.find(sample.kept, typical=plan.typical)
-    if plan.documents and (tally.is_pruned or not model.has_documents):
+    is_large = recipe.linear is not None and model.corpus is not None and model.corpus.size > MOST
+    if plan.documents and (tally.is_pruned or not model.has_documents or is_large):
         model.info["not_kept"] = why_not_kept(tally.is_pruned)
-    if not plan.documents or tally.is_pruned:
+    if not plan.documents or tally.is_pruned or is_large:
         model.corpus = None
     return model
+
+
+def _words(plan: Plan, learner: Learner) -> Mapping[str, object]:
+    """What was said of texts, without what textbooks have of the texts of a learner."""
+    usual = textbook_words(learner, {}) if plan.textbook else {}
+    return {name: value for name, value in plan.words.items() if usual.get(name) != value}
 
 
 def _begun(batches: Iterator[Batch], source: Source) -> tuple[Batch, Iterator[Batch]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Unpack, overload
 
 from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
 from textodds.errors import InputError, Unsupported
@@ -18,6 +18,7 @@ from textodds.stats.sample import TYPICAL, HashSample
 from textodds.stats.tally import Tally, checked_threads
 from textodds.training.again import ASKED, Question, must_ask_nothing_else, train_again
 from textodds.training.labels import checked_labels, with_labels
+from textodds.training.options import TextOrTableOptions, TrainOptions
 from textodds.training.plan import (
     Plan,
     Running,
@@ -31,11 +32,12 @@ from textodds.training.plan import (
 )
 
 if TYPE_CHECKING:
-    from textodds.learn.registry import Learner
     from textodds.model.table_model import TableModel
     from textodds.training.choose import Choice
 
 M = TypeVar("M", "TextModel", "TableModel")
+Like: TypeAlias = "TextModel | TableModel | str | os.PathLike[str]"
+"""A model that another is to be like, or its file."""
 
 
 @overload
@@ -46,7 +48,7 @@ def train(
     *,
     columns: None = None,
     like: TextModel | None = None,
-    **options: Any,
+    **options: Unpack[TrainOptions],
 ) -> TextModel: ...
 @overload
 def train(
@@ -55,7 +57,8 @@ def train(
     weights: object = None,
     *,
     text: str | Sequence[str],
-    **options: Any,
+    like: Like | None = None,
+    **options: Unpack[TrainOptions],
 ) -> TextModel: ...
 @overload
 def train(
@@ -64,22 +67,37 @@ def train(
     weights: object = None,
     *,
     columns: Mapping[str, str],
-    **options: Any,
+    like: Like | None = None,
+    **options: Unpack[TrainOptions],
 ) -> TableModel: ...
 @overload
 def train(
-    source: object = None, labels: object = None, weights: object = None, **options: Any
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    like: TextModel,
+    **options: Unpack[TrainOptions],
+) -> TextModel: ...
+@overload
+def train(
+    source: object = None,
+    labels: object = None,
+    weights: object = None,
+    *,
+    like: Like | None = None,
+    **options: Unpack[TextOrTableOptions],
 ) -> TextModel | TableModel: ...
 def train(
     source: object = None,
     labels: object = None,
     weights: object = None,
     *,
-    learner: Learner | str | Sequence[Learner | str] | None = None,
+    learner: object = None,
     features: str | Sequence[str] | None = None,
     budget: float | None = None,
     columns: Mapping[str, str] | None = None,
-    like: TextModel | TableModel | str | os.PathLike[str] | None = None,
+    like: Like | None = None,
     unlabelled: object = None,
     stream: bool = False,
     typical: bool = False,
@@ -108,28 +126,28 @@ def train(
         it is multinomial naive Bayes of words.
     features : str or sequence of str, optional
         ``"words"``, ``"pairs"``, ``"triples"``, ``"letters"``, ``"characters"``, or several, or ``"auto"``,
-        of which the best is chosen. Naive Bayes that is named has words unless something is said.
+        of which the best is chosen. A named naive Bayes learner uses words by default.
     budget : float, default 60
-        Seconds of an ordinary core that choosing and learning may take; what would take longer is not tried.
-        They are reckoned from the work, so that a busy machine chooses the same.
+        Seconds of an ordinary core for selection and training; slower candidates are not tried.
+        They are estimated from the work, so that every machine selects the same model.
     columns : dict, optional
         What the columns of a table are; see `textodds.training.tables.train_table`.
     like : TextModel, TableModel or path, optional
-        A model of texts: ask again what it was trained by (what was named, and what was left to choose), of
-        these data or, without any, of the documents it stands on now. A model of a table: take each column
+        A model of texts: repeat its selection, with the options it was trained with, on
+        these data or, without any, on the documents it has now. A model of a table: take each column
         as it did, so that the two can be merged.
     unlabelled : source, optional
-        Texts without labels to learn from too; see `SemiSupervisedNB`.
+        Unlabelled texts to learn from too; see `SemiSupervisedNB`.
     stream : bool, default False
         Learn softmax regression in one pass, words hashed, in memory that does not grow with the data.
     typical : bool, default False
-        Whether to keep how surprising typical texts are, so that the model can tell what is unlike them
+        Whether to store how surprising typical texts are, for novelty detection
         (`TextModel.familiarity`).
     calibrate : bool, default True
-        Whether to calibrate probabilities on documents left out, and to keep how well the model does on
+        Whether to calibrate probabilities on left-out documents, and to store the quality on
         them; of naive Bayes, with 100 texts or more.
     textbook : bool, default False
-        Choose and calibrate nothing, so that probabilities can be checked by hand: smoothing 1, priors by
+        Do not tune or calibrate, so that probabilities can be checked by hand: smoothing 1, priors by
         maximum likelihood, words as they are counted, Gaussian numbers. Softmax has the penalty C = 1.
     documents : bool, default True
         Whether the model keeps its documents, compactly, so that all of it follows them when it learns or
@@ -143,19 +161,19 @@ def train(
     memory : int, default 2 GiB
         Bytes that words and counts may use before the rarest words are dropped.
     observer : Observer, optional
-        Is told how far it has come.
+        Receives the progress.
     **options
         How the data is read: ``text``, ``label``, ``weight``, ``format``, ``query``, ``quoting``, ``header``,
-        ``encoding``, ``sheet``, ``bad_rows``, ``rejects_path`` (see `textodds.read`). How texts are cut and
-        which words are kept: ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, what to
+        ``encoding``, ``sheet``, ``bad_rows``, ``rejects_path`` (see `textodds.read`). How texts are tokenised
+        and which words are kept: ``min_df``, ``max_df``, ``max_features`` (see `Selection`); ``unknown``, what to
         do with words outside the vocabulary (``ignore``; ``smooth``: as a word with zero count; ``first``:
         estimated from each word's first occurrence; ``count``: with a ``vocabulary`` fixed in advance, the
         words outside it count as ``<UNK>``); ``weighting``, for softmax (see `Weighting`); ``sklearn=True``
-        to cut texts as scikit-learn does; and the fields of `TextSettings`.
+        to tokenise texts as scikit-learn does; and the fields of `TextSettings`.
 
     Notes
     -----
-    Where nothing else is said, the smoothing of naive Bayes is chosen by leaving out one text at a time; of
+    By default the smoothing of naive Bayes is tuned by leave-one-out; of
     fewer than 100 texts, with ``unknown``, and of complement with ``norm`` or ``transform`` alpha is 1.
     Softmax has tf-idf, ``min_df=2``, and a penalty and features chosen on held-out texts. What was tried, and
     how well it did, is in ``model.info["chosen"]``.
@@ -218,7 +236,7 @@ def _like(
     how = {**how, "typical": question.typical, "calibrate": question.calibrate, "textbook": question.textbook}
     plan = plan_of(question.learner, question.features, question.words, stream=question.stream, **how)
     if is_table(data[0], data[1]):
-        raise InputError("the model to be like is one of texts, and the data are a table without any")
+        raise InputError("`like` is a model of texts, and the data have no texts")
     if data[0] is None and reading.query is None:
         model = _asked(train_again(like, plan, observer), question)
     else:

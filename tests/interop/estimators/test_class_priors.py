@@ -88,7 +88,7 @@ def test_a_prior_shifts_the_log_joint_by_its_own_logarithm(kind):
         ("unifrom", "unknown prior 'unifrom'; did you mean `uniform`"),
         ([0.5, 0.5], "2 priors for 3 classes"),
         ({0: 0.5, 1: 0.5}, "has nothing for 2"),
-        ({0: 0.5, 1: 0.3, 2: 0.1, 3: 0.1}, "has 3, which is no class"),
+        ({0: 0.5, 1: 0.3, 2: 0.1, 3: 0.1}, "has 3, which is not a class"),
         ([1.5, -0.5, 0.0], "non-negative"),
     ],
     ids=str,

@@ -432,7 +432,7 @@ def test_class_prior_may_name_the_classes():
     assert named.learner().prior == {"30": 0.5, "10": 0.3, "2": 0.2}
     with pytest.raises(InputError, match="has nothing for 2"):
         MultinomialNB(class_prior={30: 0.5, 10: 0.5}).fit(X, labels)
-    with pytest.raises(InputError, match="has 99, which is no class"):
+    with pytest.raises(InputError, match="has 99, which is not a class"):
         MultinomialNB(class_prior={30: 0.5, 10: 0.3, 2: 0.1, 99: 0.1}).fit(X, labels)
 
 

@@ -172,7 +172,7 @@ def test_a_point_of_a_curve_is_the_model_of_the_beginning_of_an_order(mail):
 def test_without_time_there_are_no_points_and_that_is_said(mail):
     found = textodds.compare(*mail, models="multinomial, bernoulli", sizes=[50], budget=0)
     assert found.is_whole
-    assert found.missing[0] == "learning curves have no point at 50 texts of all models, for want of time"
+    assert found.missing[0] == "learning curves have no point at 50 texts of all models, because time ran out"
     assert "0 of 10 points of learning curves were measured" in found.missing[1]
 
 
@@ -323,8 +323,10 @@ def test_what_cannot_be_compared_is_said(mail, choices, problem):
 
 
 def test_learners_of_texts_are_refused_for_tables(people):
-    with pytest.raises(InputError, match="softmax learns from texts, and the data has no column of texts"):
-        textodds.compare(*people, models="softmax")
+    with pytest.raises(InputError, match="bernoulli learns from texts, and the data has no column of texts"):
+        textodds.compare(*people, models="bernoulli")
+    with pytest.raises(InputError, match="`ngrams` is about texts"):
+        textodds.compare(*people, models="softmax:ngrams=1-3")
 
 
 def test_so_little_data_that_nothing_could_be_said_is_refused():

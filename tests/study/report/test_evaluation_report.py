@@ -51,7 +51,7 @@ def test_the_page_says_what_was_measured(mail):
         (found.log_loss, found.log_loss_interval),
     ):
         assert f"{value:.4f} {low:.4f} to {high:.4f}" in text
-    assert "1 row has no word that the model knows" in text
+    assert "1 row has no word in the model's vocabulary" in text
     assert "file 9 kB" in text
     assert "learned from 6 texts" in text
 
@@ -120,23 +120,23 @@ def test_labels_that_the_model_lacks_are_named_and_their_mistakes_explained(mail
     text = report(mail, ["free phone", "see you"], ["eggs", "ham"]).text()
     assert "Labels that the model does not have" in text
     assert "eggs (1)" in text
-    assert "called spam" in text
+    assert "predicted spam" in text
     assert "Without a row in the data, and so without a curve: spam." in text
 
 
 def test_data_without_a_known_label_has_no_log_loss(mail):
     text = report(mail, ["free phone"], ["eggs"]).text()
-    assert "log-loss – no row has a label that the model knows" in text
+    assert "log-loss – no row has a label of the model" in text
     assert "the data has no two classes that the model knows" in text
 
 
 def test_data_of_one_class_and_a_model_of_one_class_have_a_report(mail):
     text = report(mail, ["free phone", "prize"], ["spam", "spam"]).text()
-    assert "There is none: every row was answered rightly." in text
-    assert "No row was answered wrongly." in text
+    assert "None: every answer is correct." in text
+    assert "No errors." in text
     alone = textodds.train(["hello", "hello you"], ["ham", "ham"])
     text = report(alone, ["hello", "good bye"], ["ham", "eggs"]).text()
-    assert "Every wrong answer, the surest first." in text
+    assert "Every wrong answer, most confident first." in text
     assert "good bye" in text
 
 
@@ -145,7 +145,7 @@ def test_every_learner_has_a_report(learner):
     texts, labels = TEXTS * 4, LABELS * 4
     model = textodds.train(texts, labels, learner=learner)
     text = report(model, ["free lunch at six", "you win", "home"], ["spam", "ham", "ham"]).text()
-    assert "The surest mistakes" in text
+    assert "Most confident mistakes" in text
     assert f"learner {learner}" in text
 
 
@@ -158,7 +158,7 @@ def test_many_classes_show_the_most_confused_and_fold_the_rest():
     assert "The 20 classes with the most wrong answers, of 79." in text
     assert "All 79 classes" in text
     assert "c04 → c03 2 66.7%" in text
-    assert "can be told apart for 2 to 8 classes" in text
+    assert "are readable for 2 to 8 classes" in text
 
 
 def test_rows_of_tables_are_shown_with_what_their_columns_said():
@@ -167,7 +167,7 @@ def test_rows_of_tables_are_shown_with_what_their_columns_said():
     model = textodds.train(rows, labels)
     page = report(model, [{"height": 185.0, "hair": None}, *rows], ["short", *labels])
     text = page.text()
-    assert "called tall" in text
+    assert "predicted tall" in text
     assert "hair missing" in text
     said = model.explain({"height": 185.0, "hair": None}, "tall", "short").columns
     assert f"height 185 {next(odds for column, _, odds in said if column == 'height'):+.2f}" in text

@@ -7,6 +7,8 @@ import pytest
 
 from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.study.report import boundaries, densities
+from textodds.study.report.gaussian_fits import LabelledPoints
+from textodds.study.report.logistic_fit import LogisticFit
 from textodds.study.report.picture import COLOURS, MARKERS, STYLES
 
 pytestmark = pytest.mark.slow
@@ -33,7 +35,7 @@ def test_a_png_is_2000_dots_wide(draw, tmp_path):
     draw().save(tmp_path / "p.png")
     width, height = size_of_png((tmp_path / "p.png").read_bytes())
     assert width == 2000
-    assert 500 < height < 1200
+    assert 500 < height < 2200
 
 
 def test_an_svg_is_xml_with_a_title_and_without_a_date(draw, tmp_path):
@@ -82,21 +84,46 @@ assert "matplotlib.pyplot" not in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_panels_are_qda_lda_and_gnb_with_the_same_axes_and_the_accuracy_on_these_rows(three):
+def test_panels_are_qda_lda_gnb_and_logistic_regression_with_the_same_axes_and_the_accuracy_on_these_rows(
+    three,
+):
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
 
     rows, labels = three
     picture = boundaries(rows, labels, ("height", "weight"))
     panels = picture.figure.axes
-    assert [axes.texts[0].get_text() for axes in panels] == ["QDA", "LDA", "GNB"]
+    assert [axes.texts[0].get_text() for axes in panels] == ["QDA", "LDA", "GNB", "logistic"]
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels}) == 1
     assert {axes.get_xlabel() for axes in panels} == {"height"}
     assert panels[0].get_ylabel() == "weight"
-    oracles = (QuadraticDiscriminantAnalysis(), LinearDiscriminantAnalysis(), GaussianNB())
+    gaussians = (QuadraticDiscriminantAnalysis(), LinearDiscriminantAnalysis(), GaussianNB())
+    oracles = (*gaussians, LogisticRegression(C=np.inf))
     for axes, (name, right), oracle in zip(panels, picture.about["accuracy"].items(), oracles, strict=True):
         assert right == pytest.approx(oracle.fit(rows, labels).score(rows, labels), abs=0.004), name
-        assert axes.texts[2].get_text() == f"{right:.1%} right on these rows"
+        assert axes.texts[2].get_text() == f"{right:.1%} accuracy on these rows"
+
+
+def test_the_logistic_panel_has_the_weights_of_largest_likelihood_in_the_units_of_the_columns(three):
+    from sklearn.linear_model import LogisticRegression
+
+    rows, labels = three
+    rows = rows * [30.0, 0.2] + [170.0, -4.0]
+    found = LogisticFit.of(LabelledPoints.of(rows, labels, ("height", "weight")))
+    oracle = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(rows, labels)
+    expected = oracle.predict_proba(rows)
+    scores = found.scores(rows)
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, expected, atol=1e-4)
+    assert not found.notes
+
+
+def test_classes_that_can_be_separated_are_drawn_with_a_weak_penalty_and_the_picture_says_so():
+    rows = np.array([[0, 0], [1, 0.2], [0, 1.1], [9, 9], [8, 9.2], [9, 7.5]])
+    picture = boundaries(rows, list("aaabbb"), ("x", "y"))
+    assert any("weights would grow without end" in note for note in picture.notes)
+    assert picture.about["accuracy"]["logistic"] == 1.0
 
 
 def test_what_is_not_shown_is_noted_in_the_picture(three):

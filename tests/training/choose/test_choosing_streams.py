@@ -1,4 +1,4 @@
-"""What can be read but once is chosen for as well, and all of it is learned."""
+"""What can be read only once is chosen for as well, and all of it is learned."""
 
 import numpy as np
 import pytest

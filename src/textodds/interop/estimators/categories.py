@@ -191,7 +191,7 @@ class CategoricalNB(CategoryRows[CategoryTally]):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class JointTable(CategoryRows[CellTally]):
-    r"""A probability of each combination of categories: nothing is independent.
+    r"""A probability of each combination of categories, without an independence assumption.
 
     See `textodds.learn.conditionals.table.FullTable` for the mathematics. Categories are as in
     `CategoricalNB`.

@@ -27,7 +27,7 @@ def warn_of_alpha(*, stacklevel: int) -> None:
     """Say that a smoothing too small was replaced."""
     warnings.warn(
         f"alpha too small will result in numeric errors, setting alpha = {LEAST_ALPHA:.1e}. "
-        "Use `force_alpha=True` to keep alpha unchanged: 0 is no trouble here",
+        "Use `force_alpha=True` to keep alpha unchanged: 0 is valid here",
         TextoddsWarning,
         stacklevel=stacklevel + 1,
     )

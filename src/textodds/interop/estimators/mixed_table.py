@@ -23,7 +23,7 @@ from textodds.training.tables import train_table
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MixedNB(Classifier):
-    r"""General naive Bayes: every column has the class-conditional that suits it.
+    r"""Naive Bayes for tables: each column has a class-conditional of its own kind.
 
     See `textodds.learn.tables.MixedLearner` and `textodds.learn.conditionals.product.Product`. Columns of a
     frame are taken by their types.

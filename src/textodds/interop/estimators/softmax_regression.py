@@ -235,7 +235,7 @@ class SoftmaxRegression(Softmax):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NBSoftmax(Softmax):
-    r"""Softmax regression that begins from what naive Bayes knows.
+    r"""Softmax regression on features scaled by naive Bayes.
 
     See `textodds.learn.softmax.regression.NBSoftmaxLearner` for the mathematics. Columns are words, or
     whatever else is in a row or not: naive Bayes asks which entries are not zero, and where none is zero it

@@ -166,7 +166,7 @@ class TextClassifier(Classifier):
         """
         if not isinstance(model, TextModel):
             raise InputError(
-                f"a {type(model).__name__} is no model of texts", hint="give what `textodds.train` made"
+                f"a {type(model).__name__} is not a model of texts", hint="give what `textodds.train` made"
             )
         recipe = model.recipe
         settings: dict[str, Any] = {name: getattr(recipe.settings, name) for name in SETTINGS}
@@ -237,7 +237,7 @@ class TextClassifier(Classifier):
     def explain(
         self, text: str, label: Label = None, rival: Label = None, *, calibrate: bool = True
     ) -> Explanation:
-        """What each word of a text adds to the log-odds of ``label`` against ``rival``.
+        """The contribution of each word to the log-odds of ``label`` against ``rival``.
 
         See `TextModel.explain`; labels are those of ``classes_``.
         """

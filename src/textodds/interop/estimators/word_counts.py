@@ -305,9 +305,7 @@ class SemiSupervisedNB(CountRows):
     def _coded(self, y: LabelArray) -> tuple[LabelArray, NDArray[np.intp]]:
         known = np.array([label not in UNLABELLED for label in y.tolist()], dtype=bool)
         if not known.any():
-            raise NoData(
-                "no row has a label", hint="unlabelled rows help a few labelled ones, and cannot do without"
-            )
+            raise NoData("no row has a label", hint="give labelled rows too")
         codes = np.full(len(y), -1, dtype=np.intp)
         labels, codes[known] = distinct(y[known])
         return labels, codes

@@ -143,7 +143,7 @@ def _descent(step: Step, rows: RowTransform) -> Scores:
     model = step.estimator
     if model.loss == "modified_huber":
         raise step.refusal(
-            "the probabilities of loss='modified_huber' are no softmax of its scores",
+            "the probabilities of loss='modified_huber' are not the softmax of its scores",
             "fit again with loss='log_loss', or with 'hinge' for labels alone",
         )
     if model.loss != "log_loss":
@@ -231,7 +231,7 @@ def _finite(values: Floats, step: Step) -> Floats:
     """The numbers with `LOG_ZERO` for the logarithm of zero, if there is nothing else to mend."""
     if np.isnan(values).any() or (values == np.inf).any():
         raise step.refusal(
-            "some of its weights are no numbers",
+            "some of its weights are not numbers",
             "fit again, with smoothing (alpha above 0) and rows of each class",
         )
     return np.where(np.isneginf(values), LOG_ZERO, values)  # ours may be below it, and mean that
@@ -269,6 +269,6 @@ OTHERS = {
 }
 
 UNKNOWN = (
-    "it is none of the classifiers that are known here to be linear in words",
-    f"known are {', '.join(CLASSIFIERS)}; or train on the texts: textodds.train",
+    "it is not a supported linear classifier",
+    f"supported are {', '.join(CLASSIFIERS)}; or train on the texts: textodds.train",
 )

@@ -24,7 +24,7 @@ from textodds.text import Weighting
 
 
 def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None) -> TextModel:
-    r"""The model that answers as a fitted text pipeline of scikit-learn does.
+    r"""A model with the predictions of a fitted scikit-learn text pipeline.
 
     It can be saved, opened where scikit-learn is not, explained, evaluated and used from the command line.
 
@@ -85,7 +85,7 @@ def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None
     (array([[0.1429, 0.8571]]), array([[0.1429, 0.8571]]))
     >>> print(model.explain("a free offer"))
     1 rather than 0: log-odds +1.79
-         +0.69  before reading
+         +0.69  class prior
          +1.10  free
                 (1 unknown)
     """

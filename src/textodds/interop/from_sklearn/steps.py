@@ -160,7 +160,7 @@ class RowTransform:
         """The row with ``1 + ln x`` in the place of x."""
         if not self.is_unscaled or self.frequency == "log":
             raise step.refusal(
-                "it takes logarithms of what are no counts any more", "let it follow the counts themselves"
+                "it takes logarithms of values that are not counts", "let it follow the counts themselves"
             )
         return replace(self, frequency="log" if self.frequency == "count" else "binary")  # ln 1 = 0
 
@@ -196,8 +196,8 @@ def pass_through(rows: RowTransform, step: Step) -> RowTransform:
         raise step.refusal(ELSEWHERE[step.kind], "convert a pipeline without it, fitted again")
     if through is None:
         raise step.refusal(
-            "it is none of the steps that are known here between a vectoriser and a classifier",
-            f"known are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
+            "it is not a supported step",
+            f"supported are {', '.join(STEPS)} and the selectors of scikit-learn; fit again without it",
         )
     step.check_fitted()
     return through(rows, step)
@@ -248,7 +248,7 @@ def _by_column(rows: RowTransform, step: Step, values: ArrayLike) -> NDArray[Any
         return found
     if not np.isfinite(found).all():
         raise step.refusal(
-            "some of its factors are no numbers, of columns that were never seen",
+            "some of its factors are not numbers, of columns that were never seen",
             "fit again with smooth_idf=True",
         )
     return found.astype(np.float64)

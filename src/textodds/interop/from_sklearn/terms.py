@@ -20,7 +20,7 @@ from textodds.text.settings import unit_of
 VECTORISERS = ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer")
 
 ASIDE = {"FeatureUnion": "two vectorisers side by side", "ColumnTransformer": "columns of a table"}
-ASIDE |= dict.fromkeys(("DictVectorizer", "FeatureHasher"), "what are no texts")
+ASIDE |= dict.fromkeys(("DictVectorizer", "FeatureHasher"), "data other than texts")
 """What else pipelines begin with, and why it is no beginning here."""
 
 
@@ -53,7 +53,7 @@ def terms_of(step: Step) -> Terms:
     if step.kind not in VECTORISERS:
         does = ASIDE.get(step.kind)
         raise step.refusal(
-            f"it makes columns of {does}" if does else "it is no vectoriser of texts that is known here",
+            f"it makes columns of {does}" if does else "it is not a supported text vectoriser",
             f"a pipeline begins with one of {', '.join(VECTORISERS)}; or train on the texts: textodds.train",
         )
     settings = _settings(step)
@@ -95,7 +95,7 @@ def _settings(step: Step) -> TextSettings:
         stop_words = vectoriser.get_stop_words()
     if unit is None:
         raise step.refusal(
-            f"token_pattern={vectoriser.token_pattern!r} is none of the simple kind",
+            f"token_pattern={vectoriser.token_pattern!r} is not a supported pattern",
             r"runs of \w, of \S or of ASCII letters and digits can be converted: \b\w+\b, [a-z]{3,}; fit "
             "again with one of those",
         )
@@ -126,7 +126,7 @@ def _hash_bits(step: Step) -> int | None:
     bits = n.bit_length() - 1
     if n != 1 << bits or not 1 <= bits <= 31:
         raise step.refusal(
-            f"n_features={n:,} is no power of two from 2 to 2**31",
+            f"n_features={n:,} is not a power of two from 2 to 2**31",
             "fit again with n_features=2**20 or the like",
         )
     return bits
@@ -138,7 +138,7 @@ def _check_words(step: Step, words: list[str]) -> None:
         "".join(words).encode()
     except (TypeError, UnicodeEncodeError):
         raise step.refusal(
-            "some of its terms are no text in Unicode", "fit again on texts without halves of surrogate pairs"
+            "some of its terms are not valid Unicode", "fit again on texts without halves of surrogate pairs"
         ) from None
 
 

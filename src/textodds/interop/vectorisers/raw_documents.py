@@ -32,7 +32,7 @@ def replayable(vectoriser: Vectoriser, documents: Documents) -> Sequence[object]
     if type(documents).__module__.startswith("pyarrow"):
         column = cast("Sequence[object]", documents)
         return column if hasattr(documents, "__arrow_c_array__") else plain(column)
-    if vectoriser.input == "file":  # which can be read but once
+    if vectoriser.input == "file":  # which can be read only once
         read = (file.read() for file in cast("Iterable[IO[str]]", documents))
         return [io.BytesIO(text) if isinstance(text, bytes) else io.StringIO(text) for text in read]
     return documents if isinstance(documents, list | tuple) else list(documents)

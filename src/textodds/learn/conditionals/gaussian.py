@@ -110,9 +110,9 @@ class Gaussian:
         if not (0 <= self.smoothing < np.inf):
             raise InputError(f"smoothing must be zero or more, got {self.smoothing!r}")
         if self.pooling and self.covariance != "full":
-            raise InputError("pooling is between the covariances of the classes", hint="covariance='full'")
+            raise InputError("pooling applies to class covariances only", hint="covariance='full'")
         if self.covariance == "diagonal" and not (self.shrinkage == 0.0 or self.target == "sphere"):
-            raise InputError("a diagonal covariance is its own target", hint="leave shrinkage out")
+            raise InputError("shrinkage does not apply to a diagonal covariance", hint="leave shrinkage out")
 
     @property
     def is_full(self) -> bool:

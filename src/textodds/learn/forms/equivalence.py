@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -60,13 +60,13 @@ def naive_bayes_parameters(model: LinearModel) -> tuple[Floats, Floats]:
     weights, bias = softmax_parameters(model)
     e = np.exp(weights)  # (V, K)
     if not len(e):
-        raise Unsupported("a model without words is no naive Bayes model of words")
+        raise Unsupported("a model without words is not a naive Bayes model of words")
     start = -np.log(e.mean(axis=1) * len(e))  # log of the factors that would do for one class
     log_m = _factors(e, start)
     if log_m is None:
         raise Unsupported(
             "no naive Bayes model has these weights: no factor per word makes distributions of all classes",
-            hint="every class needs words that speak for it, and against it",
+            hint="every class needs words with evidence for it and against it",
         )
     return weights + log_m[:, None], bias - np.logaddexp.reduce(bias)
 
@@ -121,21 +121,53 @@ def _some_factors(e: Floats) -> Floats | None:
 
 
 @dataclass(frozen=True)
+class Start:
+    """What log-odds begin with, before a text is read.
+
+    ``prior`` is that of the classes, ``intercept`` the model's own, ``calibration`` what calibration adds to
+    both (None where it adds nothing), ``absent`` what the absence of all words is worth, where that counts.
+    """
+
+    prior: float
+    intercept: float = 0.0
+    calibration: float | None = None
+    absent: float | None = None
+
+    @property
+    def lines(self) -> list[tuple[str, float]]:
+        """Each by its name; the prior always, others where there are any.
+
+        >>> Start(-1.5).lines, Start(0.0, 0.5).lines
+        ([('class prior', -1.5)], [('class prior', 0.0), ('intercept', 0.5)])
+        """
+        lines = [("class prior", self.prior)]
+        if self.intercept:
+            lines.append(("intercept", self.intercept))
+        if self.calibration is not None:
+            lines.append(("calibration", self.calibration))
+        return lines if self.absent is None else [*lines, ("absent words", self.absent)]
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The same as plain data."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class Hyperplane:
     """Where a model is undecided between two classes: ``bias + Σ_v x_v weight_v = 0``.
 
-    ``words`` are (word, weight), strongest first: positive ones speak for ``label``.
+    ``start`` is what the bias is the sum of. ``words`` are (word, weight), strongest first: positive ones
+    speak for ``label``.
     """
 
     label: str
     rival: str
     bias: float
     words: tuple[tuple[str, float], ...]
+    start: Start
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.label} (+) or {self.rival} (-): the sum of what a text has of these decides",
-            f"  {self.bias:+10.4f}          before reading",
-        ]
+        lines = [f"{self.label} (+) or {self.rival} (-): the sum of what a text has of these decides"]
+        lines += [f"  {odds:+10.4f}          {name}" for name, odds in self.start.lines]
         lines += [f"  {weight:+10.4f}  × {np.exp(weight):<8.3g}{word}" for word, weight in self.words]
         return "\n".join(lines)

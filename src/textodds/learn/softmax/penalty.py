@@ -168,14 +168,17 @@ def _plainest(points: dict[float, float]) -> float:
 
 
 def _lowest(points: list[tuple[float, float]]) -> float:
-    """Where a parabola through the plainest good point and its neighbours, over log C, is lowest."""
+    """Where a parabola through the plainest good point and its neighbours, over log C, is lowest.
+
+    Three digits of it: the others are how sums were rounded, by which another machine would choose another C.
+    """
     best = [C for C, _ in points].index(_plainest(dict(points)))
     if best in (0, len(points) - 1):
         return points[best][0]
     (_, left), (b, low), (_, right) = points[best - 1 : best + 2]
     bend = left - 2.0 * low + right
     shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
-    return float(b * STEP ** min(max(shift, -0.5), 0.5))
+    return float(f"{b * STEP ** min(max(shift, -0.5), 0.5):.3g}")
 
 
 def scales_or_centre(

@@ -256,7 +256,7 @@ class SoftmaxLearner(PenalisedLearner):
 
 @dataclass(frozen=True)
 class NBSoftmaxLearner(PenalisedLearner):
-    r"""Softmax regression that begins from what naive Bayes knows.
+    r"""Softmax regression on features scaled by naive Bayes.
 
     Model
     -----
@@ -342,12 +342,12 @@ def as_c(C: float | None, alpha: float | None, total: float) -> float | None:
         if value is not None and not value >= 0:
             raise InputError(f"{name} must be zero or more, got {value!r}")
     if C is not None and alpha is not None:
-        raise InputError("C and alpha say the same thing twice", hint="give one of them; C = 1 / (alpha n)")
+        raise InputError("C and alpha set the same penalty", hint="give one of them; C = 1 / (alpha n)")
     if alpha is not None:
         C = 1.0 / (alpha * total) if alpha and total else math.inf
         if not C > 1e-200:
             raise InputError(
-                f"alpha must be small enough for the data to have a say, got {alpha!r}", hint="try 1e-4"
+                f"alpha is too large for the data to have an effect, got {alpha!r}", hint="try 1e-4"
             )
     if C == 0:
         raise InputError("C must be above 0, got 0", hint="a small C is a strong penalty; math.inf is none")

@@ -16,7 +16,7 @@ Chosen = slice | Integers
 
 @dataclass(frozen=True)
 class Descent:
-    r"""Which gradient descent, with its settings.
+    r"""A gradient descent method and its settings.
 
     Method
     ------

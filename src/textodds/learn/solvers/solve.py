@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds import _kernels
-from textodds.learn.arrays import FEW_CELLS, Floats, Integers
+from textodds.learn.arrays import Floats, Integers
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.solvers.newton import newton
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, raw
@@ -163,9 +163,8 @@ class Ascent:
         objective = self.objective
         costs = objective.sample_weights / objective.penalty
         away = objective.targets - _probabilities(self.logs)  # (N, M)
-        if away.shape[1] > 1 and away.size <= FEW_CELLS:
-            return np.asarray(np.einsum("n,nm->m", costs, away))
-        return np.asarray(costs @ away)
+        # einsum: its sums are the same on every machine, and a run is led by them
+        return np.asarray(np.einsum("n,nm->m", costs, away))
 
     def _recompute(self) -> None:
         """The weights from q, (1), free of what rounding has left."""
@@ -180,9 +179,10 @@ class Ascent:
 def _logs_of(q: Floats) -> Floats:
     """``log q``, or the logit for one column; (N, M)."""
     tiny = 1e-250
+    logs = _kernels.logarithms(np.maximum(q, tiny).reshape(-1)).reshape(q.shape)
     if q.shape[1] == 1:
-        return np.log(np.maximum(q, tiny)) - np.log(np.maximum(1.0 - q, 1e-16))
-    return np.log(np.maximum(q, tiny))
+        logs -= _kernels.logarithms(np.maximum(1.0 - q[:, 0], 1e-16))[:, None]
+    return logs
 
 
 def _logs(objective: Objective, scores: Floats) -> Floats:
@@ -195,8 +195,8 @@ def _logs(objective: Objective, scores: Floats) -> Floats:
 def _probabilities(logs: Floats) -> Floats:
     """``q``, (N, M)."""
     if logs.shape[1] == 1:
-        return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logs)))
-    return np.exp(logs)
+        return np.asarray(1.0 / (1.0 + _kernels.exponentials(-logs[:, 0])))[:, None]
+    return _kernels.exponentials(logs.reshape(-1)).reshape(logs.shape)
 
 
 def _divergence(logs: Floats, scores: Floats) -> Floats:

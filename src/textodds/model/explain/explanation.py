@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from textodds.errors import Unsupported
 from textodds.judge.notebook import shown
+from textodds.learn.forms.equivalence import Start
 from textodds.model.base import OTHERS
 from textodds.model.explain.by_word import Stretch, stretches_of
 from textodds.model.explain.flip import Flip, fewest_words
@@ -72,7 +73,7 @@ class Explanation:
     >>> why = model.explain("Free at noon?")
     >>> print(why)
     spam rather than ham: log-odds +0.41
-         +0.00  before reading
+         +0.00  class prior
          +1.10  free
          -0.69  at
                 (1 unknown)
@@ -134,7 +135,7 @@ class Explanation:
         return "feature" if parts or self._shares[1] else "word"
 
     def sum_lines(self, most: int | None = None, *, parts: bool = False) -> list[Line]:
-        """The lines of the sum: before reading, words (or ``parts``) by strength, and the rest.
+        """The lines of the sum: what ``start`` is made of, words (or ``parts``) by strength, and the rest.
 
         Contributions past the first ``most`` are one line.
         """
@@ -153,20 +154,13 @@ class Explanation:
 
     @property
     def lines(self) -> list[tuple[str, float]]:
-        """What the log-odds are the sum of, each by its name: before reading, then words, strongest first."""
+        """What the log-odds are the sum of, each by its name: the start, then words, strongest first."""
         return [(name, odds) for name, odds, _ in self.sum_lines()]
 
     @property
     def start_lines(self) -> list[tuple[str, float]]:
         """What ``start`` is the sum of, each by its name."""
-        if self.calibration is None:
-            lines = [("before reading", self.start - (self.absent or 0.0))]
-        else:
-            lines = [("class prior", self.prior)]
-            if self.intercept:
-                lines.append(("intercept", self.intercept))
-            lines.append(("calibration", self.calibration))
-        return lines if self.absent is None else [*lines, ("absent words", self.absent)]
+        return Start(self.prior, self.intercept, self.calibration, self.absent).lines
 
     def __str__(self) -> str:
         lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
@@ -197,7 +191,8 @@ class Explanation:
     @cached_property
     def unknown_words(self) -> tuple[str, ...]:
         """Words of the text of which the model knows nothing, in the order they come."""
-        return tuple(dict.fromkeys(stretch.word for stretch in self.stretches if not stretch.known))
+        known = {stretch.word for stretch in self.stretches if stretch.known}  # beside other words, perhaps
+        return tuple(dict.fromkeys(each.word for each in self.stretches if each.word not in known))
 
     def flip(self) -> Flip | None:
         """The fewest words without which the answer would be another; None if there are none.

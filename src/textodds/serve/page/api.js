@@ -150,7 +150,7 @@ export function askAgain(problem) {
 
 function given(problem) {
   const [box, form, field] = [$("token"), $("token-form"), $("token-text")];
-  $("token-why").textContent = `The service says: ${shown(problem.message)}.`;
+  $("token-why").textContent = `Error: ${shown(problem.message)}.`;
   box.showModal();
   return new Promise((done) => {
     const end = (isGiven) => {

@@ -112,7 +112,7 @@ export function calibration(bins, error) {
   const text = (left, top, words, more = {}) => s("text", { x: left, y: top, ...more }, words);
   const [middle, end] = [{ "text-anchor": "middle" }, { "text-anchor": "end" }];
   const picture = s("svg.plot", {
-    role: "img", "aria-label": `Said against right; the calibration error is ${percent(error)}`,
+    role: "img", "aria-label": `Probability against accuracy; the calibration error is ${percent(error)}`,
     viewBox: `0 0 ${EDGE.left + SIDE + EDGE.right} ${EDGE.top + SIDE + EDGE.bottom}`,
   },
   ticks.map((p) => [s("path.grid", { d: `M${x(0)} ${y(p)}H${x(1)}M${x(p)} ${y(0)}V${y(1)}` }),
@@ -123,9 +123,9 @@ export function calibration(bins, error) {
   text(x(0.03), y(0.94), "too timid"), text(x(0.97), y(0.04), "too sure", end),
   bins.map(({ probability: p, accuracy: right, rows: answers }) =>
     s("circle", { cx: x(p), cy: y(right), r: 3 + 11 * Math.sqrt(answers / most) },
-      s("title", `said ${percent(p)}, right ${percent(right)}, ${count(answers)} answers`))));
+      s("title", `probability ${percent(p)}, accuracy ${percent(right)}, ${count(answers)} answers`))));
   const rows = bins.map((bin) => [count(bin.rows), percent(bin.probability), percent(bin.accuracy)].map(cell));
   return h("figure", picture,
-    h("figcaption.soft", "Of answers that are 80 % sure, 80 % should be right: circles on the line."),
+    h("figcaption.soft", "Calibrated: circles on the line. Of answers with probability 0.8, 80 % are correct."),
     folded("As a table", table("Calibration", ["Answers", "Said", "Right"], rows)));
 }

@@ -13,7 +13,7 @@ let subject = null; // the text that was corrected last
 const picker = new Picker("right", "The right label", (label, isNew) => correct(label, isNew));
 const opener = button("That is wrong", () => open(form.hidden), { "aria-controls": "right-label" });
 const form = h("div", { id: "right-label", class: "teach", hidden: true },
-  h("p", "What would be right? The model learns it at once, and you can undo that."), picker.node);
+  h("p", "Choose the correct class. The model learns it at once, and you can undo it."), picker.node);
 const outcome = h("div", { id: "outcome", role: "status" });
 const reason = soft();
 
@@ -83,7 +83,7 @@ async function compare(text, label, before, id) {
   outcome.replaceChildren(h("div.tinted",
     h("p", id === null ? "Forgotten: " : "Learned: ", h("b", said(label)), "."),
     h("ul.bars.plain", moves),
-    isShort ? soft("It has moved, but not far enough: one is little against all that it has read.") : "",
+    isShort ? soft("The probability moved, but one correction is little against all training texts.") : "",
     id === null ? "" : back));
   if (id !== null) back.focus();
 }

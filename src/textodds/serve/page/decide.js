@@ -11,7 +11,7 @@ const FACTORS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const USUAL = FACTORS.indexOf(1);
 const FEW = 3;
 const EDGE = 7; // log-odds at the ends of the slider of two classes
-const INTRO = "What if classes are rarer here than where it has learned, or some mistakes worse than others?";
+const INTRO = "Set other class proportions, or costs of mistakes.";
 const ALIKE = "A mistake costs 1, unless you set it:";
 
 let asked = null;
@@ -192,7 +192,7 @@ function show(answer, { abstain, costs: list }) {
   decision.classList.toggle("silent", isSilent);
   decision.replaceChildren(h("p", verdict),
     isTwo() ? strip(answer.probabilities, list, abstain) : "",
-    soft("With classes so common it believes ", beliefs, ".", answer.rule ? ` It ${answer.rule}.` : ""));
+    soft("With these proportions the probability is ", beliefs, ".", answer.rule ? ` It ${answer.rule}.` : ""));
 }
 
 /** From where to where each of two classes is answered, and where this text is. */

@@ -9,7 +9,7 @@ const ASKED = [", required", ""];
 const ANSWERED = ["", ", not always there"];
 const CHANGES = {
   write: "This changes what the model has learned.",
-  admin: "This is for whoever runs the service.",
+  admin: "Report this to the operator of the service.",
 };
 
 let shapes = new Shapes({});
@@ -64,14 +64,15 @@ function answer({ description, content }) {
 }
 
 function refusals(responses) {
-  const rows = Object.keys(responses).filter((status) => status !== "200")
-    .map((status) => [status, shown(refusal(responses[status]))]);
-  return folded("Refusals", soft("As ", h("code", "application/problem+json"), ":"), table("Refusals", ["Status", "When"], rows),
-    shapes.fields({ $ref: "#/components/schemas/ProblemDetails" }, ANSWERED));
+  const refused = Object.entries(responses).filter(([status]) => status !== "200");
+  const [[media, { schema }]] = Object.entries(refusal(refused[0][1]).content);
+  return folded("Refusals", soft("As ", h("code", media), ":"),
+    table("Refusals", ["Status", "When"], refused.map(([status, response]) => [status, shown(refusal(response).description)])),
+    shapes.fields(schema, ANSWERED));
 }
 
 let described = {};
-const refusal = (response) => described[response.$ref.split("/").pop()].description;
+const refusal = (response) => described[response.$ref.split("/").pop()];
 
 const written = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 

@@ -51,7 +51,7 @@ export const fact = (name, value, more = null) =>
 /** A cell with a number. */
 export const cell = (number) => h("td.number", number);
 
-/** A table that scrolls by itself if it is wide; what is no cell becomes one. */
+/** A table that scrolls by itself if it is wide; other nodes become cells. */
 export const table = (name, heads, rows) =>
   h("div.scroll", { tabindex: "0", role: "group", "aria-label": name },
     h("table.data",

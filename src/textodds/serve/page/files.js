@@ -179,7 +179,7 @@ function summary(source, answers, seconds, end) {
         fact("mean probability", percent(mean)), fact(isOfRows() ? "without a value" : "without a known word", count(answers.blind))),
       answers.errors ? errors : "", bars.node, h("div.row", keep)),
     section("h-rows", "First rows", rowTable(answers.first),
-      folded("The rows it is least sure of", rowTable(answers.doubtful))));
+      folded("Least confident rows", rowTable(answers.doubtful))));
 }
 
 const rowTable = (rows) => table("Rows", ["Row", "Label", "Probability", isOfRows() ? "Its columns" : "Text"],

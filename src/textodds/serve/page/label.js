@@ -88,7 +88,7 @@ function draw(trouble = null) {
       h("p", { id: "label-count", role: "status" }, `${plural(given.length, "label")} given${score}`),
       h("span.row", button([key("U"), "Undo"], undo, looks), button("Download labels", download, looks))),
     texts.length < seen ? soft(part) : null, why ? soft(useless) : null, trouble && told(trouble),
-    current ? question(current) : h("p.hint", "That was all of them. Thank you."));
+    current ? question(current) : h("p.hint", "All done. Thank you."));
   $("label-work").replaceChildren(card);
   card.focus({ preventScroll: true });
 }

@@ -10,13 +10,13 @@ import { isOfRows, state } from "./state.js";
 const TABLE = 12; // classes of a full table of confusions
 const PAIRS = 15; // else the most frequent mistakes
 
-const TITLE = "Compared with its labels";
+const TITLE = "Evaluation";
 
 const head = (name) => h("th", { scope: "row" }, said(name));
 
 /** Sends the file to be measured, and shows the result. */
 export async function measure(box, source) {
-  const wait = h("p.soft", { role: "status" }, "Comparing with the labels…");
+  const wait = h("p.soft", { role: "status" }, "Evaluating…");
   box.replaceChildren(section("h-measured", TITLE, wait));
   const [text, label] = [source.text, source.label].map((at) => source.columns[at]);
   const named = isOfRows() ? { label } : { text, label };
@@ -51,7 +51,7 @@ function drawn(found) {
       rows ? foreign : null, found.report && h("p", link, " (in a new tab)"),
       folded("Class by class", table("Classes", ["Class", "Rows", "Precision", "Recall", "F1"], byClass))),
     h("div.columns", section("h-confused", "Truth and answer", ...confusion(found)),
-      section("h-sure", "As sure as it should be?", calibration(found.reliability, found.calibration_error))),
+      section("h-sure", "Calibration", calibration(found.reliability, found.calibration_error))),
   ];
 }
 
@@ -71,7 +71,7 @@ function confusion({ confusion: found, by_class: classes }) {
     node.style.setProperty("--depth", String(n / (classes[truth]?.rows || n || 1)));
     return node;
   };
-  return [soft("Lines are the truth, columns the answers."),
+  return [soft("Rows: true label; columns: predicted label."),
     table("Confusion table", ["Truth", ...names.map((name) => said(name))],
       names.map((truth) => [head(truth), ...names.map((answer) => square(truth, answer))]))];
 }

@@ -47,17 +47,17 @@ function facts() {
   const { name, version, documents, corrections, facts: more } = state.card;
   const size = documents === null ? "not known" : count(documents);
   const all = new Map([["name", name], ["version", version], ...more, ["documents", size],
-    ["corrections that stand", count(corrections)]]);
+    ["active corrections", count(corrections)]]);
   return h("dl.pairs", [...all].map(([key, value]) =>
     h("div", h("dt", shown(key)), h("dd", shown(value)))));
 }
 
 function measured(quality) {
-  if (!quality) return [soft("That is not known. A file with labels, under Files, would show it.")];
+  if (!quality) return [soft("Unknown. Upload a labelled file under Files to see it.")];
   const [low, high] = quality.accuracy_interval;
   return [h("p", h("b.large", percent(quality.accuracy)), " right"),
     soft(`${percent(low)} to ${percent(high)}, with 95\u202f% confidence: by ${count(quality.n)} ${isOfRows() ? "rows" : "texts"} `,
-      "of training that were left out when they were asked about"),
+      "of training, held out"),
     soft("The largest class alone, ", said(quality.largest_class.label), `, would get ${percent(quality.largest_class.accuracy)}.`),
     ...quality.warnings.map((warning) => h("p.note", shown(warning))),
     calibration(quality.reliability, quality.calibration_error)];

@@ -63,6 +63,6 @@ export class Picker {
     this.#buttons.replaceChildren(...this.#shown.map((label, i) =>
       h("button", { type: "button", "data-label": label, onclick: () => this.onpick(label, false) },
         this.keys ? h("kbd", { "aria-hidden": "true" }, String(i + 1)) : null, said(label))));
-    if (!found.length) this.#buttons.append(h("span.soft", "No class is called so."));
+    if (!found.length) this.#buttons.append(h("span.soft", "No such class."));
   }
 }

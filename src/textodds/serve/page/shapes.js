@@ -43,7 +43,7 @@ export class Shapes {
     return parts.filter((part) => part && typeof part === "object").map((part) => this.object(part)).find(Boolean) ?? null;
   }
 
-  /** What a value means, where it is said: of it, or of one that it may be. */
+  /** The description of a value, if there is one: of it, or of one that it may be. */
   about(given) {
     const schema = this.resolved(given);
     return schema.description ?? schema.anyOf?.map((part) => this.about(part)).find(Boolean);

@@ -23,7 +23,7 @@ class Source {
     Object.assign(source, { file, isGzip: magic[0] === 0x1f && magic[1] === 0x8b });
     let start = "";
     for await (start of source.#pieces()) break;
-    if (start.includes("\0")) throw new Error("The file is no text in UTF-8.");
+    if (start.includes("\0")) throw new Error("The file is not UTF-8 text.");
     source.kind = kindOf(name, start);
     const [line] = start.split(/[\r\n]/, 1);
     const marks = source.kind === "tsv" ? ["\t"] : [",", "\t", ";"];

@@ -10,9 +10,9 @@ import { given, isOfRows, on, state } from "./state.js";
 import { explainSoon, startWhy } from "./why.js";
 
 const QUIET = 900; // milliseconds without typing after which the answer is read out
-const HINT = "Type or paste a text. The answer comes as you write, with what each word says for and against.";
-const ROW_HINT = "Fill in what you know. The answer comes at once, with what each column says for and against.";
-const BLIND = "No word of it is known to the model: this is what it believes before it has read anything.";
+const HINT = "Type or paste a text. The answer appears as you write, with each word's contribution.";
+const ROW_HINT = "Fill in the values that you have. The answer appears at once, with each column's contribution.";
+const BLIND = "No known word: this is the prior.";
 
 const bars = new Bars("Probability of each class");
 let text = "";
@@ -50,7 +50,7 @@ function read(value) {
   $("text-note").textContent = length > 0.8 * limit ? note : "";
   $("text-note").classList.toggle("error", isLong);
   const asked = isLong || !text.trim() ? null : text;
-  ask(asked, isLong ? "That is too long to be read at once." : HINT);
+  ask(asked, isLong ? "The file is too large." : HINT);
 }
 
 function readRow(row) {

@@ -169,13 +169,11 @@ function unknown({ unknown_words: words }) {
   return soft("Unknown to the model: ", listed(words.slice(0, TOP)), more);
 }
 
-/** The bars of what is believed before reading; of a calibrated model, what it is made of. */
-function beginning({ start, prior, intercept, calibration, absent }) {
+/** The bars of what is believed before reading, as the command line has them. */
+function beginning({ prior, intercept, calibration, absent }) {
   const part = (name, value) => ({ name, value, kind: "base" });
-  const split = () => [part("class prior", prior), ...(intercept ? [part("intercept", intercept)] : []),
-    part("calibration", calibration)];
-  const parts = calibration === null ? [part("before reading", start - (absent ?? 0))] : split();
-  return absent === null ? parts : [...parts, part("words not there", absent)];
+  const added = [["intercept", intercept || null], ["calibration", calibration], ["absent words", absent]];
+  return [part("class prior", prior), ...added.filter(([, x]) => x !== null).map(([name, x]) => part(name, x))];
 }
 
 /** The bars of the strongest words or features, and one of all others. */

@@ -62,7 +62,7 @@ def _encode(array: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
     text = str(kind) in {"string", "large_string", "string_view"}
     if not (text or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_floating(kind)):
         raise InputError(
-            f"a column holds {kind}, which are no categories",
+            f"a column holds {kind}, which are not categories",
             hint="make them text, whole numbers or truth values",
         )
     if is_plain:

@@ -121,6 +121,7 @@ def _measurement(plain: dict[str, Any]) -> Measurement | None:
             int(plain["bytes"]),
             str(plain["made"]),
             tuple(map(str, plain["notes"])),
+            int(plain.get("parameters", 0)),  # which files of before do not have
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -65,6 +65,7 @@ class Row:
     predicting: Duration  # of all held-out rows
     bytes: int
     notes: tuple[str, ...] = ()
+    parameters: int = 0  # that are free; 0 where it was measured before they were counted
 
     @property
     def title(self) -> str:
@@ -90,19 +91,20 @@ class Row:
             "predict_seconds_per_thousand": self.predicting_thousand.wall,
             "predict_cpu_seconds_per_thousand": self.predicting_thousand.cpu,
             "bytes": self.bytes,
+            "parameters": self.parameters,
             "notes": list(self.notes),
         }
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Models side by side; made by `textodds.compare`.
+    """A comparison of models; made by `textodds.compare`.
 
     ``rows`` are the models, the most accurate first; the one called ``auto`` is what `train` chooses.
     ``refused`` are those that could not be made of this data, with the reason. ``tests`` are of the best
     model against each of the others, by accuracy and by log-loss; ``curves`` are error and log-loss over the
     number of rows learned from; ``overtakings`` are where a model that assumes less overtakes one that
-    assumes more. ``missing`` says what was skipped for want of time, or not done because the work was
+    assumes more. ``missing`` says what was skipped because time ran out, or not done because the work was
     stopped (``is_stopped``); ``is_whole`` is whether all models were measured: what only curves lack does
     not count.
     """
@@ -185,6 +187,7 @@ class Comparison:
                 "train_seconds": row.training.wall,
                 "predict_seconds_per_thousand": row.predicting_thousand.wall,
                 "bytes": row.bytes,
+                "parameters": row.parameters,
             }
             for row in self.rows
         )

@@ -18,7 +18,7 @@ SMALLEST = 20
 
 PAIRS = {
     "text": (("multinomial", "softmax"), ("bernoulli", "softmax")),
-    "row": (("gaussian", "lda"), ("gaussian", "qda"), ("lda", "qda")),
+    "row": (("gaussian", "lda"), ("gaussian", "qda"), ("lda", "qda"), ("lda", "softmax")),
 }
 """Learners of which the second assumes less than the first, and may overtake it: of texts, of tables."""
 
@@ -27,10 +27,12 @@ WHY = {
     "or to p(text, label). With V words the generative model comes near the best it can do after about log V "
     "texts, the discriminative one after about V, but the best of the latter is at least as good. So the "
     "first may lead on few texts, and the second overtakes it on many (Ng and Jordan 2001).",
-    "row": "Each of these pairs is a Gaussian model with less and with more to estimate: variances of "
-    "every class, one covariance of all classes, a covariance for every class. What estimates less comes "
-    "near its best on fewer rows; what assumes less ends better, if there is something to gain. It is the "
-    "trade that Ng and Jordan (2001) describe for generative and discriminative models.",
+    "row": "Each of these pairs but the last is a Gaussian model with less and with more to estimate: "
+    "variances of every class, one covariance of all classes, a covariance for every class. What estimates "
+    "less comes near its best on fewer rows; what assumes less ends better, if there is something to gain. "
+    "It is the trade that Ng and Jordan (2001) describe for generative and discriminative models, of which "
+    "linear discriminant analysis and softmax regression are a pair: the same linear form, fitted to "
+    "p(row, label) or to p(label | row).",
 }
 
 

@@ -43,7 +43,7 @@ def compare(
     observer: Observer | None = None,
     **options: object,
 ) -> Comparison:
-    """Models side by side on the same rows: how good, how sure, how fast, and how fast they learn.
+    """A comparison of models on the same rows: quality, calibration, time and learning curves.
 
     All rows are read into memory.
 
@@ -77,7 +77,7 @@ def compare(
         A file in which every measurement is kept as it comes. A later call with the same data goes on from
         there.
     observer : Observer, optional
-        Is told how far it has come.
+        Receives the progress.
 
     Returns
     -------
@@ -94,22 +94,10 @@ def compare(
     multinomial and softmax cannot be told apart on these 16 texts (difference -10.9 to 10.9 points)
     """
     reading, observer = ReadOptions.of(options), observer or Observer()
-    named = None if models is None else contenders(models, textbook=textbook)
-    is_of_tables = any(not each.learner.entry.is_of_texts for each in named or ())
-    plan = plan_of("mixed" if is_of_tables else None, None, {}, columns=columns, textbook=textbook)
-    _must_suit(named or (), of_tables=plan.is_of_tables)  # refused before all is read
-    said, others = plan.columns or {}, vars(reading.of_other_data())
-
-    def of_rows() -> tuple[Documents, str]:
-        return _table(read(source, labels, columns=kinds_of(said), **vars(reading)), said, observer)
-
-    of_texts = partial(_texts, observer=observer)
-    pool, about = texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
-    of_tables = isinstance(pool, TablePool)
-    candidates = named or contenders(_usual(of_tables=of_tables, textbook=textbook), textbook=textbook)
-    _must_suit(candidates, of_tables=of_tables)
-    if not of_tables:
-        candidates = tuple(replace(each, words={**each.words, **reading.fields}) for each in candidates)
+    said = plan_of(None, None, {}, columns=columns, textbook=textbook).columns or {}
+    pool, about = rows_of_source(source, labels, reading, models, said, observer, textbook=textbook)
+    candidates = candidates_for(pool, models, reading, textbook=textbook)
+    others = vars(reading.of_other_data())
     if test is None:
         if not 0 < held_out < 1:
             raise InputError(
@@ -122,7 +110,7 @@ def compare(
         asked, told = _table(read(test, test_labels, schema=pool.schema, **others), said, observer)
     else:
         asked, told = _texts(read(test, test_labels, **others), observer)
-    _must_do(pool, asked)
+    must_do(pool, asked)
     points = _sizes(sizes, pool)
     how = repeats, seed, budget, threads, keep
     work = Laboratory(pool, asked, candidates, about, told, points, *how)
@@ -134,6 +122,47 @@ def compare(
             raise
         return replace(found, is_stopped=True)
     return work.comparison()
+
+
+def rows_of_source(
+    source: object,
+    labels: object,
+    reading: ReadOptions,
+    models: object,
+    said: Mapping[str, str],
+    observer: Observer,
+    *,
+    textbook: bool = False,
+    group: bool = False,
+) -> tuple[Documents, str]:
+    """All texts or rows of a source, in memory, and what it is; refuses models that do not suit it.
+
+    ``said`` is what columns are; with a ``group`` that does not make a table of it.
+    """
+    named = () if models is None else contenders(models, textbook=textbook)
+    is_of_tables = any(not each.learner.entry.is_of_texts for each in named)
+    columns = None if group and len(said) == 1 else said
+    plan = plan_of("mixed" if is_of_tables else None, None, {}, columns=columns, textbook=textbook)
+    _must_suit(named, of_tables=plan.is_of_tables)  # refused before all is read
+
+    def of_rows() -> tuple[Documents, str]:
+        return _table(read(source, labels, columns=kinds_of(said), **vars(reading)), said, observer)
+
+    of_texts = partial(_texts, observer=observer)
+    return texts_or_table(source, labels, None, reading, plan, of_texts=of_texts, of_rows=of_rows)
+
+
+def candidates_for(
+    pool: Documents, models: object, reading: ReadOptions, *, textbook: bool = False
+) -> tuple[Candidate, ...]:
+    """The models that are named, or else all that learn from such rows, as these are read."""
+    of_tables = isinstance(pool, TablePool)
+    named = _usual(of_tables=of_tables, textbook=textbook) if models is None else models
+    candidates = contenders(named, textbook=textbook)
+    _must_suit(candidates, of_tables=of_tables)
+    if of_tables:
+        return tuple(map(_of_columns, candidates))
+    return tuple(replace(each, words={**each.words, **reading.fields}) for each in candidates)
 
 
 def _usual(*, of_tables: bool, textbook: bool) -> tuple[str, ...]:
@@ -203,6 +232,20 @@ def _as_written(given: SpelledLearner) -> Candidate:
     return candidate
 
 
+def _of_columns(candidate: Candidate) -> Candidate:
+    """The candidate for a table: of a learner of texts too, without what is usual of its texts."""
+    learner, words = candidate.learner, candidate.words
+    if learner.entry.name == "mixed":
+        return candidate
+    usual = textbook_words(learner, {}) if candidate.textbook else learner.entry.usual
+    own = [name for name, value in words.items() if usual.get(name) != value]
+    if own:
+        raise InputError(
+            f"`{own[0]}` is about texts, and the data has no column of texts", hint=f"leave out `{own[0]}`"
+        )
+    return replace(candidate, words={})
+
+
 def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
     """Refuse what does not learn from tables, or from texts."""
     usual = names_of(tables=of_tables, texts=not of_tables)
@@ -234,7 +277,7 @@ def _table(data: Source, said: Mapping[str, str], observer: Observer) -> tuple[D
     return TablePool.whole(rows, data.schema, said), data.description
 
 
-def _must_do(pool: Documents, test: Documents) -> None:
+def must_do(pool: Documents, test: Documents) -> None:
     """Refuse so little data, or so few classes, that nothing could be said."""
     for what, some in (("learn from", pool), ("hold out", test)):
         if len(some) < FEWEST:

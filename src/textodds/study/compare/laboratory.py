@@ -191,7 +191,8 @@ class Laboratory:
                 candidate = self._candidates[name]
                 entry = LEARNERS[_first_word(each.made)] if candidate.is_open else candidate.learner.entry
                 about = (name, entry.name, entry.family, each.made, each.evaluation)
-                rows.append(Row(*about, each.training, each.predicting, each.bytes, each.notes))
+                took = each.training, each.predicting, each.bytes
+                rows.append(Row(*about, *took, each.notes, each.parameters))
         return tuple(sorted(rows, key=lambda row: (-row.evaluation.accuracy, row.evaluation.log_loss)))
 
     def _by_size(self, name: str) -> dict[int, list[Answers]]:
@@ -227,12 +228,12 @@ class Laboratory:
         for size, names in short.items():
             whose = "all models" if len(names) == len(made) else ", ".join(names)
             told = f"learning curves have no point at {size:,} {self.setting.noun}s of {whose}"
-            yield f"{told}, for want of time"
+            yield f"{told}, because time ran out"
         done = sum(task in self._done for task in points)
         if done < len(points):
             yield (
                 f"{done:,} of {len(points):,} points of learning curves were measured, within "
-                f"{self._time():.0f} s; more time adds repeats"
+                f"{self._time():.0f} s; more time adds repetitions"
             )
 
 

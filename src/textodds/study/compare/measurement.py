@@ -17,6 +17,7 @@ from textodds.errors import TextoddsError, TextoddsWarning
 from textodds.judge.evaluation import Evaluation, EvaluationSums, numbers_of
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import AUTO, as_dict
+from textodds.model.parameters import parameter_count
 from textodds.model.table_model import TableModel
 from textodds.stats.tally import checked_threads
 from textodds.training.choose.pool import Pool, TablePool
@@ -66,8 +67,8 @@ class Task(NamedTuple):
 class Measurement:
     """One model of ``size`` rows, or the reason why there is none.
 
-    Models of all rows have an ``evaluation``, the ``bytes`` of their file, and what was chosen in making
-    them; those of fewer rows are points of a learning curve.
+    Models of all rows have an ``evaluation``, the ``bytes`` of their file, the number of their free
+    ``parameters``, and what was chosen in making them; those of fewer rows are points of a learning curve.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Measurement:
     bytes: int = 0
     made: str = ""
     notes: tuple[str, ...] = ()
+    parameters: int = 0
 
     @property
     def task(self) -> Task:
@@ -114,6 +116,7 @@ def measured(
             training = _since(started)
             answers, evaluation, predicting = _asked(model, test, whole=whole)
             size, made = (_saved(model), _made(model)) if whole else (0, "")
+            parameters = parameter_count(model).n if whole else 0
             if candidate.is_open:
                 made = f"{_chosen(model)}; {made}"
         except REFUSALS as error:
@@ -126,7 +129,7 @@ def measured(
             notes.append(str(each.message))
         elif not issubclass(each.category, (DeprecationWarning, ImportWarning)):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
-    about = ("", evaluation, size, made, tuple(dict.fromkeys(notes)))
+    about = ("", evaluation, size, made, tuple(dict.fromkeys(notes)), parameters)
     return Measurement(candidate.name, len(pool), repeat, training, predicting, answers, *about)
 
 

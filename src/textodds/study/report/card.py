@@ -44,7 +44,7 @@ def facts(model: TextModel | TableModel) -> Iterator[tuple[str, str]]:
             left_out = "{n:,} texts of training: {measured}, log-loss {log_loss:.4f} " + before
             yield "left out one by one", left_out.format(measured=accuracy_sentence(found), **found)
     if info.get("earlier") is True:
-        yield "calibration", "that of an earlier model: it has changed since, and its documents are not kept"
+        yield "calibration", "from before the model changed; it kept no documents to recalibrate on"
     with suppress(LookupError, TypeError, ValueError):
         interval = "({:.4f} to {:.4f})".format(*info["quality"]["accuracy_interval"])
         quality = "{measured}, on {n:,} rows of {source}"

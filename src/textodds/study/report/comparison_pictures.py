@@ -160,7 +160,7 @@ def reliability_panels(found: Comparison) -> Figure:
     for axes in panels[len(found.rows) :]:
         axes.remove()
     figure.supxlabel("probability of the answer", fontsize=9.5)
-    figure.supylabel("share that is right", fontsize=9.5)
+    figure.supylabel("accuracy", fontsize=9.5)
     return figure
 
 

@@ -30,7 +30,7 @@ SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is s
 def evaluation_report(
     model: Model, source: object, labels: object = None, *, called: str = "the model", **reading: Any
 ) -> str:
-    """The page of `textodds evaluate --report`: one file of HTML, with pictures and without script.
+    """The report of `textodds evaluate --report`: one HTML file, with figures and without scripts.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def _headline(evaluation: Evaluation) -> list[tuple[str, str, str]]:
         ("calibration error", evaluation.calibration_error, calibration_interval(evaluation.reliability)),
     ]
     boxes = [
-        (name, "–", "no row has a label that the model knows")
+        (name, "–", "no row has a label of the model")
         if math.isnan(value)
         else (name, f"{value:.4f}", f"{low:.4f} to {high:.4f}")
         for name, value, (low, high) in measures
     ]
     alone = evaluation.baseline
-    boxes.insert(1, ("largest class alone", f"{alone.accuracy:.4f}", f"{alone.label} as every answer"))
+    boxes.insert(1, ("largest class alone", f"{alone.accuracy:.4f}", f"always {alone.label}"))
     return boxes
 
 
@@ -159,7 +159,7 @@ def _ranking(of_class: dict[str, RankingCurve]) -> dict[str, object]:
     curves = {label: curve for label, curve in of_class.items() if curve.n_positives and curve.n_negatives}
     if not curves:
         return {"curves": curves} if of_class else {}
-    axes = ("share of the other rows called so", "share of the class called so")
+    axes = ("false positive rate", "true positive rate")
     pairs = {label: curve.precision_recall() for label, curve in curves.items()}
     return {
         "curves": curves,

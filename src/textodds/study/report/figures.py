@@ -65,7 +65,7 @@ def coverage(share: Floats, right: Floats) -> Figure:
     axes.axhline(right[-1], **GUIDE)
     low = float(right.min())
     axes.set(xlim=(0, 1.01), ylim=(low - 0.06 * (1.001 - low), 1 + 0.04 * (1.001 - low)))
-    axes.set(xlabel="share answered, the surest first", ylabel="right among these")
+    axes.set(xlabel="share answered, most confident first", ylabel="right among these")
     beside: Mapping[str, Any] = {"xytext": (0, 3), "textcoords": "offset points"}
     axes.annotate("all answered", (0.02, right[-1]), fontsize=8, color=FAINT, **beside)
     return figure
@@ -78,9 +78,9 @@ def reliability(bins: Reliability) -> Figure:
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     draw_reliability(top, bins, STYLES[0], 5)
     small: Mapping[str, Any] = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
-    top.annotate("too timid above the line", (0.04, 0.96), **small)
+    top.annotate("underconfident above the line", (0.04, 0.96), **small)
     top.annotate("too sure below it", (0.96, 0.04), ha="right", **small)
-    top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel="share that is right")
+    top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel="accuracy")
     rows, said, _ = np.array(bins).T
     place = np.minimum((said * BINS).astype(np.intp), BINS - 1)
     below.bar((place + 0.5) / BINS, rows, 0.86 / BINS, color=STYLES[0].colour, alpha=0.6)
@@ -91,7 +91,7 @@ def reliability(bins: Reliability) -> Figure:
 
 
 def draw_reliability(axes: Axes, bins: Reliability, look: Style, size: float) -> None:
-    """The share that is right in each bin over its probability, and the line on which both are the same."""
+    """The accuracy in each bin over its probability, and the line on which both are the same."""
     axes.plot([0, 1], [0, 1], **GUIDE)
     _, said, right = np.array(bins).T
     intervals = [wilson(round(share * rows), rows) for rows, _, share in bins]

@@ -112,7 +112,7 @@ class LabelledPoints:
         if len(self.classes) < 2:
             raise InputError(
                 f"all rows are of class `{self.classes[0]}`: there is nothing to decide",
-                hint="is the column of the labels the right one?",
+                hint="name the label column with `--label`",
             )
         if not len(self.rows):
             raise NoData(f"no row has a number in column `{self.names[0]}`", hint="choose another column")
@@ -186,6 +186,10 @@ class MaximumLikelihood:
         prior = log_prior("data", data.classes, moments.class_rows)
         model = QuadraticModel(data.classes, prior, gaussians)
         return cls(name, model, moments.mean, np.broadcast_to(own, (K, V, V)))
+
+    def scores(self, rows: Floats) -> Floats:
+        """``log p(x, k)``, (N, K)."""
+        return self.model.scores(rows)
 
     def accuracy(self, data: LabelledPoints) -> float:
         """Share of the rows whose class is the likeliest."""

@@ -1,4 +1,4 @@
-"""Gaussian classifiers drawn: the regions of two numbers, and the densities of each."""
+"""Classifiers of numbers drawn: the regions of two columns, and the densities of each."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from textodds.study.report.gaussian_fits import (
     crossings,
     margins,
 )
+from textodds.study.report.logistic_fit import LogisticFit
 from textodds.study.report.picture import (
     FAINT,
     INK,
@@ -64,6 +65,9 @@ BAND = 0.035  # height of the band of decisions, as a share of its panel
 LETTER = 0.085  # inches for each letter of the numbers over a panel
 FLAT = 0.002  # a curve below this share of the highest is not drawn: it would only cover the axis
 
+ASSUMED = {**{name: said for name, (_, said) in MODELS.items()}, "logistic": "the boundary alone"}
+"""What each model of `boundaries` estimates, in words."""
+
 BOUNDARY_KEY = "black lines: boundaries; ellipses: 1 and 2 standard deviations from the mean"
 DENSITY_KEY = "curves: fitted normal densities; band: the likeliest class; dashed: where it changes"
 
@@ -71,11 +75,12 @@ DENSITY_KEY = "curves: fitted normal densities; band: the likeliest class; dashe
 def boundaries(
     rows: ArrayLike, labels: Sequence[object], names: tuple[str, str], *, points: int = POINTS
 ) -> Picture:
-    """A picture of QDA, LDA and Gaussian naive Bayes on the same rows, with the same axes.
+    """A picture of QDA, LDA, Gaussian naive Bayes and logistic regression on the same rows and axes.
 
     Regions are in pale colours of their classes, with the boundaries as lines; ellipses are at 1 and 2
     standard deviations (Mahalanobis) from the mean of each class, by the covariance of that model. Models
     are those of largest likelihood, without shrinkage or smoothing; the prior is the shares of the classes.
+    Logistic regression has no ellipses: it does not say how the numbers of a class are spread.
 
     Parameters
     ----------
@@ -103,25 +108,28 @@ def boundaries(
         )
     data = LabelledPoints.of(rows, labels, names)
     _refuse_alike(data)
-    models = [MaximumLikelihood.of(name, data) for name in MODELS]
-    limits = _limits(data, models)
+    gaussians = [MaximumLikelihood.of(name, data) for name in MODELS]
+    logistic = LogisticFit.of(data)
+    models: list[MaximumLikelihood | LogisticFit] = [*gaussians, logistic]
+    limits = _limits(data, gaussians)
     shown = data.sample(points)
-    notes = (*data.notes, *_left_out(data, limits, sum(map(len, shown))))
+    notes = (*data.notes, *logistic.notes, *_left_out(data, limits, sum(map(len, shown))))
     accuracy = {fitted.name: fitted.accuracy(data) for fitted in models}
     with drawing():
         from matplotlib.lines import Line2D
 
-        figure, panels = _sheet(10, 4.1, (1, len(models)), [BOUNDARY_KEY, *notes], sharex=True, sharey=True)
-        for axes, fitted in zip(panels, models, strict=True):
+        figure, panels = sheet(10, 5.0, (2, 2), [BOUNDARY_KEY, *notes], sharex=True, sharey=True)
+        for place, (axes, fitted) in enumerate(zip(panels, models, strict=True)):
             _draw_regions(axes, fitted, data, limits, shown)
-            right = f"{accuracy[fitted.name]:.1%} right on these rows"
-            head(axes, fitted.name, MODELS[fitted.name][1], right)
-            _name_axis(axes.xaxis, names[0])
-        _name_axis(panels[0].yaxis, names[1])
+            right = f"{accuracy[fitted.name]:.1%} accuracy on these rows"
+            head(axes, fitted.name, ASSUMED[fitted.name], right)
+            name_axis(axes.xaxis, names[0])
+            if place % 2 == 0:
+                name_axis(axes.yaxis, names[1])
         point: Any = {"linestyle": "", "markersize": 7.5}
         _keys(figure, data, lambda look: Line2D([], [], marker=look.marker, color=look.colour, **point))
     about = {"x": names[0], "y": names[1], "rows": len(data.rows), "classes": list(data.classes)}
-    title = f"Decision regions of {', '.join(MODELS)} by {names[0]} and {names[1]}"
+    title = f"Decision regions of {', '.join(ASSUMED)} by {names[0]} and {names[1]}"
     return Picture(figure, title, notes, {**about, "accuracy": accuracy})
 
 
@@ -159,14 +167,14 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     with drawing():
         from matplotlib.patches import Patch
 
-        figure, panels = _sheet(6.5 if across == 1 else 10.0, 3.7, shape, [DENSITY_KEY, *notes])
+        figure, panels = sheet(6.5 if across == 1 else 10.0, 3.7, shape, [DENSITY_KEY, *notes])
         for axes in panels[len(names) :]:
             axes.remove()
         for v, (name, fitted, column) in enumerate(zip(names, fits, columns, strict=True)):
             found, right = crossings(fitted), fitted.accuracy(column)
             told[name] = {"accuracy": right, "decisions": [vars(point) for point in found]}
             _draw_densities(panels[v], fitted, column, found)
-            result = f"{right:.1%} right on these rows, by this alone"
+            result = f"{right:.1%} accuracy on these rows, by this column alone"
             head(panels[v], short_name(name, 60 // across), "", result)
             if v % across == 0:
                 panels[v].set_ylabel("density in the class, p(x | k)")
@@ -176,7 +184,7 @@ def densities(rows: ArrayLike, labels: Sequence[object], names: str | Sequence[s
     return Picture(figure, f"Densities of {', '.join(names)} in each class", notes, about)
 
 
-def _sheet(
+def sheet(
     width: float, tall: float, shape: tuple[int, int], notes: Sequence[str], **panels: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure ``width`` inches wide with notes at its foot, and its panels, each ``tall`` inches high."""
@@ -202,7 +210,7 @@ def _keys(figure: Figure, data: LabelledPoints, key: Callable[[Style], Artist]) 
     figure.legend(keys, names, loc="outside upper left", ncols=across, fontsize=10, **gaps)
 
 
-def _name_axis(axis: Axis, name: str) -> None:
+def name_axis(axis: Axis, name: str) -> None:
     """Name an axis, with a factor or offset of its numbers beside the name.
 
     Limits must be set before. Matplotlib would put the factor over the panel, where its head is.
@@ -226,7 +234,11 @@ def _limits(data: LabelledPoints, models: Sequence[MaximumLikelihood]) -> Floats
 
 
 def _draw_regions(
-    axes: Axes, fitted: MaximumLikelihood, data: LabelledPoints, limits: Floats, shown: list[Integers]
+    axes: Axes,
+    fitted: MaximumLikelihood | LogisticFit,
+    data: LabelledPoints,
+    limits: Floats,
+    shown: list[Integers],
 ) -> None:
     """One model: regions under points under boundaries under ellipses under means."""
     x, y, grid = _margin_grid(fitted, limits)
@@ -239,21 +251,26 @@ def _draw_regions(
     for margin in grid[:-1]:  # a boundary has two sides: the last class has none of its own
         if margin.min() < 0 < margin.max():
             axes.contour(x, y, margin, levels=[0], colors=[INK], linewidths=1.4, zorder=4)
-    for k, look in enumerate(STYLES[: len(grid)]):
+    if isinstance(fitted, MaximumLikelihood):
+        _draw_ellipses(axes, fitted)
+    axes.set(xlim=limits[:, 0], ylim=limits[:, 1], box_aspect=1)
+
+
+def _draw_ellipses(axes: Axes, fitted: MaximumLikelihood) -> None:
+    for k, look in enumerate(STYLES[: len(fitted.mean)]):
         for distance in DISTANCES:
             ring = fitted.ellipse(k, distance).T
             axes.plot(*ring, color="white", linewidth=2.6, alpha=0.7, zorder=5)
             axes.plot(*ring, color=look.line, linewidth=1.5, zorder=6)
         mean: Any = {"marker": look.marker, "color": look.colour, "edgecolors": "white", "linewidths": 1.2}
         axes.scatter(fitted.mean[k, :1], fitted.mean[k, 1:], s=72, zorder=7, **mean)
-    axes.set(xlim=limits[:, 0], ylim=limits[:, 1], box_aspect=1)
 
 
-def _margin_grid(fitted: MaximumLikelihood, limits: Floats) -> tuple[Floats, Floats, Floats]:
+def _margin_grid(fitted: MaximumLikelihood | LogisticFit, limits: Floats) -> tuple[Floats, Floats, Floats]:
     """Places along both axes, (X,) and (Y,), and the margin of every class at each of them, (K, Y, X)."""
     x, y = np.linspace(limits[0], limits[1], FINE).T
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    return x, y, margins(fitted.model.scores(grid)).T.reshape(-1, FINE, FINE)
+    return x, y, margins(fitted.scores(grid)).T.reshape(-1, FINE, FINE)
 
 
 def _scatter(axes: Axes, data: LabelledPoints, shown: list[Integers]) -> None:
@@ -282,8 +299,8 @@ def _refuse_alike(data: LabelledPoints) -> None:
     for k, name in enumerate(data.classes):
         if abs(np.asarray(np.corrcoef(data.of_class(k).T))[0, 1]) > ALIKE:
             raise InputError(
-                f"columns `{data.names[0]}` and `{data.names[1]}` lie on a line in class `{name}`",
-                hint="choose columns that do not follow from one another",
+                f"columns `{data.names[0]}` and `{data.names[1]}` are collinear in class `{name}`",
+                hint="choose other columns",
             )
 
 
@@ -315,7 +332,7 @@ def _draw_densities(
     _write_numbers(axes, shown, top * 0.945)
     axes.locator_params(axis="y", nbins=6)
     axes.yaxis.set_major_formatter(lambda height, _: f"{height:g}")
-    _name_axis(axes.xaxis, "")
+    name_axis(axes.xaxis, "")
 
 
 def _write_numbers(axes: Axes, places: list[float], height: float) -> None:

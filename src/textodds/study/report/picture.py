@@ -93,7 +93,7 @@ def picture_format(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise InputError(
-            f"`{os.fspath(path)}` does not end as a picture that can be written",
+            f"`{os.fspath(path)}` is not an .svg or .png file",
             hint="name it `*.svg`, for print and the web, or `*.png`",
         )
     return suffix[1:]

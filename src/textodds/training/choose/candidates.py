@@ -121,7 +121,7 @@ class Pins:
                 )
         if self.features and any(name in self.recipe for name in SHAPE):
             given = next(name for name in SHAPE if name in self.recipe)
-            raise InputError(f"features and `{given}` say the same thing twice", hint="leave one of them out")
+            raise InputError(f"`features` and `{given}` cannot be combined", hint="leave one of them out")
 
     @property
     def is_settled(self) -> bool:
@@ -139,17 +139,17 @@ class Pins:
         for name, learner in zip(names, self.learners, strict=True):
             if name not in among:
                 raise InputError(
-                    f"{name} does not take part in a choice{suggestion(name, among)}",
+                    f"{name} cannot be selected from{suggestion(name, among)}",
                     hint=f"name it alone, without features; a choice is among {', '.join(among)}",
                 )
             if names.count(name) > 1:
                 raise InputError(f"{name} is named twice", hint="name each learner once")
             conditional = resolved(learner).conditional
             if isinstance(conditional, Complement) and (conditional.norm or conditional.transform):
-                raise InputError(f"{name} with transform or norm does not take part in a choice")
+                raise InputError(f"{name} with transform or norm cannot be selected from")
         if self.recipe.get("unknown", "ignore") != "ignore":
             raise InputError(
-                "what becomes of unknown words is for one learner of words, not for a choice",
+                "`unknown` applies to a named learner, not to model selection",
                 hint="name the learner: `--learner multinomial`",
             )
 

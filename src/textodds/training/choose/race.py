@@ -225,8 +225,9 @@ def race(
     winner = _best(board, ran, pool)
     if winner.n == len(pool):
         others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
-        ran = [winner, *_lap(board, trials, others, winner.n, observer, like=winner)]
-        winner = _best(board, ran, pool)
+        winner = _reweighted(
+            board, winner, _lap(board, trials, others, winner.n, observer, like=winner), pool
+        )
         if (finer := _refined(board, trials, winner)) is not None:
             winner = board.last[winner.candidate.name] = finer
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
@@ -361,6 +362,16 @@ def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
     if in_time:
         return min(in_time, key=_by_loss)
     return min(ran, key=lambda trial: _finish(trial, pool))
+
+
+def _reweighted(board: _Board, winner: Trial, others: Sequence[Trial], pool: Pool) -> Trial:
+    """The winner, or its features with other weights where these are ahead by more than a standard error.
+
+    Otherwise rounding would choose between them, and another machine another model.
+    """
+    best = _best(board, [winner, *others], pool)
+    behind, error = winner.answers.behind(best.answers)
+    return best if behind > error else winner
 
 
 def _by_loss(trial: Trial) -> float:

@@ -1,0 +1,235 @@
+"""Tensors in the place of texts and rows: the Open Inference Protocol, version 2 (REST).
+
+A model of texts takes one tensor, `text`; a model that reads rows takes one for each column. Values are
+checked against the datatype that the request gives, and then read as those of any other request are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+import numpy as np
+
+from textodds.errors import InputError, suggestion
+from textodds.learn.forms.linear import log_softmax
+from textodds.serve import answers, rows
+from textodds.serve.fold import ServedModel
+from textodds.serve.problems import Problem, no_binary
+from textodds.serve.rows import Model
+from textodds.serve.tensor_messages import (
+    InferAnswer,
+    InferRequest,
+    ModelMetadata,
+    ModelParameters,
+    OutputName,
+    RequestInput,
+    ResponseOutput,
+    TensorCard,
+)
+
+TEXT = "text"  # the name of the tensor of texts
+USUAL: tuple[OutputName, ...] = ("label", "probability")
+CONTENT_TYPES = ("str", "np", "pd")  # how MLServer's clients say: as they stand
+BINARY = ("binary_data", "binary_data_output", "binary_data_size")
+
+
+def must_be_named(serving: ServedModel, name: str, path: Mapping[str, str]) -> None:
+    """Refuse a path that names another model, or a version that does not answer now."""
+    if path["name"] != name:
+        problem = f"there is no model `{path['name'][:200]}`"
+        raise Problem(HTTPStatus.NOT_FOUND, "not-found", problem, hint=f"the model is `{name}`")
+    version = path.get("version")
+    if version is not None and version not in _versions(serving):
+        problem = f"version `{version[:200]}` of `{name}` does not answer"
+        hint = f"the versions are {', '.join(_versions(serving))}; or leave the version out of the path"
+        raise Problem(HTTPStatus.NOT_FOUND, "not-found", problem, hint=hint)
+
+
+def _versions(serving: ServedModel) -> list[str]:
+    """The file with whatever corrections there are, and with just these."""
+    return [serving.version.partition(".")[0], serving.version]
+
+
+def metadata(serving: ServedModel, name: str) -> ModelMetadata:
+    """The tensors that a model takes and gives."""
+    model = serving.model
+    columns = [(each.name, each.kind) for each in rows.columns_of(model)] or [(TEXT, "text")]
+    wide = len(model.class_names)
+    return ModelMetadata(
+        name=name,
+        versions=_versions(serving),
+        inputs=[
+            TensorCard(name=each, datatype="FP64" if kind == "number" else "BYTES", shape=[-1])
+            for each, kind in columns
+        ],
+        outputs=[
+            TensorCard(name="label", datatype="BYTES", shape=[-1]),
+            TensorCard(name="probability", datatype="FP64", shape=[-1]),
+            TensorCard(name="probabilities", datatype="FP64", shape=[-1, wide]),
+            TensorCard(name="classes", datatype="BYTES", shape=[wide]),
+        ],
+        parameters=ModelParameters(list(model.class_names)),
+    )
+
+
+def number_of(request: InferRequest) -> int:
+    """The texts or rows of a request, which every tensor must have as many of."""
+    _must_be_understood(request)
+    numbers = {tensor.shape[0] if tensor.shape else -1 for tensor in request.inputs}
+    for at, tensor in enumerate(request.inputs):
+        if len(tensor.shape) not in (1, 2) or tensor.shape[1:] not in ([], [1]):
+            shown = "[N] or [N, 1], N being the number of texts or rows"
+            raise InputError(f"{_where(at, tensor)} must have the shape {shown}; got {tensor.shape}")
+        if len(tensor.data) != tensor.shape[0]:
+            held = f"{len(tensor.data):,} values and the shape {tensor.shape}"
+            raise InputError(f"{_where(at, tensor)} has {held}", hint="send as many values as the shape says")
+    if len(numbers) > 1:
+        given = ", ".join(f"`{tensor.name}` {tensor.shape[0]}" for tensor in request.inputs[:10])
+        raise InputError(f"`inputs` differ in length: {given}", hint="send as many values of each column")
+    return numbers.pop()
+
+
+def _must_be_understood(request: InferRequest) -> None:
+    """Refuse parameters that would have to be ignored."""
+    _must_be_known(request.parameters, "parameters")
+    for at, tensor in enumerate(request.inputs):
+        _must_be_known(tensor.parameters, f"inputs[{at}].parameters")
+    for at, output in enumerate(request.outputs):
+        _must_be_known(output.parameters, f"outputs[{at}].parameters")
+    names = [output.name for output in request.outputs]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise InputError(f"`outputs` asks for `{twice}` twice", hint="ask for it once")
+
+
+def _must_be_known(parameters: Mapping[str, object], where: str) -> None:
+    for name, value in parameters.items():
+        if name in BINARY:
+            if value is not False:
+                raise no_binary()
+        elif name != "content_type":
+            problem = (
+                f"`{where}`: there is no parameter `{name}`{suggestion(name, ('content_type', *BINARY))}"
+            )
+            raise InputError(problem, hint="leave it out: it would have no effect")
+        elif value not in CONTENT_TYPES:
+            problem = f"`{where}`: content_type must be one of {', '.join(CONTENT_TYPES)}; got `{value}`"
+            raise InputError(problem, hint="send texts and numbers as they are, without an encoding")
+
+
+def texts_of(request: InferRequest) -> list[str]:
+    """The texts of a request to a model that reads one text."""
+    (first, *more) = request.inputs
+    wrong = next((tensor.name for tensor in request.inputs if tensor.name != TEXT), None)
+    if wrong is not None or more:
+        problem = "`inputs` has more than one tensor" if wrong is None else f"there is no input `{wrong}`"
+        raise InputError(problem, hint=f"the model reads one tensor, `{TEXT}`, of BYTES")
+    if first.datatype != "BYTES":
+        raise InputError(f"{_where(0, first)} must be of BYTES; got {first.datatype}")
+    return _values(0, first, may_miss=False)
+
+
+def rows_of(model: Model, request: InferRequest) -> list[dict[str, Any]]:
+    """The rows of a request to a model that reads columns by name, without missing values."""
+    names = [tensor.name for tensor in request.inputs]
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise InputError(f"`inputs` has two tensors `{twice}`", hint="send one for each column")
+    rows.checked(model, dict.fromkeys(names), "inputs")
+    columns = [_values(at, tensor, may_miss=True) for at, tensor in enumerate(request.inputs)]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _values(at: int, tensor: RequestInput, *, may_miss: bool) -> list[Any]:
+    """The values of a tensor in a flat list, each of its datatype."""
+    values: list[Any] = tensor.data
+    if len(tensor.shape) == 2 and any(isinstance(value, list) for value in values):
+        wrong = next((row for row, v in enumerate(values) if not isinstance(v, list) or len(v) != 1), None)
+        if wrong is not None:
+            _misfit(at, tensor, wrong, "a list of one value", values[wrong])
+        values = [value for (value,) in values]
+    kind = tensor.datatype
+    for row, value in enumerate(values):
+        if value is None and may_miss:
+            continue
+        if kind == "BYTES":
+            fits = isinstance(value, str)
+        elif kind == "BOOL":
+            fits = isinstance(value, bool)
+        elif isinstance(value, bool):
+            fits = False
+        elif kind.startswith("FP"):
+            fits = isinstance(value, int | float)
+        else:
+            fits = isinstance(value, int) and _holds(kind, value)
+        if not fits:
+            _misfit(at, tensor, row, f"of {kind}", value)
+    return values
+
+
+def _holds(kind: str, value: int) -> bool:
+    """Whether a whole number is one of so many bits.
+
+    >>> _holds("INT8", -128), _holds("INT8", 128), _holds("UINT8", 255), _holds("UINT8", -1)
+    (True, False, True, False)
+    """
+    is_signed, bits = kind.startswith("INT"), int(kind.removeprefix("U").removeprefix("INT"))
+    low = -(1 << (bits - 1)) if is_signed else 0
+    return low <= value < low + (1 << bits)
+
+
+def _misfit(at: int, tensor: RequestInput, row: int, wanted: str, value: object) -> NoReturn:
+    shown = json.dumps(value)[:60]
+    raise InputError(f"{_where(at, tensor)}: value {row} must be {wanted}; got {shown}")
+
+
+def _where(at: int, tensor: RequestInput) -> str:
+    return f"`inputs[{at}]` (`{tensor.name[:200]}`)"
+
+
+def infer(serving: ServedModel, name: str, request: InferRequest, given: Sequence[Any]) -> InferAnswer:
+    """The tensors that a request asks for, of its texts or rows."""
+    model, items = serving.model, list(given)
+    if rows.reads_rows(model):
+        items = [rows.item_of(model, row, f"row {at}") for at, row in enumerate(items)]
+    scores, _ = answers.scored(model, items, "row {}")
+    log_posterior = log_softmax(scores)  # (N, K)
+    best, classes = log_posterior.argmax(axis=1), model.class_names
+
+    def output(wanted: OutputName) -> ResponseOutput:
+        if wanted == "label":
+            labels = [classes[k] for k in best.tolist()]
+            return ResponseOutput(name=wanted, shape=[len(items)], datatype="BYTES", data=labels)
+        if wanted == "classes":
+            return ResponseOutput(name=wanted, shape=[len(classes)], datatype="BYTES", data=list(classes))
+        chosen = log_posterior if wanted == "probabilities" else log_posterior[np.arange(len(best)), best]
+        found, shape = np.exp(chosen), list(chosen.shape)
+        return ResponseOutput(name=wanted, shape=shape, datatype="FP64", data=found.ravel().tolist())
+
+    wanted = [each.name for each in request.outputs] or USUAL
+    return InferAnswer(
+        model_name=name,
+        model_version=serving.version,
+        id=request.id,
+        outputs=[output(each) for each in wanted],
+    )
+
+
+def example(row: Mapping[str, object]) -> dict[str, object]:
+    """A request with one row, or with one text as `text`."""
+    return {
+        "id": "42",
+        "inputs": [
+            {
+                "name": name,
+                "shape": [1],
+                "datatype": "BYTES" if isinstance(value, str) else "FP64",
+                "data": [value],
+            }
+            for name, value in row.items()
+        ],
+        "outputs": [{"name": "label"}, {"name": "probabilities"}, {"name": "classes"}],
+    }

@@ -1,0 +1,67 @@
+"""The same texts give the same choice on another processor, which rounds sums and logarithms otherwise."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from textodds import _kernels
+from textodds.cli import demo
+
+OTHERS = [
+    {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL"},
+    {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL", "OPENBLAS_CORETYPE": "Haswell"},
+    {"OPENBLAS_CORETYPE": "Sandybridge"},
+]
+CHOOSE = """
+import json, sys, warnings
+warnings.simplefilter("ignore")  # a feature that is not there cannot be switched off
+import textodds
+model = textodds.train(sys.argv[1])
+chosen = model.info["chosen"]
+tried = [[one["name"], round(one["log_loss"], 9)] for one in chosen["tried"]]
+print(json.dumps([model.recipe.learner.C, tried]))
+"""
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def data(request, tmp_path_factory):
+    """Messages of two classes, and of three: long spam is one of its own."""
+    lines = (demo.messages_folder() / "messages.csv").read_text(encoding="utf-8").splitlines()
+    if request.param == 3:
+        lines = [f"long {line}" if line.startswith("spam,") and len(line) > 110 else line for line in lines]
+        assert sum(line.startswith("long spam,") for line in lines) > 20
+    path = tmp_path_factory.mktemp("data") / "messages.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def chosen_on(processor, data):
+    done = subprocess.run(
+        [sys.executable, "-c", CHOOSE, str(data)],
+        env=os.environ | processor,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_the_choice_is_the_same_on_every_processor(data):
+    here = chosen_on({}, data)
+    for processor in OTHERS:
+        assert chosen_on(processor, data) == here, processor
+
+
+@given(arrays.arrays(np.float64, st.integers(0, 40), elements=st.floats(-699, 699)))
+def test_exponentials_and_logarithms_are_those_of_numpy(numbers):
+    np.testing.assert_allclose(_kernels.exponentials(numbers), np.exp(numbers), rtol=1e-15)
+    positive = np.abs(numbers) + 1e-300
+    np.testing.assert_allclose(_kernels.logarithms(positive), np.log(positive), rtol=1e-15, atol=1e-300)
