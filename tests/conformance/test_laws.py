@@ -151,7 +151,7 @@ def test_explanations_add_up_to_the_scores(case):
         first, second = np.sort(model.predict_log_proba([row])[0])[::-1][:2]
         assert explanation.log_odds == pytest.approx(first - second, rel=1e-9, abs=1e-9)
         if case.is_table:
-            total = explanation.prior + sum(value for _, _, value in explanation.columns)
+            total = explanation.start + sum(value for _, _, value in explanation.columns)
             assert total == pytest.approx(explanation.log_odds, rel=1e-9, abs=1e-9)
         else:
             assert sum(odds for _, odds in explanation.lines) == pytest.approx(explanation.log_odds, abs=1e-9)

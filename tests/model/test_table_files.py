@@ -117,7 +117,7 @@ def used(path):
             one = {name: values[0] for name, values in rows.items()}
             found = model.explain(one)
             assert np.isfinite(found.log_odds)
-            total = found.prior + sum(value for _, _, value in found.columns)
+            total = found.start + sum(value for _, _, value in found.columns)
             assert total == pytest.approx(found.log_odds, rel=1e-6, abs=1e-6)
         if model.typical is not None:
             assert all(0 < each.p_value <= 1 for each in model.familiarity(rows))
