@@ -2,6 +2,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import textodds
@@ -113,3 +114,34 @@ def test_what_a_forged_file_says_of_itself_does_no_harm(mail, capsys):
         wrong.save("mail.textodds")
         assert main(["inspect", "mail.textodds"]) == 2
         assert f"`{name}` of its data is {value!r}" in capsys.readouterr().err
+
+
+def test_columns_have_the_mean_the_deviation_and_the_shares_of_each_class(tmp_path, capsys):
+    height, hair = [1.6, 1.7, 1.8, 1.8, 1.9, 2.0], ["long", "long", "short", "short", "short", "short"]
+    table, labels = {"height": height, "hair": hair}, ["f", "f", "f", "m", "m", "m"]
+    model = textodds.train(table, labels, learner="mixed:smoothing=0", columns={"height": "gaussian"})
+    model.save(tmp_path / "m.textodds")
+    assert main(["inspect", str(tmp_path / "m.textodds"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    own = found["distributions"]["height"]["f"]
+    assert own["mean"] == pytest.approx(np.mean(height[:3]))
+    assert own["deviation"] == pytest.approx(np.std(height[:3]))
+    assert found["distributions"]["hair"]["f"]["shares"] == pytest.approx({"long": 3 / 5, "short": 2 / 5})
+    assert found["parameters"]["n"] == 2 * 2 + 2 * 1 + 1
+    assert main(["inspect", str(tmp_path / "m.textodds")]) == 0
+    assert "1.7 ± 0.0816" in capsys.readouterr().out
+
+
+def test_weights_of_softmax_regression_are_shown_by_feature(tmp_path, capsys):
+    table = {"x": [1.0, 2.0, 3.0, None, 2.5, 0.5], "c": ["a", "b", "b", "a", None, "a"]}
+    textodds.train(table, list("nnyyny"), learner="softmax:C=1").save(tmp_path / "m.textodds")
+    assert main(["inspect", str(tmp_path / "m.textodds"), "--json"]) == 0
+    weights = json.loads(capsys.readouterr().out)["weights"]
+    assert [(each["column"], each["value"]) for each in weights] == [
+        ("x", ""),
+        ("x", "missing"),
+        ("c", "= a"),
+        ("c", "= b"),
+        ("c", "missing"),
+    ]
+    assert all(sum(each["weights"].values()) == pytest.approx(0.0) for each in weights)

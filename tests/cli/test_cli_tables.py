@@ -266,12 +266,16 @@ def test_inspect_shows_the_columns_and_what_they_are_taken_for(model, capsys):
     assert main(["inspect", "people.textodds"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert steady(out) == dedent("""\
+    told, _, distributions = steady(out).partition("\nmean ± standard deviation of numbers, μ ± σ\n")
+    assert "P(visits | class)" in distributions
+    assert "P(town | class)" in distributions
+    assert told == dedent("""\
         people.textodds
           classes       2
           rows          80
           columns       3
           learner       mixed
+          parameters    13 = 2 K d + K Σ (C_j − 1) + K Σ (C_j − 1) + (K − 1), K = 2, d = 1, C = (3), C = (3)
           calibration   not calibrated: that takes 100 rows, and 80 can be left out
           file          2 kB, format 3, with rows
           data          people.csv
@@ -319,7 +323,7 @@ def test_rows_unlike_any_are_told(people, capsys):
         (["--learner", "mixed:ngrams=1-2"], "`ngrams` applies to texts, and no column is text", "NAME=text"),
         (["--learner", "multinomial"], "people.csv has no text column", "--text"),
         (["--learner", "multinomial", "--columns", "visits=bins"], "multinomial learns from texts", "mixed"),
-        (["--learner", "softmax", "--columns", "visits=bins"], "softmax learns from texts", "mixed"),
+        (["--learner", "softmax", "--columns", "visits=bins"], "column `visits` cannot be `bins`", "mixed"),
         (["--label", "knd"], "people.csv has no knd column", "did you mean `kind`"),
         (["--columns", "visits=bin"], "column `visits` cannot be `bin`; did you mean `bins`?", "ignore"),
         (["--columns", "visit=bins"], "people.csv has no column `visit`", "did you mean `visits`"),

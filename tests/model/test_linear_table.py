@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import textodds
-from textodds.errors import InputError, NotLearned, Unsupported
+from model_files import parts, put_together
+from textodds.errors import InputError, ModelFileError, NotLearned, Unsupported
 from textodds.model.linear_table import LinearTableModel
 
 TIGHT = "softmax:tolerance=1e-10"
@@ -163,3 +164,29 @@ def test_balanced_classes_are_those_of_scikit_learn():
     np.testing.assert_allclose(
         model.predict_proba(table), oracle.fit(rows, labels).predict_proba(rows), atol=1e-5
     )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays, header: arrays.pop("linear.weights"),
+        lambda arrays, header: arrays.update({"linear.weights": arrays["linear.weights"][:-1]}),
+        lambda arrays, header: arrays.update({"linear.intercept": arrays["linear.intercept"] * np.nan}),
+        lambda arrays, header: arrays.update({"linear.weights": arrays["linear.weights"].astype("f4")}),
+        lambda arrays, header: header["recipe"].pop("linear"),
+        lambda arrays, header: header["recipe"].update(learner="mixed"),
+        lambda arrays, header: header["recipe"]["linear"].update(learner="nb-softmax"),
+        lambda arrays, header: header["recipe"]["linear"].update(C=-1.0),
+        lambda arrays, header: header["recipe"]["linear"].update(C="many"),
+    ],
+)
+def test_a_damaged_file_is_refused(change, tmp_path):
+    table, labels = people(gaps=True)
+    textodds.train(table, labels, learner="softmax:C=1").save(tmp_path / "model")
+    arrays, header = parts(tmp_path / "model")
+    put_together(tmp_path / "same", arrays, header)
+    assert textodds.load(tmp_path / "same").classes_ == ("k0", "k1", "k2")
+    change(arrays, header)
+    put_together(tmp_path / "damaged", arrays, header)
+    with pytest.raises(ModelFileError):
+        textodds.load(tmp_path / "damaged")

@@ -55,7 +55,7 @@ def logistic(rows: ArrayLike, labels: Sequence[object], name: str, label: str | 
     >>> picture = logistic([1.0, 2, 3, 4, 5, 6], list("aababb"), "size")
     >>> about = picture.about
     >>> about["class"], round(about["weight"], 3), round(about["decides_at"], 3)
-    ('b', 0.962, 3.5)
+    ('b', 1.214, 3.5)
     """
     told = [str(each) for each in labels]
     names = sorted(set(told))
