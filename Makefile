@@ -57,8 +57,6 @@ $(VENV)/documented: $(VENV)/installed
 	print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])" | sed "s/>=[^ ]*//g; s/<[^ ]*//g")
 	@touch $@
 
-# What is read by people; tests misspell on purpose.
-PROSE := *.md docs src benchmarks examples rust/core rust/py
 # The wheel (one for Python 3.11 and later) and the sdist that it is built from, in dist/. Zig links for an old
 # glibc, and maturin refuses symbols that manylinux2014 does not allow.
 PORTABLE := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
@@ -69,6 +67,8 @@ wheels: $(BIN)/python
 	$(BIN)/twine check --strict dist/*
 	@ls -l dist
 
+# What is read by people; tests misspell on purpose.
+PROSE := *.md docs src benchmarks examples rust/core rust/py
 lint: $(VENV)/ready
 	cargo fmt --check
 	cargo clippy --release --all-targets --quiet -- -D warnings

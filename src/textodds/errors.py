@@ -6,7 +6,6 @@ A message has three parts: what was wrong, where, and what to do about it.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -200,6 +199,8 @@ def nearest(unknown: str, known: Iterable[str], n: int = 1) -> list[str]:
     compared = [name for name in islice(known, MOST_COMPARED) if len(name) <= LONGEST_COMPARED]
     plain = {name: name.strip("-").casefold() for name in compared}
     wanted = unknown.strip("-").casefold()
+    import difflib
+
     alike = difflib.get_close_matches(wanted, plain.values(), n=4 * n)
     near = [name for one in dict.fromkeys(alike) for name in plain if plain[name] == one]
     return [

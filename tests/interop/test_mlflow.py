@@ -273,6 +273,6 @@ def test_without_mlflow_it_says_what_to_install(model, tmp_path, monkeypatch):
         lambda: textodds.mlflow.log_model(model),
         lambda: textodds.mlflow.load_model(tmp_path / "x"),
     ):
-        with pytest.raises(Unsupported, match="needs mlflow, which is not installed") as caught:
+        with pytest.raises(Unsupported, match="an MLflow model needs mlflow") as caught:
             ask()
         assert caught.value.hint == "pip install 'textodds[mlflow]'"

@@ -212,7 +212,7 @@ def test_it_serves(place, wheel):
         text=True,
     )
     try:
-        address = json.loads(service.stdout.readline())["address"]
+        address = json.loads(service.stdout.readline())["address"].rstrip("/")
         body = json.dumps({"text": "win a free phone"}).encode()
         asked = urllib.request.Request(
             f"{address}/v1/classify", body, {"Content-Type": "application/json"}, method="POST"

@@ -7,7 +7,6 @@ import errno
 import io
 import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TypeVar
@@ -190,6 +189,9 @@ COMMANDS = {
 ELSEWHERE = {"forget": "learn", "plot": "plot_curves"}
 """Commands that are not in a file of their own name; `plot` has pictures in two."""
 
+WITHOUT_BLAS = ("predict", "explain", "inspect")
+"""Commands whose work is in the kernels, which have threads of their own: they multiply no large matrices."""
+
 
 class Commands(CommandGroup):
     """A group that lists its commands without importing them."""
@@ -202,6 +204,8 @@ class Commands(CommandGroup):
         """The command of that name, imported now."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name in WITHOUT_BLAS:  # whose threads take a tenth of the time of a short command to start
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         module = import_module(f"textodds.cli.{ELSEWHERE.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, cmd_name)
         return command
@@ -260,6 +264,8 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:
         if isinstance(error, ModuleNotFoundError) and (missing := not_installed(error, "this")):
             return _undone(missing.problem, missing.hint)
+        import traceback
+
         traceback.print_exc()
         echo("", err=True)
         _undone(

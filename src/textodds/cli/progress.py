@@ -15,9 +15,7 @@ from textodds.cli.output import counted, one_line, say
 from textodds.data import Observer
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import ProgressColumn
-
+    from textodds.cli.bars import Display, Kind
     from textodds.data import Batch, Source
 
 
@@ -34,7 +32,7 @@ class Progress(Observer):
         self.rows_read = self.bytes_read = 0
         self.sources: list[Source] = []
         self._quiet, self._shown, self._doing = quiet, shown, ""
-        self._display: Bar | None = None
+        self._display: Display | None = None
         self._began = 0.0
 
     @property
@@ -61,11 +59,7 @@ class Progress(Observer):
         if not self._shown or (self._display is None and time.monotonic() - self._began < DELAY):
             return
         if self._display is None:
-            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-            left = [TimeRemainingColumn(), TextColumn("left")] if source.size else [TimeElapsedColumn()]
-            rate = TextColumn("{task.fields[rows]:,} rows  {task.fields[rate]:,.0f} rows/s")
-            self._draw(TextColumn("{task.description}"), BarColumn(), rate, *left, total=source.size or None)
+            self._draw("rows", source.size or None)
         rate_now = self.rows_read / max(time.monotonic() - self._began, 1e-9)
         self._update(completed=self.bytes_read, rows=self.rows_read, rate=rate_now)
 
@@ -91,10 +85,7 @@ class Progress(Observer):
         if not self._shown:
             return
         if self._display is None:
-            from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-
-            tasks = TextColumn("{task.completed:,} of {task.total:,}")
-            self._draw(BarColumn(20), tasks, TimeElapsedColumn(), TextColumn("{task.description}"), total=of)
+            self._draw("tasks", of)
         what = ", ".join(part for part in (self._doing, name) if part)
         self._update(completed=done, total=of, description=what, refresh=True)
 
@@ -104,22 +95,17 @@ class Progress(Observer):
         if not self._shown:
             return
         if self._display is None:
-            from rich.progress import SpinnerColumn, TextColumn
-
-            self._draw(SpinnerColumn(), TextColumn("{task.description}"), total=None)
+            self._draw("words", None)
         self._update(description=what)
 
-    def _draw(self, *columns: ProgressColumn, total: int | None) -> None:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
+    def _draw(self, kind: Kind, total: int | None) -> None:
+        from textodds.cli.bars import display
 
-        self._display = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._display.start()
-        self._display.add_task(self._doing, total=total, rows=0, rate=0.0)
+        self._display = display(kind, self._doing, total)
 
     def _update(self, **fields: Any) -> None:
         if self._display is not None:
-            self._display.update(0, **fields)  # type: ignore[arg-type]
+            self._display.update(0, **fields)
 
     def clear(self) -> None:
         """Take away what is drawn."""

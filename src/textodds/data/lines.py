@@ -6,7 +6,6 @@ import contextlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from textodds.data import files
@@ -119,15 +118,16 @@ def _without_header(
 
 def _read_column(file: File, reader: LineReader, request: ColumnRequest) -> Callable[[str, Strings], Values]:
     """What makes values of the strings of a column: an Arrow array, or of texts a list where Arrow is not."""
-    if request.is_of_texts and find_spec("pyarrow") is None:
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        if not request.is_of_texts:
+            require("pyarrow", why="a table of several columns")
         at = request.places(file.name, reader.columns).weight
         weight = None if at is None else reader.columns[at]
         return lambda name, column: Values(
             [_as_number(value) for value in column.to_list()] if name == weight else column.to_list()
         )
-    require("pyarrow", why="a table of several columns")
-    import pyarrow as pa
-
     return lambda name, column: Values(pa.array(column))
 
 

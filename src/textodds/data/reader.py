@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from textodds.data import database, files, folder, frames, jsonl, lines, objects, parquet, stdin
+from textodds.data import files
 from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.dialect import Dialect
@@ -163,6 +163,8 @@ def read(
         refuse("a file", labels=labels, weights=weights)
         return _file_source(paths, how, request, _unless_given(before, options))
     refuse("not a file", **how.of_files)
+    from textodds.data import objects
+
     return objects.object_source(source, first, labels, weights, request, how.rejects())
 
 
@@ -171,7 +173,11 @@ def _begun(source: Any) -> tuple[Any, object]:
 
     What was taken from an iterator is put back in front of it.
     """
-    if isinstance(source, (str, bytes, os.PathLike, Mapping)) or frames.speaks_arrow(source):
+    if isinstance(source, (str, bytes, os.PathLike, Mapping)):
+        return source, None
+    from textodds.data import frames
+
+    if frames.speaks_arrow(source):
         return source, None
     if not isinstance(source, Iterable):
         return source, None
@@ -323,6 +329,8 @@ def _file_parts(
 ) -> Parts:
     """What one file holds."""
     if format_ == "jsonl":
+        from textodds.data import jsonl
+
         return jsonl.parts(file, request, progress)
     if format_ == "mail":
         from textodds.data import mail
@@ -333,14 +341,22 @@ def _file_parts(
 
         return excel.parts(file, how.sheet, request, header=how.header)
     if format_ == "parquet":
+        from textodds.data import parquet
+
         return parquet.parts(file, request, progress)
     if format_ == "database":
+        from textodds.data import database
+
         return database.parts(file, None, request)
+    from textodds.data import lines
+
     return lines.parts(file, Dialect(format_, how.quoting, how.header), request, rejects, progress)
 
 
 def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequest) -> Source:
     """The source of the rows of a query to a database file, or to DuckDB in memory."""
+    from textodds.data import database
+
     file = None
     if paths is not None:
         found = [path for given in paths for path in files.found(given)]
@@ -360,6 +376,8 @@ def _query_source(paths: list[str] | None, how: ReadOptions, request: ColumnRequ
 
 
 def _folder_source(path: str, how: ReadOptions, request: ColumnRequest, notes: list[str]) -> Source:
+    from textodds.data import folder
+
     request.refuse_names(f"`{path}`, a folder of documents,")
     labelled = request.reads_labels
     _refuse_dialect(how, ["folder"])
@@ -407,6 +425,8 @@ def _pipe_source(pipe: File, how: ReadOptions, request: ColumnRequest, before: M
     known = how.format or files.format_of_name(pipe.name)
     notes, begun = [], b""
     if known is None and pipe.path == files.STDIN and request.is_of_texts and not request.labelled:
+        from textodds.data import stdin
+
         begun = stdin.unpacked(stdin.beginning())
         known, shows = stdin.format_of(begun, request.wanted) or (None, "")
         if known is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import json
 import math
@@ -71,6 +70,8 @@ def row_file(path: Path, name: str, dialect: Dialect | None) -> Iterator[RowFile
     with contextlib.ExitStack() as stack:
         stream: Any = stack.enter_context(path.open("wb"))
         if name.lower().endswith(GZIP):
+            import gzip
+
             packed = gzip.GzipFile("", "wb", LEVEL, stream, mtime=0)
             stream = stack.enter_context(io.BufferedWriter(stack.enter_context(packed), 1 << 18))
         text = stack.enter_context(io.TextIOWrapper(stream, "utf-8", "backslashreplace", ""))

@@ -8,12 +8,9 @@ left from one that is in use, and removes it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import itertools
 import os
-import shutil
 import stat
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,6 +134,8 @@ def unwritable(path: str | os.PathLike[str], error: OSError, hint: str) -> Model
 
 def _names(target: Path) -> Iterator[Path]:
     """Names of temporary files beside one, however long its own name is."""
+    import hashlib
+
     digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
     return (target.parent / f".textodds-{digest}-{number}.part" for number in itertools.count())
 
@@ -213,6 +212,9 @@ def _sync_folder(folder: Path) -> None:
 @contextlib.contextmanager
 def _copied_to(target: Path) -> Iterator[Path]:
     """A temporary file whose bytes go to a device or a pipe at the end."""
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
         temporary = Path(folder, "written")
         yield temporary

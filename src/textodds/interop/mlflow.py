@@ -168,7 +168,7 @@ def _mlflow() -> tuple[Any, Any]:
     """MLflow's modules of generic models and of what a model is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own type hints, when it is imported
-        require("mlflow", "pandas", why="keeping models in MLflow")
+        require("mlflow", "pandas", why="an MLflow model")
         import mlflow.models
         import mlflow.pyfunc
     return mlflow.pyfunc, mlflow.models

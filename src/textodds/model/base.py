@@ -17,9 +17,6 @@ from textodds.data.frames import split_of
 from textodds.data.labels import Label, LabelType, spellings, told
 from textodds.data.values import Unusable, label_of
 from textodds.errors import InputError, SimilarLabels, Unsupported, suggestion
-from textodds.judge.baseline import accuracy_sentence
-from textodds.judge.evaluation import Evaluation, evaluate, held_out_measures, scored_batches
-from textodds.judge.notebook import section, table
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.registry import Prior
 from textodds.model.basis import Basis, D, Following, ModelBasis, T
@@ -29,6 +26,7 @@ from textodds.model.prediction import Prediction
 from textodds.stats.tally import Additive
 
 if TYPE_CHECKING:
+    from textodds.judge.evaluation import Evaluation
     from textodds.judge.novelty import Typical
     from textodds.learn.calibration import Calibration
     from textodds.learn.held_out import HeldOut
@@ -322,6 +320,10 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         return f"<{type(self).__name__}: {len(self.classes_)} classes, {number:,} {feature}s>"
 
     def _repr_html_(self) -> str:
+        from textodds.judge.baseline import accuracy_sentence
+        from textodds.judge.evaluation import held_out_measures
+        from textodds.judge.notebook import section, table
+
         number, feature = self.extent
         model = self.now()
         plain = model.recipe.as_dict()
@@ -443,6 +445,8 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     @of_one_state
     def evaluate_batches(self, batches: Iterable[Batch]) -> Evaluation:
         """Measured quality on a stream of batches."""
+        from textodds.judge.evaluation import evaluate, scored_batches
+
         return evaluate(scored_batches(self, batches), self.class_names)
 
     def _sides(self, scores: Floats, label: Label | None, rival: Label | None) -> tuple[int, int | None]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data import Batch
+from textodds.errors import require
 from textodds.learn.arrays import Floats, Integers, Matrix
 from textodds.learn.conditionals.categorical import MISSING_ROW, UNSEEN_ROW, CategoricalEstimate
 from textodds.model.blocks import Block, Categories, Numbers, TableTally
@@ -70,6 +71,7 @@ class TableFeatures:
         dense = self._dense(batch)
         if self.categories is None:
             return dense
+        require("scipy", why="softmax regression of a table with categories")
         from scipy import sparse
 
         parts = [sparse.csr_array(dense)] if dense.shape[1] else []

@@ -17,7 +17,6 @@ from textodds.errors import Unsupported
 from textodds.learn.forms.linear import LinearModel, log_prior
 from textodds.learn.recipe import Recipe, fitted, why_no_density
 from textodds.learn.registry import Prior
-from textodds.model.explain import Explanation, ReadText, explain
 from textodds.model.novelty import TextDensity
 from textodds.model.one_state import of_one_state
 from textodds.model.prediction import Prediction
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from textodds.learn.forms.equivalence import Hyperplane
     from textodds.learn.forms.quadratic import QuadraticModel
     from textodds.learn.softmax.odds_ratios import OddsRatio
+    from textodds.model.explain import Explanation
     from textodds.model.leave_one_out import LeftOut
 
 Floats = NDArray[np.float64]
@@ -250,6 +250,8 @@ class TextModel(TextUpdates):
         model.calibration = self.calibration if calibrate else None
         scores = model.score_batch(Batch([text]), calibrate=True)[0][0]
         chosen, other = self._sides(scores, label, rival)
+        from textodds.model.explain import ReadText, explain
+
         return explain(ReadText(text, model, chosen, None if rival is None else other), other, scores)
 
     def top_words(self, label: Label, n: int = 10) -> list[tuple[str, float]]:

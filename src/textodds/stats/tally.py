@@ -7,7 +7,6 @@ nothing that depends on a choice (smoothing, priors, which words to use) is ever
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import warnings
@@ -214,6 +213,8 @@ class Tally(Additive):
 
     def fingerprint(self) -> str:
         """SHA-256 of the counts: equal for equal data, in any order and division."""
+        import hashlib
+
         digest = hashlib.sha256(repr((self.fraction, self.classes)).encode())
         for array in self._raw()[2:]:
             digest.update(np.ascontiguousarray(array).view(np.uint8).data)

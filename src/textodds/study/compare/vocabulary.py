@@ -36,16 +36,20 @@ def mutual_information(counts: Counts) -> Floats:
     >>> sorted(mutual_information(counts).round(4).tolist())  # of b, c and a
     [0.0, 0.2158, 0.6931]
     """
-    from scipy.special import rel_entr
-
     n = counts.class_documents.sum()
     p_class = counts.class_documents / n  # (K,)
     present = np.zeros((counts.n_features, len(counts.classes)))
     present[counts.feature_of, counts.class_of] = counts.documents / n  # (V, K)
     p_word = present.sum(axis=1, keepdims=True)  # (V, 1)
     absent = np.maximum(p_class - present, 0.0)  # below zero by rounding only
-    told = rel_entr(present, p_word * p_class) + rel_entr(absent, np.maximum(1 - p_word, 0.0) * p_class)
+    told = _relative(present, p_word * p_class) + _relative(absent, np.maximum(1 - p_word, 0.0) * p_class)
     return np.asarray(told.sum(axis=1))
+
+
+def _relative(p: Floats, q: Floats) -> Floats:
+    """``p log(p / q)``; zero where p is."""
+    some = p > 0
+    return np.where(some, p * np.log(np.where(some, p, 1.0) / np.where(some, q, 1.0)), 0.0)
 
 
 @dataclass(frozen=True)

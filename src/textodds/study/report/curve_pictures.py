@@ -162,9 +162,10 @@ class Trials:
 
     def log_likelihood(self, share: Floats) -> Floats:
         """``log L``; zero times log zero is zero."""
-        from scipy.special import xlog1py, xlogy
-
-        return np.asarray(xlogy(self.successes, share) + xlog1py(self.trials - self.successes, -share))
+        with np.errstate(divide="ignore"):
+            won = self.successes * np.log(share) if self.successes else 0.0
+            lost = (self.trials - self.successes) * np.log1p(-share) if self.trials > self.successes else 0.0
+        return np.asarray(won + lost) + np.zeros(np.shape(share))
 
     def interval(self) -> tuple[float, float]:
         """The shares between which the likelihood is more than `LEAST` of its maximum."""
