@@ -21,6 +21,13 @@ def test_a_mutated_file_gives_numbers_or_an_error_of_ours(kind, n, tmp_path):
     assert [found for number in range(n) if (found := tried(tmp_path, kind, number)) is not None] == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "number"), [("softmax", 20255), ("table-qda", 21110)])
+def test_mutations_that_once_ended_in_an_error_of_lapack(kind, number, tmp_path):
+    """Numbers too large to square reach a solver after learning and merging."""
+    assert tried(tmp_path, kind, number) is None
+
+
 def test_what_is_not_mutated_gives_answers(tmp_path):
     """Else nothing would be tried above."""
     for kind in KINDS:

@@ -105,7 +105,10 @@ class Full(Gaussians):
         out = np.empty((len(X), K))
         constants = self.constants()
         factors = np.broadcast_to(self.factor, (K, V, V))
-        whitened = [solve_triangular(L, m, lower=True) for L, m in zip(factors, self.mean, strict=True)]
+        whitened = [  # what is not finite there is refused below
+            solve_triangular(L, m, lower=True, check_finite=False)
+            for L, m in zip(factors, self.mean, strict=True)
+        ]
         for part in _blocks(X, V):
             z = ((X[part] - self.centre) / self.scale).T
             if len(self.factor) == 1:

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from textodds.errors import InputError
 from textodds.learn.arrays import Floats
 from textodds.learn.solvers.objective import Objective, Outcome, Parameters, best_bias, certified_gap, product
 
@@ -123,8 +124,12 @@ def _solved(objective: Objective, p: Floats, slope: Parameters, damping: float) 
     bend = objective.hessian(p)
     bend[np.diag_indices_from(bend)] += damping
     unit = 1.0 / np.sqrt(np.maximum(np.diag(bend), 1e-300))
-    found = np.linalg.lstsq(bend * np.outer(unit, unit), -slope.flat() * unit, rcond=1e-15)[0]
-    return slope.of_flat(found * unit)
+    matrix, target = bend * np.outer(unit, unit), -slope.flat() * unit
+    if not (np.isfinite(matrix).all() and np.isfinite(target).all()):  # LAPACK would fail, or not return
+        raise InputError(
+            "the values or weights of the rows are too large to solve for", hint="scale them down"
+        )
+    return slope.of_flat(np.linalg.lstsq(matrix, target, rcond=1e-15)[0] * unit)
 
 
 def conjugate_gradients(
