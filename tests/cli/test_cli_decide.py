@@ -130,7 +130,7 @@ def test_a_promise_that_cannot_be_kept_is_an_error_that_says_what_can(held_out, 
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: an error rate of at most 0.0001 among the answered cannot be guaranteed")
-    assert "hint: promise 0." in err
+    assert "hint: ask for 0." in err
 
 
 @pytest.mark.parametrize("by_class", [[], ["--by-class"]])

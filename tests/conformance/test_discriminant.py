@@ -306,7 +306,7 @@ def test_inspect_shows_the_fit(trained, learner, capsys):
     assert "shrinkage 0." in out
     assert "None" not in out
     assert "nan" not in out.split()
-    assert ("words that speak most" in out) == (learner == "lda")
+    assert ("words with the most evidence" in out) == (learner == "lda")
     assert main(["inspect", str(trained[learner]), "--json"]) == 0
     about = json.loads(capsys.readouterr().out)
     assert about["recipe"]["learner"]["learner"] == learner

@@ -119,7 +119,7 @@ def test_what_cannot_be_promised_names_what_can_and_that_can():
     held_out = HeldOut.of(log_p[:300], truth[:300])
     with pytest.raises(InputError, match=r"0\.001 among the answered cannot be guaranteed") as caught:
         at_most(held_out, 0.001)
-    least = float(re.search(r"promise ([\d.]+), the least", caught.value.hint)[1])
+    least = float(re.search(r"ask for ([\d.]+), the lowest", caught.value.hint)[1])
     rows = int(re.search(r"about ([\d,]+) rows", caught.value.hint)[1].replace(",", ""))
     assert at_most(held_out, least).max_error == least
     with pytest.raises(InputError):

@@ -240,8 +240,8 @@ def test_what_is_found_is_told():
     [
         ({"learner": "softmax"}, "is not a model of counts"),
         ({"learner": "lda"}, "is not a model of counts"),
-        ({"learner": ComplementLearner(norm=True)}, "takes counts"),
-        ({"learner": ComplementLearner(transform=True)}, "takes counts"),
+        ({"learner": ComplementLearner(norm=True)}, "needs a model of counts"),
+        ({"learner": ComplementLearner(transform=True)}, "needs a model of counts"),
         ({"unknown": "smooth"}, "unknown='ignore'"),
         ({"unknown": "first"}, "unknown='ignore'"),
     ],

@@ -902,7 +902,7 @@ def test_an_unknown_choice_for_a_column_is_refused_with_a_suggestion():
 
 def test_options_about_texts_need_a_column_of_texts():
     table, labels = small()
-    with pytest.raises(InputError, match="`ngrams` is about texts"):
+    with pytest.raises(InputError, match="`ngrams` applies to texts"):
         train_table(table, labels, words={"ngrams": (1, 2)})
 
 

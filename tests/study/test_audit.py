@@ -157,7 +157,7 @@ def test_models_that_do_not_rest_on_counts_alone_are_refused_before_anything_is_
         raise AssertionError("it was read")
 
     source = Source(ColumnRequest.without_names(), "some batches", batches, Rejects("stop"))
-    with pytest.raises(Unsupported, match="takes counts"):
+    with pytest.raises(Unsupported, match="needs a learner of counts"):
         audit(source, **recipe)
 
 

@@ -782,7 +782,7 @@ REFUSED = {
         "ownclassifier",
         "not a supported linear classifier",
     ),
-    "a classifier of texts": ([Normalizer(), NB], "normalizer", "no vectoriser"),
+    "a classifier of texts": ([Normalizer(), NB], "normalizer", "not a supported text vectoriser"),
 }
 
 
@@ -871,7 +871,7 @@ def test_weights_that_are_no_numbers_are_refused():
     pipeline = make_pipeline(CountVectorizer(), naive_bayes.BernoulliNB(alpha=0.0))
     with np.errstate(all="ignore"):
         pipeline.fit(["always here", "always there", "never"], ["x", "x", "y"])
-    assert "no numbers" in refused(pipeline).problem
+    assert "not numbers" in refused(pipeline).problem
     hashed = fitted(
         [VECTORISERS["hashing-counts"], TfidfTransformer(norm=None, smooth_idf=False), LinearSVC()]
     )
