@@ -109,7 +109,8 @@ def student_cdf(t: ArrayLike, freedom: float) -> Floats:
     array([0.25, 0.5 , 0.75])
     """
     t = np.asarray(t, np.float64)
-    half = 0.5 * beta_cdf(freedom / 2.0, 0.5, freedom / (freedom + t * t))
+    ratio = np.minimum(np.abs(t) / math.sqrt(freedom), 1e150)  # whose square is still a number
+    half = 0.5 * beta_cdf(freedom / 2.0, 0.5, 1.0 / (1.0 + ratio * ratio))
     return np.asarray(np.where(t > 0.0, 1.0 - half, half))
 
 
