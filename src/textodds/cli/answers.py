@@ -18,7 +18,6 @@ from textodds.cli.output import counted, one_line, say, strong
 from textodds.cli.progress import progress
 from textodds.data import prefetched
 from textodds.data.files import STDIN
-from textodds.data.row_file import FORMATS, RowFile, format_of_answers, row_file, row_stream
 from textodds.data.written_file import replacing
 from textodds.model.answers import AnswerColumns, free_names, is_of_labels, spread
 from textodds.model.label_columns import LabelColumns
@@ -27,6 +26,7 @@ from textodds.model.text_model import TextModel
 if TYPE_CHECKING:
     from textodds.data import Source
     from textodds.data.kept_rows import KeptRows
+    from textodds.data.row_file import RowFile
     from textodds.model.answers import Decide
     from textodds.model.file import Model
 
@@ -154,6 +154,8 @@ def write_answers(source: Source, output: str, answered: Answered, *, quiet: boo
     """Write the rows of a source with their answers to a file, whole or not at all, or to stdout (``-``)."""
     is_stdout = output == STDIN
     if not is_stdout:
+        from textodds.data.row_file import format_of_answers
+
         format_of_answers(output)
         model_files.must_be_writable(Path(output))
     bar = not is_stdout or not sys.stdout.isatty()
@@ -172,6 +174,8 @@ def write_answers(source: Source, output: str, answered: Answered, *, quiet: boo
 
 @contextlib.contextmanager
 def _opened(output: str, source: Source) -> Iterator[RowFile]:
+    from textodds.data.row_file import FORMATS, row_file, row_stream
+
     if output == STDIN:
         known = None if source.dialect is None else source.dialect.format
         yield row_stream(sys.stdout, known if known in FORMATS[:3] else FORMATS[0], source.dialect)

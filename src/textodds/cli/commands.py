@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import io
 import os
 import sys
@@ -206,7 +207,11 @@ class Commands(CommandGroup):
             return None
         if cmd_name in WITHOUT_BLAS:  # whose threads take a tenth of the time of a short command to start
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        module = import_module(f"textodds.cli.{ELSEWHERE.get(cmd_name, cmd_name)}")
+        gc.disable()  # what modules are made of stays: to look through it for garbage takes 20 ms
+        try:
+            module = import_module(f"textodds.cli.{ELSEWHERE.get(cmd_name, cmd_name)}")
+        finally:
+            gc.enable()
         command: click.Command = getattr(module, cmd_name)
         return command
 

@@ -10,9 +10,7 @@ import io
 import json
 import os
 import re
-import shutil
 import stat
-import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -223,6 +221,8 @@ class Copy:
     def __init__(
         self, path: str, suffix: str, *, is_named: bool = False, encoding: str | None = None
     ) -> None:
+        import tempfile
+
         handle, self.path = tempfile.mkstemp(prefix="textodds-", suffix=suffix)
         self.close = weakref.finalize(self, _removed, handle, self.path)
         if not is_named and Path(NAMELESS).is_dir():
@@ -235,6 +235,9 @@ class Copy:
             raise
 
     def _fill(self, path: str, handle: int, encoding: str | None) -> None:
+        import shutil
+        import tempfile
+
         left = most = min(MOST_COPIED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
         name = named(path).name
         with (

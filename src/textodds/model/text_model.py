@@ -22,7 +22,6 @@ from textodds.model.one_state import of_one_state
 from textodds.model.prediction import Prediction
 from textodds.model.scorer import RowChanges, TextScorer
 from textodds.model.text_updates import TextUpdates
-from textodds.model.words import ClassWords
 from textodds.stats.compressed_rows import stacked
 from textodds.stats.tally import Tally, checked_threads
 from textodds.text import Vocabulary
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from textodds.learn.softmax.odds_ratios import OddsRatio
     from textodds.model.explain import Explanation
     from textodds.model.leave_one_out import LeftOut
+    from textodds.model.words import ClassWords
 
 Floats = NDArray[np.float64]
 Form: TypeAlias = "LinearModel | QuadraticModel"
@@ -126,6 +126,8 @@ class TextModel(TextUpdates):
     @of_one_state
     def words(self) -> ClassWords:
         """The words of the classes: evidence for one, and between two."""
+        from textodds.model.words import ClassWords
+
         return ClassWords(self)
 
     @property

@@ -109,7 +109,11 @@ def student_cdf(t: ArrayLike, freedom: float) -> Floats:
     array([0.25, 0.5 , 0.75])
     """
     t = np.asarray(t, np.float64)
-    half = 0.5 * beta_cdf(freedom / 2.0, 0.5, freedom / (freedom + t * t))
+    ratio = np.minimum(np.abs(t) / math.sqrt(freedom), 1e150)  # whose square is still a number
+    square = ratio * ratio
+    small = 1.0 - beta_cdf(0.5, freedom / 2.0, square / (1.0 + square))  # exact where t is near zero
+    large = beta_cdf(freedom / 2.0, 0.5, 1.0 / (1.0 + square))  # and in the tails
+    half = 0.5 * np.where(np.abs(t) < 1.0, small, large)
     return np.asarray(np.where(t > 0.0, 1.0 - half, half))
 
 
