@@ -1,11 +1,16 @@
 """What is said of extras is what pyproject.toml has."""
 
 import re
+import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from textodds.errors import EXTRAS
+import pandas as pd
+import pytest
+
+import textodds
+from textodds.errors import EXTRAS, Unsupported
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -32,3 +37,19 @@ def test_all_has_every_extra_for_users_and_the_page_lists_them():
     assert inside == set(extras) - {"all", "bench", "dev", "docs"}
     page = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
     assert all(f"`textodds[{extra}]`" in page for extra in inside | {"all"})
+
+
+def test_a_data_frame_without_pyarrow_is_answered_with_what_to_install(monkeypatch):
+    frame = pd.DataFrame({"text": ["free phone", "see you"], "label": ["spam", "ham"]})
+    model = textodds.train(["free phone", "see you"], ["spam", "ham"], learner="multinomial")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for ask in (
+        lambda: textodds.train(frame, learner="multinomial"),
+        lambda: textodds.train(frame["text"], frame["label"], learner="multinomial"),
+        lambda: model.predict(frame),
+        lambda: model.predict_frame(frame),
+        lambda: model.learn(["an offer"], frame["label"][:1]),
+    ):
+        with pytest.raises(Unsupported, match="reading data frames needs pyarrow") as caught:
+            ask()
+        assert caught.value.hint == "pip install 'textodds[arrow]'"

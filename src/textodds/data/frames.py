@@ -18,6 +18,7 @@ from textodds.data.columns import ColumnRequest
 from textodds.data.rejects import Origin
 from textodds.errors import InputError
 
+PANDAS = ("pandas DataFrame", "pandas Series")  # of which older ones do not speak Arrow
 PYARROW_COLUMNS = ("pyarrow Array", "pyarrow ChunkedArray")
 
 # A column of some library's, or anything with a length and positions.
@@ -30,6 +31,13 @@ class Table:
 
     names: list[str]
     columns: list[Any]
+
+
+def needs_pyarrow(source: object) -> bool:
+    """Whether ``source`` is a table or a column of a library, of which pyarrow reads the values."""
+    return (
+        hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__") or _is(source, *PANDAS)
+    )
 
 
 def is_stream(source: object) -> bool:

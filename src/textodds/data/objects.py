@@ -17,7 +17,7 @@ from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.frames import Column, Table
 from textodds.data.rejects import Origin, Rejects
 from textodds.data.source import Source, refuse
-from textodds.errors import InputError, LengthMismatch
+from textodds.errors import InputError, LengthMismatch, require
 
 END = object()
 
@@ -34,6 +34,9 @@ def object_source(
 ) -> Source:
     """The source of what is in an object; if it is an iterable of Python's, ``first`` is one of its items."""
     kind = _TextObject if request.is_of_texts else _TableObject
+    for each in (source, labels, weights):
+        if frames.needs_pyarrow(each):
+            require("pyarrow", why="reading data frames")
     source, split = frames.split_of(source)
     given = kind(source, frames.column_of(labels), frames.column_of(weights), request, rejects)
     opened = given.dataset() if frames.is_dataset(source) else given.opened(first)

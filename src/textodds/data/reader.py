@@ -138,11 +138,7 @@ def read(
         request = TableRequest(
             how.label, how.weight, columns=columns, schema=schema, labelled=labelled, labels_beside=is_beside
         )
-        if how.weight is not None and weights is not None:
-            raise InputError(
-                "`weight` names a column, but weights are given beside the table",
-                hint="leave out one of the two",
-            )
+        _refuse_two_weights(how, weights)
     else:
         request = ColumnRequest(how.text_names, how.label, how.weight, like=like, labelled=labelled)
     request.keeps_rows = keep_rows
@@ -166,6 +162,14 @@ def read(
     from textodds.data import objects
 
     return objects.object_source(source, first, labels, weights, request, how.rejects())
+
+
+def _refuse_two_weights(how: ReadOptions, weights: object) -> None:
+    if how.weight is not None and weights is not None:
+        raise InputError(
+            "`weight` names a column, but weights are given beside the table",
+            hint="leave out one of the two",
+        )
 
 
 def _begun(source: Any) -> tuple[Any, object]:

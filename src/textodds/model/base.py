@@ -376,9 +376,9 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
     def score_batch(self, batch: Batch, *, calibrate: bool = True) -> tuple[Floats, NDArray[np.uint32]]:
         """Scores (N, K), whose softmax is p(class | x), and known and all terms or columns (N, 2)."""
 
-    @abstractmethod
     def _batches(self, data: object) -> Iterable[Batch]:
         """Batches of texts or rows without labels."""
+        return self.read(data)
 
     @abstractmethod
     def _install_prior(self, prior: Prior) -> None:

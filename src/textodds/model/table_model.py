@@ -299,9 +299,6 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         before = self.info.get("reading")
         return self.resolving(read(*data, schema=self.schema, labelled=labelled, before=before, **reading))
 
-    def _batches(self, rows: object) -> Source:
-        return self.read(rows)
-
     def count(self, batches: Iterable[Batch]) -> TableTally:
         """The statistics of a stream of batches, by the choices of the model."""
         return TableTally.count(batches, self.recipe.blocks)
