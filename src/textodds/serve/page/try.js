@@ -50,7 +50,7 @@ function read(value) {
   $("text-note").textContent = length > 0.8 * limit ? note : "";
   $("text-note").classList.toggle("error", isLong);
   const asked = isLong || !text.trim() ? null : text;
-  ask(asked, isLong ? "The file is too large." : HINT);
+  ask(asked, isLong ? "The text is too long to be read at once." : HINT);
 }
 
 function readRow(row) {
