@@ -232,7 +232,7 @@ def test_schemas_survive_their_dict():
     schema = read_table({"a": [1, 2, 3], "b": ["u", "v", "u"], "label": ["x", "y", "x"]}).schema
     assert Schema.of_dict(schema.as_dict()) == schema
     assert [schema.names(kind) for kind in KINDS] == [["a"], ["b"], [], []]
-    with pytest.raises(InputError, match="no kind of column; did you mean `number`"):
+    with pytest.raises(InputError, match="not a kind of column; did you mean `number`"):
         schema.names("nmber")
 
 

@@ -206,7 +206,7 @@ def test_killed_at_any_moment_no_acknowledged_correction_is_missing_in_the_log(m
 
 
 def test_a_service_that_only_reads_has_nothing_to_log(serve, tmp_path):
-    with pytest.raises(RuntimeError, match="needs no `--audit`"):
+    with pytest.raises(RuntimeError, match="`--read-only` cannot be combined with `--audit`"):
         serve("--read-only", "--audit", str(tmp_path / "audit"))
 
 
