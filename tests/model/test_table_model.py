@@ -82,7 +82,7 @@ def test_batches_give_what_the_whole_gives(name):
         np.concatenate([model.score_batch(batch)[0] for batch in batches]), model.score(rows)[0]
     )
     if name == "softmax-of-columns":
-        with pytest.raises(Unsupported, match="not how rows come about"):
+        with pytest.raises(textodds.errors.Unsupported, match="not how rows come about"):
             model.log_joint(rows)
         return
     np.testing.assert_array_equal(
