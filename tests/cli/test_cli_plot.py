@@ -199,7 +199,11 @@ def test_rows_that_cannot_be_read_are_skipped_if_told_to(capsys):
             "a single row in class `s1` has a number in `height` and `weight`",
             "leave that",
         ),
-        ("boundaries same.csv", "all rows are of class `s0`: there is nothing to decide", "is the column"),
+        (
+            "boundaries same.csv",
+            "all rows are of class `s0`: there is nothing to decide",
+            "name the label column",
+        ),
         ("boundaries peple.csv", "no file at `peple.csv`", "did you mean `people.csv`"),
         ("boundaries", "there is no data", "name a file"),
         (

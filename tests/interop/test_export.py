@@ -434,7 +434,7 @@ def test_a_model_of_one_class_is_refused_by_scikit_learn():
 
 @pytest.mark.parametrize("exported", [to_sklearn, to_onnx])
 def test_a_model_without_words_is_refused(exported):
-    with pytest.raises(Unsupported, match="the model knows no word"):
+    with pytest.raises(Unsupported, match="the model has no words to export"):
         exported(textodds.train(["", "!"], ["x", "y"]))
 
 

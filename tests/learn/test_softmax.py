@@ -125,7 +125,7 @@ REFUSED_CHOICES = {
     "C not a number": ({"C": math.nan}, "C must be .* got nan"),
     "alpha negative": ({"alpha": -0.1}, "alpha must be zero or more, got -0.1"),
     "alpha not a number": ({"alpha": math.nan}, "alpha must be zero or more"),
-    "alpha infinite": ({"alpha": math.inf}, "alpha must be"),
+    "alpha infinite": ({"alpha": math.inf}, "alpha is too large"),
     "tolerance zero": ({"tolerance": 0.0}, "tolerance must be between 0 and 1, got 0"),
     "tolerance one": ({"tolerance": 1.0}, "tolerance must be between 0 and 1"),
     "tolerance negative": ({"tolerance": -1e-4}, "tolerance must be between 0 and 1"),

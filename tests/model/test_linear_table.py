@@ -135,7 +135,7 @@ def test_it_is_no_density_and_takes_no_texts():
             ask()
     with pytest.raises(InputError, match="numbers and categories only"):
         textodds.train(table | {"note": labels}, labels, learner="softmax", columns={"note": "text"})
-    with pytest.raises(InputError, match="`ngrams` is about texts"):
+    with pytest.raises(InputError, match="`ngrams` applies to texts"):
         textodds.train(table, labels, learner="softmax:ngrams=1-2", columns={"height": "number"})
 
 

@@ -309,7 +309,7 @@ def test_what_clients_of_mlserver_say_of_the_content_is_taken(service):
 def test_every_refusal_has_the_shape_of_the_protocol(service):
     client, place = service.client(), "/v2/models/mail/infer"
     said = inference_error(client.send("POST", place, b"{", content_type="application/json"), 400)
-    assert "no JSON" in said
+    assert "is not JSON" in said
     inference_error(client.send("POST", place, b"{}", content_type="text/plain"), 415)
     inference_error(client.send("DELETE", place), 405)
     inference_error(client.get("/v2/nothing"), 404)

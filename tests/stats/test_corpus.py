@@ -205,5 +205,5 @@ def test_damaged_arrays_are_refused():
 
 
 def test_other_settings_are_not_mixed():
-    with pytest.raises(InputError, match="cut differently"):
+    with pytest.raises(InputError, match="tokenised differently"):
         Corpus.of([], TextSettings()) + Corpus.of([], dataclasses.replace(TextSettings(), lower=False))

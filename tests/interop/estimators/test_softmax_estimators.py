@@ -320,7 +320,7 @@ def test_a_pickle_gives_the_same_bits_and_holds_no_rows(kind):
     ("choices", "message"),
     [
         ({"C": -1.0}, "C must be zero or more"),
-        ({"C": 1.0, "alpha": 1.0}, "twice"),
+        ({"C": 1.0, "alpha": 1.0}, "set the same penalty"),
         ({"tol": 0.0}, "tol must be between 0 and 1"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
         ({"class_weight": "even"}, "unknown class weight"),

@@ -119,7 +119,7 @@ def test_from_the_command_line(tmp_path, monkeypatch, capsys):
     [
         (["--picture", "v.svg"], "`--picture` is for `--over vocabulary`"),
         (["--group", "site", "--held-out", "0.3"], "`--group` holds out groups"),
-        (["--group", "site", "--html", "p.html"], "have neither `--test`"),
+        (["--group", "site", "--html", "p.html"], "cannot be combined with `--test`"),
         (["--group", "sight"], "sight"),
         (["--over", "vocabulary", "--textbook"], "has no `--columns` and no `--textbook`"),
         (["--over", "vocabulary", "--sizes", "0"], "`--sizes`"),

@@ -51,7 +51,7 @@ def test_the_page_says_what_was_measured(mail):
         (found.log_loss, found.log_loss_interval),
     ):
         assert f"{value:.4f} {low:.4f} to {high:.4f}" in text
-    assert "1 row has no word in the model's vocabulary" in text
+    assert "1 row has no known word" in text
     assert "file 9 kB" in text
     assert "learned from 6 texts" in text
 

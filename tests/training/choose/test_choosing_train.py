@@ -238,7 +238,8 @@ def test_texts_without_weight_are_as_good_as_absent(texts):
     weights = np.where(np.arange(300) % 3 == 0, 0.0, 1.0)
     model = textodds.train(*texts, weights, learner="auto", features="words")
     assert model.classes_ == ("k1", "k2")
-    assert all(0 <= line["behind"] < 10 for line in model.info["chosen"]["tried"][1:])
+    tried = model.info["chosen"]["tried"][1:]  # other weights may be ahead, by less than a standard error
+    assert all(-line["error"] <= line["behind"] < 10 for line in tried)
 
 
 @pytest.mark.parametrize("n", [300, 2 * FIRST + 200])
