@@ -64,7 +64,7 @@ pub fn row_squares<'py>(py: Python<'py>, rows: RowArrays<'py>) -> PyResult<Bound
     Ok(PyArray1::from_vec(py, squares))
 }
 
-/// `e^x` of each number, with the same bits on every processor: NumPy's differ where there is AVX-512, and
+/// `e^x` of each number, with the same bits on every processor: those of `NumPy` differ where there is AVX-512, and
 /// dual ascent, which is led by them, would end elsewhere within its gap.
 #[pyfunction]
 pub fn exponentials<'py>(
