@@ -214,10 +214,17 @@ def test_the_perplexity_of_a_uniform_model_is_the_number_of_its_words(V):
     np.testing.assert_allclose(model.perplexity(texts), V, rtol=1e-12)
 
 
-@pytest.mark.parametrize("learner", [MultinomialLearner(binary=True), BernoulliLearner()], ids=str)
-def test_a_model_of_sets_of_words_has_no_perplexity(learner):
+@pytest.mark.parametrize(
+    ("learner", "why"),
+    [
+        (MultinomialLearner(binary=True), "counts a word once a text"),
+        (BernoulliLearner(), "only a multinomial model"),
+    ],
+    ids=str,
+)
+def test_a_model_of_sets_of_words_has_no_perplexity(learner, why):
     model = textodds.train(TEXTS, LABELS, learner=learner)
-    with pytest.raises(Unsupported, match="only a multinomial model|counts a word once a text"):
+    with pytest.raises(Unsupported, match=why):
         model.perplexity(["ant"])
 
 
