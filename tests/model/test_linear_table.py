@@ -190,3 +190,16 @@ def test_a_damaged_file_is_refused(change, tmp_path):
     put_together(tmp_path / "damaged", arrays, header)
     with pytest.raises(ModelFileError):
         textodds.load(tmp_path / "damaged")
+
+
+def test_an_explanation_has_the_class_prior_and_the_intercept_apart():
+    table, labels = people()
+    model = textodds.train(table, labels, learner="softmax:C=1")
+    row = {name: values[0] for name, values in table.items()}
+    explained = model.explain(row)
+    counts = model.class_documents
+    expected = np.log(counts[explained.label] / counts[explained.rival])
+    assert explained.prior == pytest.approx(expected, abs=1e-12)
+    assert [name for name, _ in explained.start_lines][:2] == ["class prior", "intercept"]
+    total = explained.start + sum(odds for _, _, odds in explained.columns)
+    assert total == pytest.approx(explained.log_odds, abs=1e-9)

@@ -114,7 +114,8 @@ class TableLesson:
 class TableExplanation:
     """What each column adds to the log-odds of a label against a rival; they add up, with the prior.
 
-    ``calibration`` is what calibration adds before reading, None where it adds nothing; see ``start``.
+    ``intercept`` is the model's own, of softmax regression; ``calibration`` is what calibration adds before
+    reading, None where it adds nothing; see ``start``.
     """
 
     label: str
@@ -123,16 +124,17 @@ class TableExplanation:
     prior: float
     columns: tuple[tuple[str, object, float], ...]  # name, value, contribution; the strongest first
     calibration: float | None = None
+    intercept: float = 0.0
 
     @property
     def start(self) -> float:
-        """What the model believes before reading: the class prior, and what calibration adds to it."""
-        return self.prior + (self.calibration or 0.0)
+        """The log-odds before reading: class prior, intercept, and what calibration adds to them."""
+        return self.prior + self.intercept + (self.calibration or 0.0)
 
     @property
     def start_lines(self) -> list[tuple[str, float]]:
         """What ``start`` is the sum of, each by its name."""
-        return Start(self.prior, calibration=self.calibration).lines
+        return Start(self.prior, self.intercept, calibration=self.calibration).lines
 
     def __str__(self) -> str:
         lines = [f"{self.label} rather than {self.rival}: log-odds {self.log_odds:+.2f}"]
@@ -363,7 +365,7 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
         b = self.class_number(OTHERS) if other is None else other
         slopes = self.slopes if calibrate else np.ones(len(self.slopes))
         bias = np.broadcast_to(self.bias if calibrate else 0.0, len(scores))
-        before = self.log_prior + slopes[0] * self.before_reading
+        intercept = slopes[0] * self.before_reading
         parts = {
             name: float(slope * (each[0, a] - each[0, b]))
             for slope, part in zip(slopes, self.product.parts, strict=True)
@@ -374,9 +376,10 @@ class TableModel(DensityModel[TableTally, Rows, SampleRow]):
             self.class_names[a],
             self.class_names[b],
             float(scores[a] - scores[b]),
-            float(before[a] - before[b]),
+            float(self.log_prior[a] - self.log_prior[b]),
             tuple((name, given.get(name), value) for name, value in ranked),
             float(bias[a] - bias[b]) if np.any(bias) else None,
+            float(intercept[a] - intercept[b]),
         )
 
     def forgetting(self, sample: Sequence[SampleRow]) -> Iterator[tuple[TableModel, Batch]]:

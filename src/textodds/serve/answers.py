@@ -180,7 +180,7 @@ def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowA
         log_odds=why.log_odds,
         start=why.start,
         prior=why.prior,
-        intercept=0.0,
+        intercept=why.intercept,
         calibration=why.calibration,
         absent=None,
         remainder=0.0,
