@@ -252,6 +252,19 @@ def dual_epoch(
     gaps: NDArray[np.float64],
     order: NDArray[np.uint32],
 ) -> tuple[float, float]: ...
+def label_epoch(
+    rows: RawRows,
+    label_rows: tuple[NDArray[np.int64], NDArray[np.int32]],
+    costs: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    bias_square: float,
+    weights: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    logits: NDArray[np.float64],
+    gaps: NDArray[np.float64],
+    losses: NDArray[np.float64],
+    order: NDArray[np.uint32],
+) -> None: ...
 def combine(left: RawTally, right: RawTally, sign: int, lenient: bool) -> RawTally: ...
 def cut(tally: RawTally, bits: int) -> list[RawTally]: ...
 def pack_rows(

@@ -212,13 +212,13 @@ fn score_of_two(weights: &[f64], features: &[i32], values: &[f64]) -> f64 {
 }
 
 #[inline(always)]
-fn logistic(t: f64) -> f64 {
+pub(crate) fn logistic(t: f64) -> f64 {
     1.0 / (1.0 + exp(-t))
 }
 
 /// `log(1 + e^t)`.
 #[inline(always)]
-fn softplus(t: f64) -> f64 {
+pub(crate) fn softplus(t: f64) -> f64 {
     exp(-t.abs()).ln_1p() + t.max(0.0)
 }
 
@@ -227,7 +227,7 @@ fn softplus(t: f64) -> f64 {
 /// The left side rises at least as fast as `t` and bends one way on either side of 0, so Newton's
 /// method, kept inside `[r − a, r]`, finds it.
 #[inline(always)]
-fn step_of_two(a: f64, r: f64, near: f64) -> f64 {
+pub(crate) fn step_of_two(a: f64, r: f64, near: f64) -> f64 {
     let (mut low, mut high) = (r - a, r);
     let mut t = near.clamp(low, high);
     for _ in 0..50 {
@@ -307,7 +307,7 @@ fn take_rows<const M: usize>(problem: &Problem<'_>, state: &mut State<'_>, order
 }
 
 #[inline(always)]
-fn add_scaled(out: &mut [f64], row: &[f64], by: f64) {
+pub(crate) fn add_scaled(out: &mut [f64], row: &[f64], by: f64) {
     let n = out.len().min(row.len());
     let (out, row) = (&mut out[..n], &row[..n]);
     for k in 0..n {
@@ -317,7 +317,7 @@ fn add_scaled(out: &mut [f64], row: &[f64], by: f64) {
 
 /// Add `x_v change` to the weights of each feature of a row, in the classes that change only.
 #[inline(always)]
-fn add_outer(
+pub(crate) fn add_outer(
     weights: &mut [f64],
     (features, values): (&[i32], &[f64]),
     change: &[f64],

@@ -2,8 +2,8 @@
 //!
 //! A document's path: [`analyse`] turns text into terms, [`count`] adds terms to a [`tally`],
 //! [`score`] adds up the weights of a document's terms, [`rows`] writes them as sparse rows. [`pages`] are weights that change row by row.
-//! Models that need every document at once [`gather`] them as rows; [`dual`], [`descend`] and [`slope`] learn
-//! from rows. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many, [`corpus`] all of them compactly.
+//! Models that need every document at once [`gather`] them as rows; [`dual`], [`labels`], [`descend`] and
+//! [`slope`] learn from rows. [`compact`] packs rows that travel. [`sample`] keeps a few texts of many, [`corpus`] all of them compactly.
 //! [`vectorise`] and [`counted`] write rows of counts as scikit-learn does. [`left_out`] scores documents under the counts of all others.
 //! [`lines`] reads the plain formats, [`tensors`] checks the header of a model file.
 //!
@@ -23,6 +23,7 @@ pub mod exponential;
 pub mod gather;
 mod grams;
 pub mod key;
+pub mod labels;
 pub mod left_out;
 pub mod letters;
 mod lexicon;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use textodds_core::descend::{self, Stream};
 use textodds_core::dual::{self, Problem, Rows, State};
 use textodds_core::exponential::exp;
+use textodds_core::labels;
 
 use crate::errors::{error, raised};
 
@@ -138,6 +139,48 @@ pub fn dual_epoch<'py>(
     py.detach(|| {
         problem.checked(&state, order)?;
         Ok(dual::epoch(&problem, &mut state, order))
+    })
+    .map_err(raised)
+}
+
+/// One pass for several labels a row, of which row `i` has `labels[label_starts[i]..label_starts[i + 1]]`; all of the
+/// state is changed in place, gaps and losses (M,) are those of the pass.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn label_epoch<'py>(
+    py: Python<'py>,
+    rows: RowArrays<'py>,
+    label_rows: (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>),
+    costs: PyReadonlyArray1<'py, f64>,
+    squares: PyReadonlyArray1<'py, f64>,
+    bias_square: f64,
+    mut weights: PyReadwriteArray2<'py, f64>,
+    mut bias: PyReadwriteArray1<'py, f64>,
+    mut logits: PyReadwriteArray2<'py, f64>,
+    mut gaps: PyReadwriteArray1<'py, f64>,
+    mut losses: PyReadwriteArray1<'py, f64>,
+    order: PyReadonlyArray1<'py, u32>,
+) -> PyResult<()> {
+    let problem = labels::Problem {
+        rows: borrowed(&rows)?,
+        label_starts: label_rows.0.as_slice()?,
+        labels: label_rows.1.as_slice()?,
+        costs: costs.as_slice()?,
+        squares: squares.as_slice()?,
+        bias_square,
+    };
+    let mut state = labels::State {
+        weights: weights.as_slice_mut()?,
+        bias: bias.as_slice_mut()?,
+        logits: logits.as_slice_mut()?,
+        gaps: gaps.as_slice_mut()?,
+        losses: losses.as_slice_mut()?,
+    };
+    let order = order.as_slice()?;
+    py.detach(|| {
+        problem.checked(&state, order)?;
+        labels::epoch(&problem, &mut state, order);
+        Ok(())
     })
     .map_err(raised)
 }

@@ -32,7 +32,8 @@ mod _kernels {
     use super::counter::{Counter, combine, cut};
     #[pymodule_export]
     use super::dual::{
-        add_rows, descend_pass, dual_epoch, exponentials, logarithms, repeats, row_scores, row_squares,
+        add_rows, descend_pass, dual_epoch, exponentials, label_epoch, logarithms, repeats, row_scores,
+        row_squares,
     };
     #[pymodule_export]
     use super::gather::{Gathered, Gatherer, bucket_rows};

@@ -52,6 +52,7 @@ impl LineReader {
         let kind = match kind {
             "delimited" => Kind::Delimited { delimiter, quoting, header },
             "fasttext" => Kind::FastText,
+            "fasttext-sets" => Kind::FastTextSets,
             "lines" => Kind::Lines,
             other => {
                 return Err(error("InputError", &format!("unknown kind of lines `{other}`"), None));
@@ -92,7 +93,7 @@ impl LineReader {
             reader.next_batch(self.batch_bytes, skip_bad).map_err(reading)
         })?;
         Ok(outcome.map(|batch| {
-            let labelled = self.kind == Kind::FastText || columns.label.is_some();
+            let labelled = matches!(self.kind, Kind::FastText | Kind::FastTextSets) || columns.label.is_some();
             let rejects = batch.rejects.into_iter().map(|bad| (bad.line, bad.reason, bad.row));
             (
                 batch.texts.into(),

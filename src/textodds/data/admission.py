@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textodds.data import values
 from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, TEXT, Batch, Texts, as_fields
-from textodds.data.columns import ColumnRequest
+from textodds.data.columns import ColumnRequest, Places
+from textodds.data.label_sets import LabelSets, are_lists
 from textodds.data.rejects import At, Origin, Rejects
 from textodds.data.schema import GIVEN, Column
 from textodds.data.values import Problems, Unreadable
@@ -119,7 +120,10 @@ def admitted(part: Part, request: ColumnRequest, rejects: Rejects) -> tuple[Batc
             for each in read:
                 bad |= each.problems
             note(bad, _may_be_categories(column) if request.is_found else None)
-        if beside := _beside(part, request, places.label, part.labels, wanted=request.reads_labels):
+        if (sets := request.label_sets) is not None:
+            labels, bad = _set_names(part, request, sets, places)
+            note(bad)
+        elif beside := _beside(part, request, places.label, part.labels, wanted=request.reads_labels):
             request.label_types.see(beside.array if beside.given is None else beside.given)
             labels, bad = _checks(beside.array).labels_of(beside.array)
             note(bad | beside.problems)
@@ -135,6 +139,28 @@ def admitted(part: Part, request: ColumnRequest, rejects: Rejects) -> tuple[Batc
     if problems:
         batch = batch.take([row for row in range(part.length) if row not in problems])
     return batch, problems
+
+
+def _set_names(
+    part: Part, request: ColumnRequest, sets: LabelSets, places: Places
+) -> tuple[list[str] | None, Problems]:
+    """The sets of labels of the rows, by name; None where labels are not read."""
+    if places.indicators:
+        return sets.of_indicators([_python_list(part.columns[at]) for at in places.indicators])
+    beside = _beside(part, request, places.label, part.labels, wanted=request.reads_labels)
+    if beside is None:
+        return None, {}
+    given = _python_list(beside)
+    if sets.separator is None:
+        request.label_types.see([each for value in given if are_lists([value]) for each in value])
+    names, bad = sets.of(given)
+    return names, bad | beside.problems
+
+
+def _python_list(values: Values) -> list[Any]:
+    """Raw values as Python has them, as they came where that is known."""
+    raw = values.array if values.given is None else values.given
+    return raw if isinstance(raw, list) else [_checks(raw).as_python(value) for value in raw]
 
 
 def _may_be_categories(column: Column | None) -> str | None:

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from textodds.data.batch import BETWEEN_FIELDS, TEXT
+from textodds.data import files
+from textodds.data.batch import BETWEEN_FIELDS, TEXT, Batch
 from textodds.data.column_names import JOIN, named_at, names_joined, position, usual
+from textodds.data.label_sets import LabelSets, are_lists
 from textodds.data.labels import LabelTypes
 from textodds.data.schema import GIVEN, Column, Schema, check_kind, lacking, refuse_twice
 from textodds.errors import InputError, MissingColumn
 
 if TYPE_CHECKING:
     from textodds.data.admission import Part, Raw
+    from textodds.data.files import File
     from textodds.data.values import Problems
 
 # In order of preference: a table with both `message` and `title` is about its messages.
@@ -39,12 +42,14 @@ class Places:
     columns: dict[str, tuple[int, ...]]
     label: int | None
     weight: int | None
+    indicators: tuple[int, ...] = ()  # of labels, where a row may have several
 
     @property
     def all(self) -> list[int]:
         """The positions to read, those of the columns first."""
         columns = [at for each in self.columns.values() for at in each]
-        return list(dict.fromkeys([*columns, *(at for at in (self.label, self.weight) if at is not None)]))
+        beside = (at for at in (self.label, self.weight) if at is not None)
+        return list(dict.fromkeys([*columns, *self.indicators, *beside]))
 
 
 class ColumnRequest:
@@ -79,6 +84,7 @@ class ColumnRequest:
         label: str | None = None,
         weight: str | None = None,
         *,
+        label_sets: LabelSets | None = None,
         like: Schema | None = None,
         labelled: bool = True,
     ) -> None:
@@ -89,6 +95,7 @@ class ColumnRequest:
         self._texts = tuple(text)
         self.separator = BETWEEN_FIELDS if len(text) > 1 else "\n"
         self._label = label
+        self.label_sets = label_sets
         self.weight = weight
         self.labelled = labelled
         self._guesses_label = labelled
@@ -108,7 +115,29 @@ class ColumnRequest:
     @property
     def reads_labels(self) -> bool:
         """Whether the labels are a column of the source."""
-        return self._guesses_label or self._label is not None
+        return self._guesses_label or self._label is not None or bool(self.indicators)
+
+    @property
+    def indicators(self) -> tuple[str, ...]:
+        """The names of the columns that say of one label each whether a row has it."""
+        return () if self.label_sets is None else self.label_sets.columns
+
+    def look(self, part: Part | Batch) -> None:
+        """Find out from the first rows whether a row may have several labels."""
+        if self.label_sets is not None or isinstance(part, Batch) or not part.length:
+            return
+        values = part.labels
+        if values is None and self.reads_labels and len(part.unreadable) < part.length:
+            at = self.places(part.origin.where, part.names, sparse=part.sparse).label
+            values = None if at is None else part.columns[at]
+        if values is not None and are_lists(values.array if values.given is None else values.given):
+            self.label_sets = LabelSets()
+
+    def has_several_on_a_line(self, file: File) -> bool:
+        """Whether the lines of a fastText file may have several labels: the first ones do, or it was said."""
+        if self.label_sets is None and not file.is_pipe and files.has_two_labels(files.head(file.path)):
+            self.label_sets = LabelSets()
+        return self.label_sets is not None
 
     @property
     def reads_weights(self) -> bool:
@@ -119,7 +148,7 @@ class ColumnRequest:
     def may_join(self) -> bool:
         """Whether more columns may be read than one of texts, with its label and weight."""
         names = self._texts or [column.name for column in self._like.columns]
-        return len(self._texts) > 1 or any(JOIN in name for name in names)
+        return len(self._texts) > 1 or bool(self.indicators) or any(JOIN in name for name in names)
 
     @property
     def paths(self) -> list[str]:
@@ -175,6 +204,7 @@ class ColumnRequest:
         label = None if places.label is None else names[places.label]
         if label is not None:
             self.fields[label] = "label"
+        self.fields |= {names[at]: "label" for at in places.indicators}
         if self.schema is None:
             why = GIVEN if self._texts else BY_NAME
             self.schema = Schema(tuple(Column(name, "text", why) for name in texts), label)
@@ -192,12 +222,13 @@ class ColumnRequest:
 
     def bulk(self, positions: list[int]) -> list[int]:
         """Those of the ``positions`` to read that a batch is measured by: the texts, or all of a table."""
-        beside = 0 if self.keeps_rows else self.reads_labels + self.reads_weights
+        n_labels = len(self.indicators) or self.reads_labels
+        beside = 0 if self.keeps_rows else n_labels + self.reads_weights
         return positions[: len(positions) - beside]
 
     def is_one_text(self, positions: list[int]) -> bool:
-        """Whether the ``positions`` to read are one column of texts, with its label and weight."""
-        return len(self.bulk(positions)) == 1
+        """Whether the ``positions`` to read are one column of texts, with its one label and weight."""
+        return len(self.bulk(positions)) == 1 and self.label_sets is None
 
     def as_read(self, column: Raw, name: str) -> tuple[Raw, Problems]:
         """The values of a column as they are checked, and what is wrong with those that do not fit in.
@@ -219,12 +250,14 @@ class ColumnRequest:
         """Options that name a column, and the names."""
         beside = (("label", self._label), ("weight", self.weight))
         named = [(option, name) for option, name in beside if name is not None]
+        named += [("label", name) for name in self.indicators]
         return [*(("text", name) for name in self._texts), *named]
 
     def _places(self, where: str, names: Sequence[str]) -> Places:
         found: dict[int, str] = {}  # what each column is named for
         texts: list[tuple[int, ...]] = []
         beside: dict[str, int] = {}
+        indicators: list[int] = []
         for option, name in self._named():
             is_alone = option == "text" and len(self._texts) == 1
             parts = names_joined(names, name) if is_alone else [name]
@@ -240,6 +273,8 @@ class ColumnRequest:
                 found[at] = option
             if option == "text":
                 texts.append(places)
+            elif option == "label" and self.indicators:
+                indicators.append(places[0])
             else:
                 beside[option] = places[0]
         # What is named for one thing is not guessed for another.
@@ -247,15 +282,17 @@ class ColumnRequest:
             before = self._text_as_before(where, names, found)
             texts = [before or (usual(where, names, TEXT_NAMES, "text", found),)]
         label = beside.get("label")
-        if label is None and self._guesses_label and self._like.label is not None:
+        guesses = self._guesses_label and not indicators
+        if label is None and guesses and self._like.label is not None:
             label = position(names, self._like.label)
             if label is None:
                 raise lacking(where, self._like.label, names, "label", LABEL_NAMES)
             label = None if label in (*found, *texts[0]) else label
-        if label is None and self._guesses_label:
+        if label is None and guesses:
             label = usual(where, names, LABEL_NAMES, "label", [*found, *texts[0]])
         joined = tuple(at for places in texts for at in places)
-        return Places({JOIN.join(names[at] for at in joined): joined}, label, beside.get("weight"))
+        text = {JOIN.join(names[at] for at in joined): joined}
+        return Places(text, label, beside.get("weight"), tuple(indicators))
 
     def _text_as_before(self, where: str, names: Sequence[str], taken: Collection[int]) -> tuple[int, ...]:
         """Where the column of texts of an earlier source stands, or those it was joined from."""

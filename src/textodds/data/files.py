@@ -187,6 +187,19 @@ def head(path: str, size: int = 1 << 16, encoding: str | None = None) -> bytes:
     return taken
 
 
+def has_two_labels(begun: bytes) -> bool:
+    """Whether a line of fastText among the first ones has two labels.
+
+    >>> has_two_labels(b"__label__a see you\\n__label__a __label__b call me\\n")
+    True
+    """
+    for line in begun.splitlines():
+        words = line.split(None, 2)
+        if len(words) > 1 and all(word.startswith(FASTTEXT_PREFIX) for word in words[:2]):
+            return True
+    return False
+
+
 @contextlib.contextmanager
 def opened(path: str, encoding: str | None = None) -> Iterator[tuple[BinaryIO, Callable[[], int]]]:
     """A stream of the file's bytes, unpacked if it is packed, and a way to ask how far it has come.

@@ -34,7 +34,9 @@ def parts(
     """Parts of the rows of ``file``; of one column of texts batches, which the kernel has checked."""
     from textodds._kernels import LineReader
 
-    origin, rows = Origin(file.name), 0
+    origin, rows, kind = Origin(file.name), 0, dialect.kind
+    if kind == "fasttext" and request.has_several_on_a_line(file):
+        kind = "fasttext-sets"
     delimiter = "\t" if dialect.format == "tsv" else None  # a `.csv` may have `;` instead: the kernel looks
     files.refuse_utf16(file)
     with contextlib.ExitStack() as stack, files.trouble(file, lambda: rows):
@@ -42,7 +44,7 @@ def parts(
         if not file.is_pipe or file.encoding is not None:
             path = stack.enter_context(files.unpacked(path, "", but="gzip", encoding=file.encoding))
         with _unreadable(file, dialect.kind):
-            reader = LineReader(path, dialect.kind, delimiter, dialect.quoting, dialect.header, BATCH_BYTES)
+            reader = LineReader(path, kind, delimiter, dialect.quoting, dialect.header, BATCH_BYTES)
         if dialect.kind == "delimited" and not reader.columns:
             return
         following = _selected(reader, file, dialect, request, rejects)

@@ -143,6 +143,7 @@ class _TextObject(_Object):
             _check_beside("text", labels=self.labels, weights=self.weights)
             _check_lengths(*columns)
         request = ColumnRequest.without_names()
+        request.label_sets = self.request.label_sets
 
         def read(origin: Origin) -> Parts:
             if all(column is None or hasattr(column, "__getitem__") for column in columns):
@@ -165,6 +166,7 @@ class _TextObject(_Object):
             )
         names = [TEXT, "label", "weight"][:width]
         request = ColumnRequest.without_names("label" if self.request.labelled else None, *names[2:])
+        request.label_sets = self.request.label_sets
 
         def read(origin: Origin) -> Parts:
             return row_parts(_paired_rows(self.source, None, None), names, request, origin)

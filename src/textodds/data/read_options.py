@@ -10,6 +10,7 @@ from typing import Any
 
 from textodds.data import files
 from textodds.data.files import File
+from textodds.data.label_sets import LabelSets, checked_separator
 from textodds.data.rejects import Rejects
 from textodds.errors import InputError, suggestion
 
@@ -19,7 +20,7 @@ class ReadOptions:
     """How a source is to be read; see `textodds.read` for what each option means."""
 
     text: str | Sequence[str] | None = None
-    label: str | None = None
+    label: str | Sequence[str] | None = None
     weight: str | None = None
     format: str | None = None
     query: str | None = None
@@ -27,6 +28,7 @@ class ReadOptions:
     header: bool = True
     encoding: str | None = None
     sheet: str | int | None = None
+    label_separator: str | None = None
     bad_rows: str = "stop"
     rejects_path: str | os.PathLike[str] | None = None
 
@@ -38,6 +40,19 @@ class ReadOptions:
             raise InputError(
                 f"`text` is {self.text!r}, not the name of a column",
                 hint="name one, several or a join: text='body', ['subject', 'body'] or 'subject+body'",
+            )
+        if self.label is not None and not (
+            self.label_names and all(isinstance(name, str) and name for name in self.label_names)
+        ):
+            raise InputError(
+                f"`label` is {self.label!r}, not the name of a column",
+                hint="name one, or several that are indicators: label='kind' or ['urgent', 'billing']",
+            )
+        checked_separator(self.label_separator)
+        if self.label_separator is not None and len(self.label_names) > 1:
+            raise InputError(
+                "`label_separator` stands within one column, and several columns are named for labels",
+                hint="leave out one of the two",
             )
         if self.rejects_path is not None and self.bad_rows == "stop":
             raise InputError(
@@ -69,7 +84,7 @@ class ReadOptions:
 
     def without_labels(self) -> ReadOptions:
         """The same way of reading for data without labels."""
-        return replace(self.of_other_data(), label=None)
+        return replace(self.of_other_data(), label=None, label_separator=None)
 
     def remembered(self, source: object) -> dict[str, object]:
         """What was said of how the files ``source`` are read, for data that come later; see `read`."""
@@ -80,6 +95,10 @@ class ReadOptions:
             known |= {"format": self.format, "named": files.format_of_name(path)}
         if self.file(files.STDIN).encoding is not None:
             known["encoding"] = self.encoding
+        if self.label_separator is not None:
+            known["label_separator"] = self.label_separator
+        if len(self.label_names) > 1:
+            known["indicators"] = list(self.label_names)
         return known | ({} if self.query is None else {"query": self.query})
 
     @property
@@ -88,6 +107,20 @@ class ReadOptions:
         if self.text is None:
             return ()
         return (self.text,) if isinstance(self.text, str) else tuple(self.text)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The names of the columns of labels; several are indicators."""
+        if self.label is None:
+            return ()
+        return (self.label,) if isinstance(self.label, str) else tuple(self.label)
+
+    @property
+    def label_sets(self) -> LabelSets | None:
+        """How several labels a row are read, if they are."""
+        if len(self.label_names) > 1:
+            return LabelSets(columns=self.label_names)
+        return None if self.label_separator is None else LabelSets(self.label_separator)
 
     @property
     def fields(self) -> dict[str, tuple[str, ...]]:

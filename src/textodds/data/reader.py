@@ -14,6 +14,7 @@ from textodds.data.admission import Parts
 from textodds.data.columns import ColumnRequest, TableRequest
 from textodds.data.dialect import Dialect
 from textodds.data.files import File, Spool
+from textodds.data.label_sets import LabelSets
 from textodds.data.read_options import FORM, ReadOptions
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -32,6 +33,7 @@ def read(
     labelled: bool = True,
     before: Mapping[str, Any] | None = None,
     keep_rows: bool = False,
+    several_labels: bool = False,
     **options: Any,
 ) -> Source:
     """A `Source` of the labelled texts in ``source`` or, with ``columns`` or a ``schema``, of a table.
@@ -74,7 +76,14 @@ def read(
         `columns.TEXT_NAMES`, in upper or lower case. Files without a header have columns `1`, `2`, ….
     label, weight : str, optional
         Names of these columns. A label that is not named is that of the schema, or else the first of
-        `columns.LABEL_NAMES`; a weight is never guessed.
+        `columns.LABEL_NAMES`; a weight is never guessed. Several names of labels are indicators: 1 where a
+        row has the label, 0 or nothing where not.
+    label_separator : str, optional
+        What stands between the labels of a row, such as ``|``. Lists of labels, indicators and several
+        ``__label__`` on a line need none. A set of labels is then one label of the batch:
+        see `textodds.data.label_sets`.
+    several_labels : bool
+        Whether a row may have several labels, even if the first rows do not show it.
     format : str, optional
         One of `files.FORMATS`; otherwise the name of a file tells, or else its first bytes.
     query : str, optional
@@ -135,12 +144,23 @@ def read(
     request: ColumnRequest
     if is_table:
         is_beside = labels is not None
+        if how.label_sets is not None:
+            raise InputError(
+                "several labels a row are for texts, and this is a table",
+                hint="name the column of texts: `--text COLUMN` (text='COLUMN')",
+            )
+        label = how.label if isinstance(how.label, str) else None
         request = TableRequest(
-            how.label, how.weight, columns=columns, schema=schema, labelled=labelled, labels_beside=is_beside
+            label, how.weight, columns=columns, schema=schema, labelled=labelled, labels_beside=is_beside
         )
         _refuse_two_weights(how, weights)
     else:
-        request = ColumnRequest(how.text_names, how.label, how.weight, like=like, labelled=labelled)
+        how = _labels_as_before(how, before or {}) if labelled else how
+        sets = how.label_sets or (LabelSets() if several_labels else None)
+        label = how.label if isinstance(how.label, str) else None
+        request = ColumnRequest(
+            how.text_names, label, how.weight, label_sets=sets, like=like, labelled=labelled
+        )
     request.keeps_rows = keep_rows
     source, first = _begun(source)
     paths = _paths_of(source, first)
@@ -162,6 +182,16 @@ def read(
     from textodds.data import objects
 
     return objects.object_source(source, first, labels, weights, request, how.rejects())
+
+
+def _labels_as_before(how: ReadOptions, before: Mapping[str, Any]) -> ReadOptions:
+    """How labels are read: with the separator or the indicators of training, unless a column is named."""
+    if how.label is not None or how.label_separator is not None:
+        return how
+    separator, indicators = before.get("label_separator"), before.get("indicators")
+    if isinstance(indicators, list) and all(isinstance(name, str) for name in indicators):
+        return replace(how, label=indicators)
+    return replace(how, label_separator=separator) if isinstance(separator, str) else how
 
 
 def _refuse_two_weights(how: ReadOptions, weights: object) -> None:

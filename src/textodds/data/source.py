@@ -12,6 +12,7 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.dialect import Dialect
 from textodds.data.kept_rows import KeptRows, kept_rows
+from textodds.data.label_sets import is_set, labels_in, name_of
 from textodds.data.labels import LabelType
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -109,6 +110,18 @@ class Source:
         return self._request.is_of_texts
 
     @property
+    def has_label_sets(self) -> bool:
+        """Whether a row may have several labels: so it was said, or the first rows have lists of them."""
+        if self._request.label_sets is None and self._begun is None:
+            self._look()
+        return self._request.label_sets is not None
+
+    @property
+    def label_notes(self) -> list[str]:
+        """What was found out about rows of several labels in the last pass."""
+        return [] if self._request.label_sets is None else self._request.label_sets.notes
+
+    @property
     def label_type(self) -> LabelType:
         """Of what type the labels are that were read: text, unless they come as something else."""
         return self._request.label_types.found
@@ -126,16 +139,20 @@ class Source:
         have none, and the schema is empty.
         """
         if self._request.schema is None:
-            self._begin()
-            try:
-                self._begun = self._looked(self._parts(self.rejects, self._progress))
-            except BaseException:
-                self.rejects.close()
-                raise
+            self._look()
             self._request.have_no_names()
         schema = self._request.schema
         assert schema is not None
         return schema
+
+    def _look(self) -> None:
+        """Read the first rows, which stay to be read."""
+        self._begin()
+        try:
+            self._begun = self._looked(self._parts(self.rejects, self._progress))
+        except BaseException:
+            self.rejects.close()
+            raise
 
     def __iter__(self) -> Iterator[Batch]:
         begun, self._begun = self._begun, None  # rows that were looked at are not read again, nor lost
@@ -153,6 +170,8 @@ class Source:
         self._is_spent = not self.replayable
         self.rejects.begin()
         self._progress.begin()
+        if self._request.label_sets is not None:
+            self._request.label_sets.begin()
 
     @property
     def is_stdin(self) -> bool:
@@ -182,11 +201,16 @@ class Source:
                 batch = part if isinstance(part, Batch) else admit(part, self._request, self.rejects)
                 del part  # while a batch is counted, its rows need not be held
                 if batch is not None:
-                    yield batch if self.label_name is None else batch.relabelled(self.label_name)
+                    yield batch if self.label_name is None else batch.relabelled(self._resolved)
             self._request.have_no_names()
         finally:
             parts.close()
             self.rejects.close()
+
+    def _resolved(self, name: str) -> str:
+        """The name that a model has for a label, or for each label of a set."""
+        assert self.label_name is not None
+        return name_of(map(self.label_name, labels_in(name))) if is_set(name) else self.label_name(name)
 
     def with_rows(self) -> Iterator[KeptRows]:
         """The rows as they came, each with its place in a batch; all columns if it was read to keep them."""
@@ -222,6 +246,8 @@ class Source:
         try:
             for part in parts:
                 taken.append(part)
+                if len(taken) == 1:
+                    self._request.look(part)
                 if isinstance(part, Batch) or not self._request.needs_rows:
                     break  # its columns were named when it was opened
                 if rows_looked_at and not _is_alike(part, rows_looked_at[0]):

@@ -32,6 +32,8 @@ pub enum Kind {
     },
     /// `__label__x text`.
     FastText,
+    /// The same with any number of labels a line, none included.
+    FastTextSets,
     /// One text a line.
     Lines,
 }

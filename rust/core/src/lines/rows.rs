@@ -109,13 +109,14 @@ impl Rows for Batch {
         match reader.kind {
             Kind::Delimited { .. } => reader.delimited(self),
             Kind::FastText => reader.fast_text(self),
+            Kind::FastTextSets => reader.fast_text_set(self),
             Kind::Lines => reader.plain(self),
         }
     }
 
     fn close(&mut self, reader: &Reader) -> Result<(), String> {
         let columns = reader.columns;
-        let labelled = reader.kind == Kind::FastText || columns.label.is_some();
+        let labelled = matches!(reader.kind, Kind::FastText | Kind::FastTextSets) || columns.label.is_some();
         utf8(self.texts.open(), "text")?;
         if labelled {
             utf8(self.labels.open(), "label")?;

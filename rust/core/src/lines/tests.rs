@@ -89,6 +89,14 @@ fn fast_text_lines_have_one_label() {
 }
 
 #[test]
+fn fast_text_lines_have_sets_of_labels_where_asked() {
+    let data = b"__label__b __label__a __label__b one two\n\nthree\n__label__d\n__label__ x\n";
+    let (rows, bad) = read(data, Kind::FastTextSets, 99);
+    assert_eq!(rows, [row("\x1ea\x1eb", "one two"), row("\x1e", "three"), row("\x1ed", "")]);
+    assert_eq!(bad.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5]);
+}
+
+#[test]
 fn plain_lines_are_texts_even_when_empty() {
     assert_eq!(read(b"a\r\n\nb", Kind::Lines, 99).0, [row("", "a"), row("", ""), row("", "b")]);
 }
