@@ -184,6 +184,10 @@ class InOrder(TextoddsWarning):
     """The texts of a stream come class by class, and were learned so."""
 
 
+class LabelsRead(TextoddsWarning):
+    """Labels of rows that may have several were read otherwise than they were written."""
+
+
 class SimilarLabels(TextoddsWarning):
     """Labels differ only in case, in spaces or in how accents are encoded, and were learned as several."""
 

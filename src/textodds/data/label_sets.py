@@ -110,7 +110,9 @@ class LabelSets:
         names, problems = [], {}
         for at, row in enumerate(zip(*columns, strict=True)):
             try:
-                there = [label for label, value in zip(self.columns, row, strict=True) if _is_there(label, value)]
+                there = [
+                    label for label, value in zip(self.columns, row, strict=True) if _is_there(label, value)
+                ]
             except Unusable as error:
                 names.append(MARK)
                 problems[at] = str(error)
@@ -164,7 +166,9 @@ def _is_there(label: str, value: Any) -> bool:
         return True
     if plain in _NO:
         return False
-    raise Unusable(f"column `{label}` has `{shown}`, where 1 says that the label is there and 0 that it is not")
+    raise Unusable(
+        f"column `{label}` has `{shown}`, where 1 says that the label is there and 0 that it is not"
+    )
 
 
 def _rows(n: int) -> str:

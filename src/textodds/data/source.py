@@ -12,7 +12,6 @@ from textodds.data.batch import BATCH_BYTES, BATCH_ROWS, Batch
 from textodds.data.columns import ColumnRequest
 from textodds.data.dialect import Dialect
 from textodds.data.kept_rows import KeptRows, kept_rows
-from textodds.data.label_sets import is_set, labels_in, name_of
 from textodds.data.labels import LabelType
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
@@ -201,16 +200,11 @@ class Source:
                 batch = part if isinstance(part, Batch) else admit(part, self._request, self.rejects)
                 del part  # while a batch is counted, its rows need not be held
                 if batch is not None:
-                    yield batch if self.label_name is None else batch.relabelled(self._resolved)
+                    yield batch if self.label_name is None else batch.relabelled(self.label_name)
             self._request.have_no_names()
         finally:
             parts.close()
             self.rejects.close()
-
-    def _resolved(self, name: str) -> str:
-        """The name that a model has for a label, or for each label of a set."""
-        assert self.label_name is not None
-        return name_of(map(self.label_name, labels_in(name))) if is_set(name) else self.label_name(name)
 
     def with_rows(self) -> Iterator[KeptRows]:
         """The rows as they came, each with its place in a batch; all columns if it was read to keep them."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from textodds.data import Batch, Source
 from textodds.data.frames import split_of
+from textodds.data.label_sets import is_set
 from textodds.data.labels import Label, LabelType, spellings, told
 from textodds.data.values import Unusable, label_of
 from textodds.errors import InputError, SimilarLabels, Unsupported, suggestion
@@ -92,8 +93,21 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
     def resolving(self, source: Source) -> Source:
         """The source, whose labels have the names that the model knows them by."""
         known, labels = frozenset(self.class_names), self.labels
-        source.label_name = lambda name: labels.resolved(name, known)
+
+        def name(given: str) -> str:
+            if is_set(given):
+                raise InputError(
+                    "the data have several labels a row, and the model gives one",
+                    hint="train a model of several labels on such data: `textodds train`",
+                )
+            return labels.resolved(given, known)
+
+        source.label_name = name
         return source
+
+    def labels_in(self, classes: Iterable[str]) -> Iterable[str]:
+        """The labels that the classes of what it rests on have: themselves, unless they are sets."""
+        return classes
 
     @property
     @abstractmethod
@@ -152,7 +166,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
 
     def check_classes(self, names: Iterable[str], *, new: bool) -> None:
         """Refuse labels that the model does not have, unless they may be ``new``; say which look alike."""
-        fresh = sorted(set(names) - set(self.class_names))
+        fresh = sorted(set(self.labels_in(names)) - set(self.class_names))
         if fresh and not new:
             raise InputError(
                 f"the model has no class `{fresh[0]}`{suggestion(fresh[0], self.class_names)}",
@@ -232,7 +246,8 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
         """Add to what it rests on (``sign`` 1) or take away (-1); on an error nothing is changed."""
         with self._writing:
             if sign > 0:
-                self.labels.must_fit(name for name in basis.classes if name not in self.class_names)
+                names = self.labels_in(basis.classes)
+                self.labels.must_fit(name for name in names if name not in self.class_names)
             self.stand_on(self.basis + basis if sign > 0 else self.basis - basis)
 
     def stand_on(self, basis: Basis[T, D]) -> None:
@@ -276,7 +291,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
             raise InputError("the model would be empty")
         model = copy.copy(self)
         if sign > 0:
-            model.labels = self.labels.together_with(other.labels, basis.classes)
+            model.labels = self.labels.together_with(other.labels, self.labels_in(basis.classes))
         model.file_format = model.document_ids = None
         model.recipe = self._recipe_with(other, basis, sign)
         model.info = model._install_basis(basis) | {"documents": basis.n_documents}

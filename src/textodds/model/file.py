@@ -32,7 +32,9 @@ from textodds.model.container import (
     part_of,
     write,
 )
+from textodds.model.multilabel_model import HeldLabels, MultiLabelModel
 from textodds.model.text_model import TextModel
+from textodds.model.text_updates import TextUpdates
 from textodds.stats.tally import Tally, narrow
 from textodds.text import Vocabulary
 from textodds.text.plain import LARGEST, checked_info
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from textodds.stats.document_ids import DocumentIds
     from textodds.stats.rows import Rows
 
-    Model: TypeAlias = TextModel | TableModel
+    Model: TypeAlias = TextModel | TableModel | MultiLabelModel
 
 TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
@@ -76,8 +78,14 @@ def loads(file: bytes, threads: int | None = None) -> Model:
 
 def _model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> Model:
     """The model that the header and the arrays of a file hold, checked."""
-    is_table = header.get("form", "linear") == "table"
-    opened = _table_model(path, header, arrays) if is_table else _text_model(path, header, arrays, threads)
+    form = header.get("form", "linear")
+    opened: Model
+    if form == "table":
+        opened = _table_model(path, header, arrays)
+    elif form == "labels":
+        opened = _label_model(path, header, arrays, threads)
+    else:
+        opened = _text_model(path, header, arrays, threads)
     opened.file_format, opened.has_checksums = header["format"], arrays.has_checksums
     return opened
 
@@ -103,7 +111,7 @@ def dumps(model: Model) -> bytes:
 def _contents(model: Model, *, counts: bool, documents: bool) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays of a model's file."""
     model.follow()
-    if isinstance(model, TextModel):
+    if isinstance(model, TextUpdates):
         has_counts = counts and model.has_counts
         header, arrays = _text_contents(model, model.tally if has_counts else None)
     else:
@@ -113,7 +121,7 @@ def _contents(model: Model, *, counts: bool, documents: bool) -> tuple[dict[str,
     corpus = model.corpus if counts and documents else None
     can_learn = has_counts or corpus is not None
     ids = model.document_ids if can_learn else None  # of use only where more can be learned
-    if ids is not None or isinstance(model, TextModel):
+    if ids is not None or isinstance(model, TextUpdates):
         header["ledger"] = None if ids is None else ids.classes
     if corpus is not None:
         header["documents"] = corpus.classes
@@ -130,7 +138,7 @@ def _beside(model: Model, ids: DocumentIds | None, corpus: Corpus | Rows | None)
     yield from (("typical", model.typical), ("honest", model.held_out), ("ledger", ids), ("corpus", corpus))
 
 
-def _text_contents(model: TextModel, tally: Tally | None) -> tuple[dict[str, Any], Arrays]:
+def _text_contents(model: TextUpdates, tally: Tally | None) -> tuple[dict[str, Any], Arrays]:
     form, vocabulary = model.form, model.vocabulary
     header: dict[str, Any] = {
         "form": "linear" if isinstance(form, LinearModel) else "quadratic",
@@ -159,6 +167,15 @@ def _text_contents(model: TextModel, tally: Tally | None) -> tuple[dict[str, Any
         arrays |= _parts("quadratic.", form, ("log_prior", "intercept")) | gaussians
     if model.scale is not None:
         arrays["vocabulary.scale"] = model.scale
+    if isinstance(model, MultiLabelModel):
+        assert model.odds is not None
+        assert model.thresholds is not None
+        header |= {"form": "labels", "goal": str(model.goal)}
+        header["info"] = {**header["info"], "class_documents": model.class_documents}
+        arrays |= {f"odds.{name}": array for name, array in model.odds.arrays().items()}
+        arrays["labels.thresholds"] = model.thresholds
+        if model.held_labels is not None:
+            arrays |= {f"held.{name}": array for name, array in model.held_labels.arrays().items()}
     if tally is not None:
         header["tally"] = {"classes": tally.classes, "fraction": tally.fraction, "pruned": tally.pruned}
         arrays |= {f"tally.{part}": narrow(getattr(tally, part)) for part in TALLY}
@@ -211,6 +228,8 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
     """The model that the header and the arrays of a file hold, checked; counts and documents are not read."""
     if header.get("form") == "table":
         raise ModelFileError("it is a model of tables, not of texts")
+    if header.get("form") == "labels":
+        raise ModelFileError("it is a model of several labels a text, not of one")
     get = partial(_tensor, arrays)
     classes = names_of(header["classes"])
     vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
@@ -236,6 +255,39 @@ def _text_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: in
         sizes = {np.size(calibration.bias), np.size(calibration.rate)}
         if len(calibration.slopes) != 1 or not sizes <= {1, len(classes)}:
             raise ModelFileError("its calibration is not that of its classes")
+    if (labels := header.get("documents")) is not None:
+        if counts is None and not is_of_documents(recipe):
+            raise ModelFileError("it has documents, but not their counts")
+        model._corpus = partial(_corpus, path, arrays, names_of(labels), recipe)
+    return model
+
+
+def _label_model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> MultiLabelModel:
+    """The model of several labels that the header and the arrays of a file hold, checked."""
+    from textodds.judge.thresholds import NEVER, Goal
+    from textodds.learn.multilabel.odds import LabelOdds
+
+    get = partial(_tensor, arrays)
+    classes = names_of(header["classes"])
+    vocabulary = Vocabulary(get("vocabulary.keys", "u8"), get("vocabulary.arena", "u1"))
+    vocabulary.__dict__["directory"] = get("vocabulary.directory", "u4")
+    form = _linear(header, arrays, classes, len(vocabulary))
+    recipe, counts = Recipe.of_dict(header["recipe"]), header["tally"]
+    info = checked_info(header["info"])
+    fingerprint = info.get("fingerprint")
+    read = None if counts is None else lambda: _tally(path, counts, arrays, vocabulary, fingerprint)
+    scale = None if recipe.weighting is None else get("vocabulary.scale", "f8", len(vocabulary))
+    model = MultiLabelModel(recipe, vocabulary, form, read, dict(info), scale=scale, threads=threads)
+    model.labels = LabelType.of_dict(header.get("labels"))
+    model.goal = Goal.of(str(header["goal"]))
+    model.odds = LabelOdds.of_arrays(part_of(arrays, "odds."), len(classes))
+    thresholds = get("labels.thresholds", "f8", len(classes))
+    if not ((thresholds >= 0) & (thresholds <= NEVER)).all():
+        raise ModelFileError("a threshold is not a probability")
+    model.thresholds = thresholds
+    if "held.p" in arrays:
+        model.held_labels = HeldLabels.of_arrays(part_of(arrays, "held."), len(classes))
+    _add_parts(model, header, arrays)
     if (labels := header.get("documents")) is not None:
         if counts is None and not is_of_documents(recipe):
             raise ModelFileError("it has documents, but not their counts")

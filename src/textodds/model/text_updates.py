@@ -34,6 +34,7 @@ class TextReading(DensityModel[Tally, Corpus, Example]):
     """How a model reads texts: by the columns of training, several of them as the fields of one text."""
 
     recipe: Recipe
+    several_labels = False  # whether a text may have several
 
     @property
     def schema(self) -> Schema:
@@ -67,6 +68,8 @@ class TextReading(DensityModel[Tally, Corpus, Example]):
             else:
                 reading = reading | {"text": list(fields)}
         before = self.info.get("reading")
+        if labelled and self.several_labels:
+            reading = reading | {"several_labels": True}
         source = read(given, *beside, labelled=labelled, like=self.schema, before=before, **reading)
         return self.resolving(source)
 

@@ -234,6 +234,10 @@ class Corpus(KeptDocuments):
         text = " ".join(self.texts(np.array([row]))[0].split())
         return text if len(text) <= 40 else f"{text[:40]}…"
 
+    def at(self, rows: NDArray[np.integer]) -> Corpus:
+        """Some of the documents, in their order."""
+        return self._at(rows.astype(np.intp))
+
     def _at(self, rows: NDArray[np.intp]) -> Corpus:
         return replace(self, place=self.place[rows], **self._shared_at(rows))
 

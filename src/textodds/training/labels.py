@@ -8,12 +8,14 @@ from dataclasses import replace
 from typing import TypeVar
 
 from textodds.data import Source
+from textodds.data.label_sets import is_set, labels_in, name_of
 from textodds.data.labels import spellings, told
 from textodds.errors import InputError, SimilarLabels
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 
-M = TypeVar("M", TextModel, TableModel)
+M = TypeVar("M", TextModel, TableModel, MultiLabelModel)
 
 
 def checked_labels(data: Source, clean: bool) -> Source:
@@ -29,9 +31,18 @@ def _cleaned(data: Source) -> Source:
             f"{data.description} can be read only once, and labels are counted before they are cleaned",
             hint="put it in a list or in a file first; or leave out `--clean-labels` (clean_labels=)",
         )
-    counts = Counter(label for batch in data for label in batch.label_list())
+    counts: Counter[str] = Counter()
+    for batch in data:
+        for name in batch.label_list():
+            counts.update(labels_in(name) if is_set(name) else (name,))
     joined = {label: name for name, group in spellings(counts).items() for label in group}
-    data.label_name = lambda label: joined.get(label, label)
+
+    def label_name(name: str) -> str:
+        if is_set(name):
+            return name_of(joined.get(label, label) for label in labels_in(name))
+        return joined.get(name, name)
+
+    data.label_name = label_name
     return data
 
 

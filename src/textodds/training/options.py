@@ -13,7 +13,8 @@ from textodds.text import TextSettings, Weighting
 class ReadingOptions(TypedDict, total=False):
     """How data is read, beside the column of the texts; see `textodds.read`."""
 
-    label: str | None
+    label: str | Sequence[str] | None
+    label_separator: str | None
     weight: str | None
     format: str | None
     query: str | None
@@ -54,6 +55,7 @@ class TrainOptions(ReadingOptions, WordOptions, total=False):
     learner: object  # a name, an estimator, or several of either
     features: str | Sequence[str] | None
     budget: float | None
+    goal: str | None
     unlabelled: object
     stream: bool
     typical: bool

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, Unpack, overload
 
 from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
 from textodds.errors import InputError, Unsupported
+from textodds.judge.thresholds import Goal
 from textodds.learn.recipe import Recipe, is_of_documents
 from textodds.model.file import load
 from textodds.model.fit import fit_corpus, fit_counts
@@ -32,10 +33,11 @@ from textodds.training.plan import (
 )
 
 if TYPE_CHECKING:
+    from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.table_model import TableModel
     from textodds.training.choose import Choice
 
-M = TypeVar("M", "TextModel", "TableModel")
+M = TypeVar("M", "TextModel", "TableModel", "MultiLabelModel")
 Like: TypeAlias = "TextModel | TableModel | str | os.PathLike[str]"
 """A model that another is to be like, or its file."""
 
@@ -87,7 +89,7 @@ def train(
     *,
     like: Like | None = None,
     **options: Unpack[TextOrTableOptions],
-) -> TextModel | TableModel: ...
+) -> TextModel | TableModel | MultiLabelModel: ...
 def train(
     source: object = None,
     labels: object = None,
@@ -105,11 +107,12 @@ def train(
     textbook: bool = False,
     documents: bool = True,
     clean_labels: bool = False,
+    goal: str | None = None,
     threads: int | None = None,
     memory: int | None = None,
     observer: Observer | None = None,
     **options: object,
-) -> TextModel | TableModel:
+) -> TextModel | TableModel | MultiLabelModel:
     """A model trained on any source of labelled texts, or of labelled rows of a table.
 
     Parameters
@@ -156,6 +159,10 @@ def train(
         Whether labels that differ only in case, in spaces or in how accents are encoded are one: the most
         frequent spelling. The model does so in what it learns and is measured on later, too. Without, such
         labels are pointed out (`textodds.errors.SimilarLabels`).
+    goal : str, default "f1"
+        Of several labels a text, what the thresholds of labels are chosen for, on held-out texts: ``f1``
+        (micro- and macro-F1 together), ``micro-f1``, ``macro-f1``, ``precision=0.9``, ``recall=0.9``,
+        ``cost=1:5`` (a false alarm against a miss), or ``half``.
     threads : int, optional
         Threads to count on; every number gives the same model.
     memory : int, default 2 GiB
@@ -205,14 +212,23 @@ def train(
     )
     question = Question(learner, features, words, calibrate, typical, textbook, stream)
 
-    def of_rows() -> TextModel | TableModel:
+    def of_rows() -> TextModel | TableModel | MultiLabelModel:
         from textodds.training.tables import open_table, train_table_on
 
         data = checked_labels(open_table(source, labels, weights, plan=plan, reading=reading), clean_labels)
         model = with_labels(train_table_on(data, plan, observer), data, clean_labels)
         return _remembering(model, known)
 
-    def of_texts(data: Source) -> TextModel | TableModel:
+    def of_texts(data: Source) -> TextModel | TableModel | MultiLabelModel:
+        if data.has_label_sets:
+            if others_too:
+                raise Unsupported("`unlabelled` is for one label a text", hint="leave it out")
+            return _several(data, plan, goal, observer, known, stream=stream, clean=clean_labels)
+        if goal is not None:
+            raise InputError(
+                "`goal` is for several labels a text, and these data have one",
+                hint="leave it out; or say how labels are separated: `--label-separator '|'` (label_separator=)",
+            )
         others = None
         if unlabelled is not None:
             others = read(unlabelled, labelled=False, **vars(reading.without_labels()))
@@ -222,6 +238,24 @@ def train(
         return model if unlabelled is not None else _asked(model, question)
 
     return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
+
+
+def _several(
+    data: Source,
+    plan: Plan,
+    goal: str | None,
+    observer: Observer,
+    known: Mapping[str, object],
+    *,
+    stream: bool,
+    clean: bool,
+) -> MultiLabelModel:
+    """A model of several labels a text."""
+    from textodds.training.multilabel import train_labels_on
+
+    data = checked_labels(data, clean)
+    model = train_labels_on(data, plan, Goal.of(goal or "f1"), observer, stream=stream)
+    return _remembering(with_labels(model, data, clean), known, data.schema)
 
 
 def _like(

@@ -55,9 +55,7 @@ def fit(learner: MultinomialLearner, counts: Counts, sets: Membership) -> Linear
     ratio = log(mine + alpha) - log(np.maximum(whole[feature_of] - mine, 0.0) + alpha)
     cells = ratio - ours[label_of] + theirs[label_of]  # (1), (2)
     default = log(np.array([alpha])) - ours + theirs
-    weights = Weights.of_cells(
-        default, starts, label_of, cells, slope=np.ones(K), base=-log(whole + alpha)
-    )
+    weights = Weights.of_cells(default, starts, label_of, cells, slope=np.ones(K), base=-log(whole + alpha))
     with_label = sets.totals(counts.class_documents)
     prior = log_odds(with_label, float(counts.class_documents.sum()))
     return LinearModel(sets.labels, prior, np.zeros(K), weights, presence=learner.binary)

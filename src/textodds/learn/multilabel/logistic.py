@@ -231,4 +231,6 @@ class _Block:
 def _logistic(logits: Floats) -> Floats:
     """``1 / (1 + e^-t)``, with the same bits on every processor."""
     shape = logits.shape
-    return np.asarray(1.0 / (1.0 + _kernels.exponentials(-np.ascontiguousarray(logits).reshape(-1)))).reshape(shape)
+    return np.asarray(1.0 / (1.0 + _kernels.exponentials(-np.ascontiguousarray(logits).reshape(-1)))).reshape(
+        shape
+    )

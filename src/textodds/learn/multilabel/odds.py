@@ -1,0 +1,141 @@
+"""From scores to probabilities, label by label: calibration on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textodds.errors import InputError
+from textodds.learn.arrays import Floats, Mask
+
+STRAY = (0.5, 1.0)  # by how much the log of a label's slope, and its bias, differ from those of all labels
+FREE = (3.0, 3.0)  # the same for what all labels share
+LARGEST = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class LabelOdds:
+    r"""What makes probabilities of the scores of K labels.
+
+    Model
+    -----
+    .. math:: p(k \mid x) = \sigma(a_k z_k + b_k)                                                  \tag{1}
+
+    with :math:`a` and :math:`b` where the loss on held-out rows is least, under a Gaussian prior around what all
+    labels together have: a rare label, which says little about itself, is calibrated like the others.
+
+    References
+    ----------
+    Platt (1999), *Probabilistic outputs for support vector machines*, is (1) for one label.
+
+    Examples
+    --------
+    >>> z = np.array([[4.0], [-4.0]] * 500)
+    >>> truth = np.array([[True], [False]] * 400 + [[False], [True]] * 100)  # right in four of five
+    >>> LabelOdds.of(z, truth, np.ones(1000)).probabilities(z[:2]).round(2)
+    array([[0.8],
+           [0.2]])
+    """
+
+    slopes: Floats  # (K,) a
+    bias: Floats  # (K,) b
+
+    @classmethod
+    def none(cls, K: int) -> LabelOdds:
+        """Scores as they are."""
+        return cls(np.ones(K), np.zeros(K))
+
+    @classmethod
+    def of(cls, scores: Floats, truth: Mask, weights: Floats) -> LabelOdds:
+        """The calibration of held-out scores (N, K) of rows that have each label or not (N, K)."""
+        K = scores.shape[1]
+        unit = max(float(np.abs(scores).mean()), 1.0)
+        shared = _least(
+            scores.reshape(-1, 1) / unit, truth.reshape(-1, 1), np.repeat(weights, K), np.zeros((2, 1)), FREE
+        )
+        own = _least(scores / unit, truth, weights, np.repeat(shared, K, axis=1), STRAY)
+        return cls(np.exp(own[0]) / unit, own[1])
+
+    def logits(self, scores: Floats) -> Floats:
+        """The log-odds of scores (N, K)."""
+        return scores * self.slopes + self.bias
+
+    def probabilities(self, scores: Floats) -> Floats:
+        """(1), (N, K)."""
+        return sigmoid(self.logits(scores))
+
+    def of_labels(self, before: tuple[str, ...], now: tuple[str, ...]) -> LabelOdds:
+        """The calibration for other labels; those that are new have the mean of the others."""
+        at = {name: k for k, name in enumerate(before)}
+        usual = (float(np.exp(np.log(self.slopes).mean())) if before else 1.0, 0.0)
+        found = [(self.slopes[at[name]], self.bias[at[name]]) if name in at else usual for name in now]
+        slopes, bias = np.array(found, dtype=np.float64).reshape(-1, 2).T
+        return LabelOdds(np.ascontiguousarray(slopes), np.ascontiguousarray(bias))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As arrays, for a file."""
+        return {"slopes": self.slopes, "bias": self.bias}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], K: int) -> LabelOdds:
+        """What `arrays` made; refuses what cannot be."""
+        for name in ("slopes", "bias"):
+            array = arrays.get(name)
+            if array is None or array.dtype != np.float64 or array.shape != (K,):
+                raise InputError(f"the tensor `odds.{name}` is missing, or has the wrong type")
+            if not (np.abs(array) < LARGEST).all() or (name == "slopes" and not (array > 0).all()):
+                raise InputError(f"the tensor `odds.{name}` has invalid values")
+        return cls(arrays["slopes"], arrays["bias"])
+
+
+def sigmoid(logits: Floats) -> Floats:
+    """``1 / (1 + e^-t)``."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * logits)))
+
+
+def label_loss(logits: Floats, truth: Mask, weights: Floats) -> float:
+    """Mean of ``-log p`` of what is so, over labels and weighted rows, (N, K)."""
+    losses = np.logaddexp(0.0, np.where(truth, -logits, logits))
+    return float(weights @ losses.mean(axis=1) / weights.sum())
+
+
+def _least(z: Floats, truth: Mask, weights: Floats, mean: Floats, spread: tuple[float, float]) -> Floats:
+    """The log slope and the bias of each column, (2, K), by Newton's method, damped where a step is no help."""
+    K = z.shape[1]
+    x, damping = mean.copy(), np.full(K, 1e-3)
+    pull = np.array(spread)[:, None] ** -2.0
+
+    def at(x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
+        along = np.exp(x[0]) * z
+        logits = along + x[1]
+        value = weights @ np.logaddexp(0.0, np.where(truth, -logits, logits))
+        value = value + 0.5 * (pull * (x - mean) ** 2).sum(axis=0)
+        p = sigmoid(logits)
+        wrong, bend = weights[:, None] * (p - truth), weights[:, None] * (p * (1.0 - p))
+        gradient = np.stack([(wrong * along).sum(axis=0), wrong.sum(axis=0)]) + pull * (x - mean)
+        uu = np.maximum((bend * along**2 + wrong * along).sum(axis=0), (bend * along**2).sum(axis=0) * 0.1)
+        return value, gradient, uu + pull[0], (bend * along).sum(axis=0), bend.sum(axis=0) + pull[1], logits
+
+    value, gradient, uu, ub, bb, _ = at(x)
+    for _ in range(60):
+        done = np.abs(gradient).max(axis=0) < 1e-9 * np.maximum(value, 1.0)
+        if done.all():
+            break
+        a, c = uu * (1 + damping), bb * (1 + damping)
+        size = np.maximum(a * c - ub**2, 1e-12 * a * c)
+        step = np.stack(
+            [(c * gradient[0] - ub * gradient[1]) / size, (a * gradient[1] - ub * gradient[0]) / size]
+        )
+        there = x - np.clip(step, -2.0, 2.0)
+        found = at(there)
+        better = (found[0] < value) & ~done
+        if not better.any() and (damping > 1e6).all():
+            break
+        x = np.where(better, there, x)
+        damping = np.where(better, damping / 10.0, np.minimum(damping * 10.0, 1e9))
+        value, gradient, uu, ub, bb, _ = at(x)
+    return x
