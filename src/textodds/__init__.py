@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from textodds.learn.solvers.descent import Descent
     from textodds.model.file import load
     from textodds.model.marginals import marginals
+    from textodds.model.multilabel_model import LabelPrediction, MultiLabelModel
     from textodds.model.parameters import parameter_count
     from textodds.model.prediction import Prediction
     from textodds.model.table_model import TableModel
@@ -75,10 +76,12 @@ __all__ = [
     "GaussianNB",
     "HashingVectorizer",
     "JointTable",
+    "LabelPrediction",
     "LinearDiscriminantAnalysis",
     "Losses",
     "MixedNB",
     "Moments",
+    "MultiLabelModel",
     "MultinomialNB",
     "NBSoftmax",
     "Observer",
@@ -130,10 +133,12 @@ _HOME = {
     "GaussianNB": "interop.estimators",
     "HashingVectorizer": "interop.vectorisers",
     "JointTable": "interop.estimators",
+    "LabelPrediction": "model.multilabel_model",
     "LinearDiscriminantAnalysis": "interop.estimators",
     "Losses": "judge.decisions",
     "MixedNB": "interop.estimators",
     "Moments": "stats.moments",
+    "MultiLabelModel": "model.multilabel_model",
     "MultinomialNB": "interop.estimators",
     "NBSoftmax": "interop.estimators",
     "Observer": "data",

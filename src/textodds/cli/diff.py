@@ -17,7 +17,7 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import as_json, counted, faint, one_line, shortened, show, strong, table, weight
 from textodds.cli.summaries import CLASSES, smaller_classes
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 
 if TYPE_CHECKING:
     from textodds.study.diff import DecisionChanges, Difference
@@ -54,7 +54,7 @@ def diff(
 
     if not data:
         refuse_reading("there is none")
-    models = load(first, threads=threads), load(second, threads=threads)
+    models = load_one_label(first, threads=threads), load_one_label(second, threads=threads)
     given = paths_of(data, None) if data else None
     difference = compare_models(*models, given, top=top, **reading_of(options))
     show(difference.as_dict(), _lines(difference, first, second), json=as_json_)

@@ -22,7 +22,7 @@ from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss
@@ -74,7 +74,7 @@ def evaluate(
     from textodds.judge.decisions import DecisionCosts
 
     page = None if report is None else _checked_page(Path(report))
-    measured = load(model, threads=threads)
+    measured = load_one_label(model, threads=threads)
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)

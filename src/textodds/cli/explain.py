@@ -16,7 +16,7 @@ from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def explain(
         raise InputError("`--row` and `--limit` cannot be combined", hint="leave out one of the two")
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` cannot be combined", hint="leave out one of the two")
-    opened = load(model)
+    opened = load_one_label(model)
     if not isinstance(opened, TextModel) and (others or parts or html is not None):
         raise Unsupported(
             "`--others`, `--parts` and `--html` apply to texts only",

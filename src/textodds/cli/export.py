@@ -10,7 +10,7 @@ from textodds.cli.options import model_argument, running_options
 from textodds.cli.output import counted, size, tell
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.text_model import TextModel
 
 OUTPUT = "The file to write; its ending sets the format."
@@ -30,7 +30,7 @@ def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     """
     path = Path(output)
     _must_be_onnx(path, model)
-    opened = load(model)
+    opened = load_one_label(model)
     if not isinstance(opened, TextModel):
         raise Unsupported("models of tables cannot be exported", hint="export a model of texts")
     model_files.must_be_writable(path)

@@ -26,7 +26,7 @@ from textodds.errors import Unsupported
 from textodds.judge.evaluation import held_out_measures
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.parameters import parameter_count
 from textodds.model.text_model import TextModel
 
@@ -79,7 +79,7 @@ def inspect(
     Of a table, the distribution of each column in each class: mean and standard deviation of numbers,
     P(value | class) of categories; of softmax regression, the weights.
     """
-    opened = load(model, check=check)
+    opened = load_one_label(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
     file |= {"format": opened.file_format, "checksums": opened.has_checksums, "checked": check}
     if not isinstance(opened, TextModel):

@@ -9,7 +9,7 @@ from textodds.cli.commands import argument, command
 from textodds.cli.options import Reading, model_argument, reading_options, running_options, source_for
 from textodds.cli.output import counted, one_line, say, show, strong, table
 from textodds.cli.progress import watched
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 
 if TYPE_CHECKING:
     from textodds.judge.class_mix import Mix
@@ -39,7 +39,7 @@ def mix(
     """
     from textodds.judge.class_mix import log_posteriors, model_mix
 
-    opened = load(model, threads=threads)
+    opened = load_one_label(model, threads=threads)
     source = source_for(opened, data, options, labelled=False)
     with watched(source, "reading", quiet=quiet, classes=len(opened.classes_)) as batches:
         log_posterior = log_posteriors(opened, batches)

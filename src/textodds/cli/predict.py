@@ -32,7 +32,7 @@ from textodds.cli.texts import TextOptions, batches_given, source_given, text_op
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.answers import AnswerColumns
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 
 if TYPE_CHECKING:
     from textodds.model.file import Model
@@ -107,7 +107,7 @@ def predict(
     bad rows that can be parsed stay, without an answer.
     """
     _check(output, options)
-    answering = load(model, threads=threads)
+    answering = load_one_label(model, threads=threads)
     if prior is not None:
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)

@@ -7,7 +7,7 @@ import sys
 
 from textodds.cli.commands import argument, command, option
 from textodds.cli.options import COUNT, number
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 
 SECTION = "What to draw"
 MEAN = "Mean number of words of a text.  [default: the class's in training]"
@@ -35,7 +35,7 @@ def sample(model: str, number: int, label: str | None, length: int | None, seed:
     """
     from textodds.study.generate import sample as drawn_from
 
-    opened = load(model)
+    opened = load_one_label(model)
     drawn, labels = drawn_from(opened, number, label, seed, length=length)
     writer = csv.writer(sys.stdout, lineterminator="\n")
     if isinstance(drawn, list):

@@ -40,7 +40,7 @@ from textodds.errors import InputError
 from textodds.judge.baseline import Baseline
 from textodds.judge.evaluation import Evaluation, held_out_measures
 from textodds.learn.registry import AUTO
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.text_model import TextModel
 from textodds.text.settings import FEATURES
 
@@ -221,7 +221,7 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
     how: dict[str, Any] = {name: value for name, value in options.items() if name not in elsewhere}
     how |= {"learner": options["learner"], "like": None, "observer": observer}
     if options["like"] is not None:
-        how["like"] = load(options["like"])
+        how["like"] = load_one_label(options["like"])
     is_kept = isinstance(how["like"], TextModel) and not data and options["query"] is None
     if options["spark"] is not None:
         if isinstance(how["like"], TextModel):

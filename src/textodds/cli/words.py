@@ -16,7 +16,7 @@ from textodds.errors import InputError, Unsupported
 from textodds.learn.recipe import spelled
 from textodds.learn.registry import AUTO
 from textodds.model.explain import visible
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.text_model import TextModel
 from textodds.text.settings import TextSettings
 from textodds.text.word_counts import word_counts
@@ -59,7 +59,7 @@ def words(text: str, model: str | None, learner: str | None, as_json_: bool) -> 
 
 
 def _opened(path: str) -> TextModel:
-    model = load(path)
+    model = load_one_label(path)
     if not isinstance(model, TextModel):
         raise Unsupported(f"`{path}` is a model of tables, which has columns, not words")
     if model.recipe.settings.fields:

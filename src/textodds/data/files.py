@@ -188,9 +188,9 @@ def head(path: str, size: int = 1 << 16, encoding: str | None = None) -> bytes:
 
 
 def has_two_labels(begun: bytes) -> bool:
-    """Whether a line of fastText among the first ones has two labels.
+    r"""Whether a line of fastText among the first ones has two labels.
 
-    >>> has_two_labels(b"__label__a see you\\n__label__a __label__b call me\\n")
+    >>> has_two_labels(b"__label__a see you\n__label__a __label__b call me\n")
     True
     """
     for line in begun.splitlines():

@@ -1,8 +1,8 @@
 r"""Several labels a row: how they are read, and how a set of them is named within a model.
 
-Within a model a set of labels is one text, its name: each label behind a record separator (U+001E), sorted, once
-each. So what is counted by class is counted by set, and adds and subtracts as ever; a label's own counts are
-sums over the sets that have it.
+Within a model a set of labels is one text, its name: each label behind a record separator (U+001E), sorted,
+once each. So what is counted by class is counted by set, and adds and subtracts as ever; a label's own
+counts are sums over the sets that have it.
 
 >>> name_of(["toxic", "angry", "toxic"])
 '\x1eangry\x1etoxic'
@@ -89,12 +89,12 @@ class LabelSets:
         return found
 
     def of(self, values: Sequence[Any]) -> tuple[list[str], Problems]:
-        """The names of the sets that some values are, and what is wrong with those that are none.
+        r"""The names of the sets that some values are, and what is wrong with those that are none.
 
         >>> LabelSets("|").of(["a|b", "", "b"])
-        (['\\x1ea\\x1eb', '\\x1e', '\\x1eb'], {})
+        (['\x1ea\x1eb', '\x1e', '\x1eb'], {})
         >>> LabelSets().of([["b", "a"], [], None, ["a", "a"]])[0]
-        ['\\x1ea\\x1eb', '\\x1e', '\\x1e', '\\x1ea']
+        ['\x1ea\x1eb', '\x1e', '\x1e', '\x1ea']
         """
         names, problems = [], {}
         for at, value in enumerate(values):

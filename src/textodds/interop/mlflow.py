@@ -16,7 +16,7 @@ import numpy as np
 
 import textodds
 from textodds.errors import InputError, require, suggestion
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 
@@ -119,12 +119,12 @@ def load_model(
             f"`{os.fspath(model_uri)}` is not a model of textodds; its flavours are {', '.join(flavors)}",
             hint="open it with `mlflow.pyfunc.load_model`",
         )
-    return load(folder / flavors[FLAVOR_NAME]["data"])
+    return load_one_label(folder / flavors[FLAVOR_NAME]["data"])
 
 
 def _load_pyfunc(path: str) -> PyfuncModel:
     """The model as ``mlflow.pyfunc.load_model`` wants it, by the path of its file."""
-    return PyfuncModel(load(path))
+    return PyfuncModel(load_one_label(path))
 
 
 class PyfuncModel:

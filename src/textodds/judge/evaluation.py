@@ -217,14 +217,14 @@ class EvaluationSums:
     known: int = 0  # rows whose label the model has
     loss: float = 0.0
     squares: float = 0.0  # of losses
-    bins: Floats = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `_bin_sums`
+    bins: Floats = field(default_factory=lambda: np.zeros((BINS, 3)))  # as of `bin_sums`
 
     def add(self, labels: Sequence[str], log_posterior: Floats, evidence: NDArray[np.uint32]) -> None:
         """Measure one more batch; see `Scored`."""
         self.n += len(labels)
         self.no_evidence += int((evidence[:, 0] == 0).sum())
         predicted, truth = log_posterior.argmax(axis=1), numbers_of(labels, self.classes)
-        self.bins += _bin_sums(np.exp(log_posterior.max(axis=1)), predicted == truth)
+        self.bins += bin_sums(np.exp(log_posterior.max(axis=1)), predicted == truth)
         self.confusion.update(zip(labels, [self.classes[k] for k in predicted.tolist()], strict=True))
         rows = np.flatnonzero(truth >= 0)
         losses = -log_posterior[rows, truth[rows]]
@@ -265,7 +265,7 @@ class EvaluationSums:
             confusion,
             dict(unknown),
             self.no_evidence,
-            _means(self.bins),
+            bin_means(self.bins),
         )
 
 
@@ -320,17 +320,18 @@ def scored_batches(model: Any, batches: Iterable[Any], watch: Any = None) -> Ite
 
 def reliability(said: Floats, right: Mask) -> Reliability:
     """Rows, mean probability and accuracy, bin by bin, of answers (N,), right or not (N,)."""
-    return _means(_bin_sums(said, right))
+    return bin_means(bin_sums(said, right))
 
 
-def _bin_sums(said: Floats, right: Mask) -> Floats:
+def bin_sums(said: Floats, right: Mask) -> Floats:
     """Rows, sum of probabilities and right answers of every bin, (BINS, 3)."""
     place = np.minimum((np.nan_to_num(said) * BINS).astype(np.intp), BINS - 1)
     columns = (np.ones(len(said)), said, right.astype(np.float64))
     return np.stack([np.bincount(place, values, BINS) for values in columns], axis=1)
 
 
-def _means(bins: Floats) -> Reliability:
+def bin_means(bins: Floats) -> Reliability:
+    """Rows, mean probability and accuracy of the bins that have rows."""
     return tuple((int(rows), said / rows, ok / rows) for rows, said, ok in bins.tolist() if rows)
 
 

@@ -14,7 +14,7 @@ they count as missed in (1), and are left out of macro-F1, of the log-loss and o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +27,8 @@ from textodds.judge.evaluation import (
     Interval,
     Reliability,
     Z,
-    _bin_sums,
-    _means,
+    bin_means,
+    bin_sums,
     calibration_error,
     wilson,
 )
@@ -117,8 +117,8 @@ class LabelEvaluation:
         if self.unknown_labels:
             names = ", ".join(sorted(self.unknown_labels)[:5])
             found.append(
-                f"labels that the model does not have ({names}): {sum(self.unknown_labels.values()):,}, missed in "
-                "micro- and sample-F1, left out of the others"
+                f"labels that the model does not have ({names}): {sum(self.unknown_labels.values()):,}, "
+                "missed in micro- and sample-F1, left out of the others"
             )
         return found + [f"warning: {each}" for each in self.warnings()]
 
@@ -149,7 +149,7 @@ class LabelEvaluation:
 
     def to_frame(self) -> pandas.DataFrame:
         """Precision, recall, F1 and number of texts by label, as a frame of pandas."""
-        return frame_of(self.by_label, "label")
+        return frame_of(({"label": label, **row} for label, row in self.by_label.items()), "label")
 
 
 def evaluate_labels(
@@ -198,7 +198,7 @@ class _Sums:
         for at, each in enumerate((right, given, truth)):
             self.drawn[:, at] += weights @ each.astype(np.float64)
         self.drawn_missed += weights @ missed
-        self.bins += _bin_sums(p.reshape(-1), truth.reshape(-1))
+        self.bins += bin_sums(p.reshape(-1), truth.reshape(-1))
 
     def _per_text(self, p: Floats, truth: Mask, given: Mask, right: Mask, missed: Floats) -> None:
         hits, there = right.sum(axis=1), truth.sum(axis=1) + missed
@@ -251,11 +251,11 @@ class _Sums:
             float(there.sum() + missed) / self.n,
             float(given.sum()) / self.n,
             dict(sorted(self.unknown.items())),
-            _means(self.bins),
+            bin_means(self.bins),
         )
 
 
-def _ranks(p: Floats, truth: Mask) -> Mapping[str, Floats]:
+def _ranks(p: Floats, truth: Mask) -> dict[str, Floats]:
     """Measures of the order of labels, (N,) each; NaN of a text that has no label, or all.
 
     Of equal probabilities the later label counts as more probable: a tie is no knowledge.

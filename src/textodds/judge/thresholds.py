@@ -1,8 +1,8 @@
 r"""Which labels a text gets: those at least as probable as their threshold, chosen on held-out texts.
 
 With a probability for each label, a threshold is a decision: 0.5 counts false alarms and misses alike, and
-does badly by F1, since a rare label is seldom more probable than not. Thresholds are chosen for a goal, on texts
-that the model has not learned, and never on those it is measured on.
+does badly by F1, since a rare label is seldom more probable than not. Thresholds are chosen for a goal, on
+texts that the model has not learned, and never on those it is measured on.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ def _best_f1(p: Floats, truth: Mask, micro: float, macro: float) -> Floats:
     .. math::
         F = \frac{2 \sum_k t_k}{\sum_k (m_k + n_k)} + \frac1K \sum_k \frac{2 t_k}{m_k + n_k}      \tag{1}
 
-    with :math:`m_k` texts given label k, :math:`t_k` of them rightly, of :math:`n_k` that have it. Each label in
-    turn is set to where (1) is largest, the others held, until none moves.
+    with :math:`m_k` texts given label k, :math:`t_k` of them rightly, of :math:`n_k` that have it. Each label
+    in turn is set to where (1) is largest, the others held, until none moves.
     """
     N, K = p.shape
     if not N:

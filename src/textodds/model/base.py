@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from textodds.learn.calibration import Calibration
     from textodds.learn.held_out import HeldOut
     from textodds.learn.recipe import Recipe
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
     from textodds.model.table_model import TableRecipe
     from textodds.stats.document_ids import DocumentIds
 
@@ -327,7 +327,7 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         """Pickled as the bytes of its file, which are checked when they are read; joblib does the same."""
         from textodds.model.file import dumps, loads
 
-        model = cast("Model", self.now())
+        model = cast("AnyModel", self.now())
         return loads, (dumps(model), getattr(model, "threads", None))
 
     def __repr__(self) -> str:
@@ -504,4 +504,4 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         """
         from textodds.model.file import save
 
-        save(path, cast("Model", self), counts=counts, documents=documents)
+        save(path, cast("AnyModel", self), counts=counts, documents=documents)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textodds.data.labels import LabelType
-from textodds.errors import InputError, ModelFileError, Shrunk
+from textodds.errors import InputError, ModelFileError, Shrunk, Unsupported
 from textodds.learn.forms.linear import LinearModel, Weights, check_prior
 from textodds.learn.recipe import Recipe, is_of_documents
 from textodds.model.container import (
@@ -48,19 +48,20 @@ if TYPE_CHECKING:
     from textodds.stats.document_ids import DocumentIds
     from textodds.stats.rows import Rows
 
-    Model: TypeAlias = TextModel | TableModel | MultiLabelModel
+    Model: TypeAlias = TextModel | TableModel
+    AnyModel: TypeAlias = TextModel | TableModel | MultiLabelModel
 
 TALLY = ("class_documents", "starts", "class_of", "occurrences", "documents")
 
 
-def load(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = False) -> Model:
-    """The model in a file: a `TextModel`, or a `TableModel`.
+def load(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = False) -> AnyModel:
+    """The model in a file: a `TextModel`, a `TableModel`, or a `MultiLabelModel`.
 
     Costs milliseconds: words and weights are mapped, and compared with their checksums; counts and documents
     are read, and compared, when they are first asked for. With ``check`` all of it is, at once.
     """
 
-    def model(path: Path) -> Model:
+    def model(path: Path) -> AnyModel:
         header, arrays = contents(path)
         opened = _model(path, header, arrays, threads)
         if check:
@@ -71,15 +72,26 @@ def load(path: str | os.PathLike[str], *, threads: int | None = None, check: boo
     return guarded(path, model)
 
 
-def loads(file: bytes, threads: int | None = None) -> Model:
+def load_one_label(path: str | os.PathLike[str], *, threads: int | None = None, check: bool = False) -> Model:
+    """The model in a file, which must be one that gives one label."""
+    found = load(path, threads=threads, check=check)
+    if isinstance(found, MultiLabelModel):
+        raise Unsupported(
+            f"`{os.fsdecode(path)}` is a model of several labels a text, and this is for models of one label",
+            hint="for one of its labels: `textodds.load(PATH).of_label(LABEL)` in Python",
+        )
+    return found
+
+
+def loads(file: bytes, threads: int | None = None) -> AnyModel:
     """The model in the bytes of a file; pickles of models call this and nothing else."""
     return guarded("a pickled model", lambda path: _model(path, *parsed(path, file), threads))
 
 
-def _model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> Model:
+def _model(path: Path, header: dict[str, Any], arrays: Tensors, threads: int | None) -> AnyModel:
     """The model that the header and the arrays of a file hold, checked."""
     form = header.get("form", "linear")
-    opened: Model
+    opened: AnyModel
     if form == "table":
         opened = _table_model(path, header, arrays)
     elif form == "labels":
@@ -95,7 +107,9 @@ def load_texts(path: str | os.PathLike[str], *, threads: int | None = None) -> T
     return guarded(path, lambda path: _text_model(path, *contents(path), threads))
 
 
-def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True, documents: bool = True) -> None:
+def save(
+    path: str | os.PathLike[str], model: AnyModel, *, counts: bool = True, documents: bool = True
+) -> None:
     """Write a model file, with counts and documents if they are wanted.
 
     A crash leaves the old file or the new one.
@@ -103,12 +117,12 @@ def save(path: str | os.PathLike[str], model: Model, *, counts: bool = True, doc
     write(path, *_contents(model, counts=counts, documents=documents))
 
 
-def dumps(model: Model) -> bytes:
+def dumps(model: AnyModel) -> bytes:
     """The bytes of a model's file."""
     return file_of(*_contents(model, counts=True, documents=True))
 
 
-def _contents(model: Model, *, counts: bool, documents: bool) -> tuple[dict[str, Any], Arrays]:
+def _contents(model: AnyModel, *, counts: bool, documents: bool) -> tuple[dict[str, Any], Arrays]:
     """The header and the arrays of a model's file."""
     model.follow()
     if isinstance(model, TextUpdates):
@@ -133,7 +147,9 @@ def _contents(model: Model, *, counts: bool, documents: bool) -> tuple[dict[str,
     return {"format": FORMAT} | header, arrays
 
 
-def _beside(model: Model, ids: DocumentIds | None, corpus: Corpus | Rows | None) -> Iterable[tuple[str, Any]]:
+def _beside(
+    model: AnyModel, ids: DocumentIds | None, corpus: Corpus | Rows | None
+) -> Iterable[tuple[str, Any]]:
     """What a file may hold beside the form and the counts, by the names that it has there."""
     yield from (("typical", model.typical), ("honest", model.held_out), ("ledger", ids), ("corpus", corpus))
 
@@ -373,7 +389,7 @@ def _rows(path: Path, arrays: Tensors, classes: tuple[str, ...], recipe: TableRe
         raise ModelFileError(f"the rows in `{path}` are damaged: {error.problem}") from error
 
 
-def _add_parts(model: Model, header: dict[str, Any], arrays: Tensors) -> None:
+def _add_parts(model: AnyModel, header: dict[str, Any], arrays: Tensors) -> None:
     """Give a model what a file may hold beside its form and its counts."""
     if "typical.surprise" in arrays:
         from textodds.judge.novelty import Typical

@@ -17,7 +17,7 @@ LABELS = "labels"
 
 
 class LabelAnswerColumns:
-    """Which columns an answer has: ``labels``, a list; the ``top`` ones; with ``proba`` ``p(LABEL)`` of each."""
+    """Which columns an answer has: ``labels``, a list; the ``top`` ones; with ``proba`` all of them."""
 
     def __init__(self, model: MultiLabelModel, *, proba: bool = False, top: int | None = None) -> None:
         if top is not None and (not isinstance(top, int) or top < 1):

@@ -1,4 +1,4 @@
-"""From a recipe and documents with sets of labels to a model of labels: in training, and after every change."""
+"""From a recipe and documents with sets of labels to a model: in training, and after every change."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from textodds.text import Vocabulary
 
 ENOUGH = 8000  # held-out texts after which another fold would hardly change a threshold
+ENOUGH_TO_CHOOSE = 3000  # the same for a choice between candidates
 HELD_CELLS = 4_000_000  # texts times labels that are held at once
 ALPHAS = (1.0, 0.3, 0.1, 0.03, 0.01)
 FIRST_C, C_STEP = 3.0, math.sqrt(10.0)
@@ -103,7 +104,7 @@ def fit_labels(
 
 @dataclass(frozen=True, eq=False)
 class HeldScores:
-    """What was said of texts that were held out: scores, whether they have each label, (N, K), and weights."""
+    """What was said of held-out texts: scores, whether they have each label, (N, K), and weights."""
 
     scores: Floats
     truth: Mask
@@ -137,13 +138,13 @@ def calibrate(model: MultiLabelModel, held: HeldScores | None) -> None:
     }
 
 
-def folds_of(corpus: Corpus, K: int) -> Iterator[Integers]:
+def folds_of(corpus: Corpus, K: int, enough: int = ENOUGH) -> Iterator[Integers]:
     """The documents that are held out, fold by fold: by their hashes, so that equal texts stay together."""
     n = len(corpus)
     if n < FEWEST:
         return
     fold_of = (corpus.hashes % np.uint64(FOLDS)).astype(np.int64)
-    most = min(FOLDS, max(1, math.ceil(ENOUGH * FOLDS / n)))
+    most = min(FOLDS, max(1, math.ceil(enough * FOLDS / n)))
     each = max(FEWEST, HELD_CELLS // max(K, 1) // most)
     for fold in range(most):
         held = np.flatnonzero(fold_of == fold)
@@ -152,13 +153,18 @@ def folds_of(corpus: Corpus, K: int) -> Iterator[Integers]:
 
 
 def held_by_counts(
-    corpus: Corpus, tally: Tally, recipe: Recipe, labels: tuple[str, ...], threads: int
+    corpus: Corpus,
+    tally: Tally,
+    recipe: Recipe,
+    labels: tuple[str, ...],
+    threads: int,
+    enough: int = ENOUGH,
 ) -> HeldScores | None:
     """What naive Bayes says of documents whose fold was taken from its counts."""
     reread = replace(recipe, settings=corpus.reread)
     sets = Membership.of(corpus.classes, labels)
     parts = []
-    for held in folds_of(corpus, len(labels)):
+    for held in folds_of(corpus, len(labels), enough):
         own = corpus.at(held)
         left = tally - Tally.count(own.batches(), settings=corpus.reread, threads=threads)
         if not left.classes:
@@ -186,7 +192,8 @@ def best_alpha(corpus: Corpus, tally: Tally, recipe: Recipe, threads: int) -> fl
     labels = Membership.of(tally.classes).labels
     losses: dict[float, float] = {}
     for alpha in ALPHAS:
-        held = held_by_counts(corpus, tally, recipe.with_smoothing(alpha, chosen=True), labels, threads)
+        settled = recipe.with_smoothing(alpha, chosen=True)
+        held = held_by_counts(corpus, tally, settled, labels, threads, ENOUGH_TO_CHOOSE)
         if held is None:
             return 1.0
         odds = LabelOdds.of(held.scores, held.truth, held.weights)
@@ -264,7 +271,9 @@ class LabelledSets:
 
     def with_label(self) -> Floats:
         """Weight of the documents with each label, (K,)."""
-        return self.sets.totals(np.bincount(self.codes, self.weights, len(self.sets.sizes)))
+        return self.sets.totals(
+            np.bincount(self.codes, self.weights, len(self.sets.sizes)).astype(np.float64)
+        )
 
     def problem(self, factor: Floats | None) -> LabelProblem:
         """All rows, each word times its factor."""
@@ -344,6 +353,6 @@ def choose_c(
             before, C = losses[C], C * factor
             if loss(C) >= before:
                 break
-        if C != FIRST_C * factor:  # it fell at first: the least lies on this side
+        if FIRST_C * factor != C:  # it fell at first: the least lies on this side
             break
     return float(f"{min(losses, key=lambda C: losses[C]):.3g}"), best

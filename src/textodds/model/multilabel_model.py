@@ -20,7 +20,6 @@ from textodds.errors import InputError, NotLearned, Unsupported
 from textodds.judge.thresholds import Goal, chosen
 from textodds.learn.arrays import Mask
 from textodds.learn.forms.linear import LinearModel, Weights
-from textodds.learn.multilabel.counts import log_odds
 from textodds.learn.multilabel.membership import Membership
 from textodds.learn.multilabel.odds import LabelOdds, sigmoid
 from textodds.learn.recipe import Recipe
@@ -514,8 +513,8 @@ class MultiLabelModel(TextUpdates):
     ) -> Any:
         """A frame of the same kind (pandas, polars, Arrow): its columns, followed by the answers.
 
-        These are ``labels``, a list; with ``top=3`` also ``label_1``, ``probability_1``, …; with ``proba`` the
-        probability ``p(LABEL)`` of every label, in the order of `classes`.
+        These are ``labels``, a list; with ``top=3`` also ``label_1``, ``probability_1``, …; with ``proba``
+        the probability ``p(LABEL)`` of every label, in the order of `classes`.
         """
         from textodds.model.answers import answered_frame
         from textodds.model.label_answers import LabelAnswerColumns

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.table_model import TableModel
 from textodds.serve.parent import questions
 from textodds.serve.rows import Model
@@ -69,7 +69,7 @@ def main(model: str, file: str, columns: str) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    loaded = load(model)
+    loaded = load_one_label(model)
     plain: dict[str, Any]
     try:
         with warnings.catch_warnings():

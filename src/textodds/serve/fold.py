@@ -18,7 +18,7 @@ from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError
 from textodds.learn.recipe import is_of_documents
 from textodds.model.basis import Basis
 from textodds.model.blocks import TableTally
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.quick import QuickForm, Recounted, quick_form
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
@@ -87,7 +87,7 @@ def open_model(path: Path) -> Base:
 
 def _opened(private: str, path: Path) -> Model:
     try:
-        return load(private, threads=1, check=True)  # requests run side by side, each on one
+        return load_one_label(private, threads=1, check=True)  # requests run side by side, each on one
     except ModelFileError as error:
         raise ModelFileError(error.problem.replace(private, str(path)), hint=error.hint) from error
 

@@ -19,6 +19,7 @@ from textodds.learn.recipe import Recipe
 from textodds.learn.registry import resolved
 from textodds.learn.softmax.regression import SoftmaxLearner
 from textodds.model.label_fit import (
+    ENOUGH_TO_CHOOSE,
     HeldScores,
     LabelledSets,
     best_alpha,
@@ -63,7 +64,8 @@ class Tried:
 
     def report(self) -> dict[str, object]:
         """Plain data, for the model file."""
-        return {"name": self.name, "log_loss": self.loss} | ({"why": self.why} if self.why else {})
+        why: dict[str, object] = {"why": self.why} if self.why else {}
+        return {"name": self.name, "log_loss": self.loss, **why}
 
 
 def train_labels_on(
@@ -117,11 +119,11 @@ def _settled(batches: list[Batch], plan: Plan, observer: Observer) -> tuple[Reci
     features = list(plan.pins.features if plan.pins else ())
     shaped = any(name in plan.words for name in SHAPE)
     options = []
-    for learner, kind in CANDIDATES:
+    for name, kind in CANDIDATES:
         if learners:
-            mine = [each for each in map(resolved, learners) if each.entry.name == learner]
+            mine = [each for each in map(resolved, learners) if each.entry.name == name]
         else:
-            mine = [resolved(learner)]
+            mine = [resolved(name)]
         wanted = kind in features if features else True
         options += [(each, kind) for each in mine if wanted]
     unknown = [each for each in map(resolved, learners) if each.entry.name not in ("multinomial", "softmax")]
@@ -179,16 +181,17 @@ def _try(name: str, recipe: Recipe, corpus: Corpus, n: int, budget: float, threa
         settled = recipe
         if recipe.learner.is_smoothing_open:
             settled = recipe.with_smoothing(best_alpha(corpus, tally, recipe, threads), chosen=True)
-        held = held_by_counts(corpus, tally, settled, labels, threads)
+        held = held_by_counts(corpus, tally, settled, labels, threads, ENOUGH_TO_CHOOSE)
         return Tried(name, recipe, _loss(held))
     design = DesignMatrix.of(corpus.batches(), replace(recipe, settings=corpus.reread), threads)
-    seconds = CELL * EPOCHS * len(design.rows(None).data) * len(labels) * n / len(corpus)  # type: ignore[union-attr]
+    seconds = CELL * EPOCHS * len(design.rows(None).data) * len(labels) * n / len(corpus)
     if seconds > budget:
         return Tried(
             name, recipe, None, f"about {seconds:,.0f} s of an ordinary core, and {budget:,.0f} may be used"
         )
     rows = LabelledSets.of(design, corpus)
-    folds = [fold for held in folds_of(corpus, len(labels)) if (fold := rows.fold(held)) is not None]
+    held_out = folds_of(corpus, len(labels), ENOUGH_TO_CHOOSE)
+    folds = [fold for held in held_out if (fold := rows.fold(held)) is not None]
     learner: Any = recipe.learner
     if learner.C is None and learner.alpha is None:
         C, best = choose_c(folds, threads)

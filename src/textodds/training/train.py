@@ -11,7 +11,7 @@ from textodds.data import Batch, Observer, ReadOptions, Schema, Source, read
 from textodds.errors import InputError, Unsupported
 from textodds.judge.thresholds import Goal
 from textodds.learn.recipe import Recipe, is_of_documents
-from textodds.model.file import load
+from textodds.model.file import load_one_label
 from textodds.model.fit import fit_corpus, fit_counts
 from textodds.model.text_model import TextModel
 from textodds.stats.corpus import MOST, Corpus, Keeper
@@ -194,7 +194,7 @@ def train(
     reading, words = reading_and_words(options)
     known = reading.remembered(source)
     if isinstance(like, str | os.PathLike):
-        like = load(like)
+        like = load_one_label(like)
     how = Running(
         typical=typical, calibrate=calibrate, textbook=textbook, documents=documents, budget=budget,
         threads=checked_threads(threads), memory=memory,
@@ -227,7 +227,7 @@ def train(
         if goal is not None:
             raise InputError(
                 "`goal` is for several labels a text, and these data have one",
-                hint="leave it out; or say how labels are separated: `--label-separator '|'` (label_separator=)",
+                hint="leave it out; or say what separates labels: `--label-separator '|'` (label_separator=)",
             )
         others = None
         if unlabelled is not None:

@@ -12,10 +12,10 @@ With :math:`n_{kv}` the occurrences of word v in texts that have label k, and :m
     \log\frac{p(k \mid x)}{1 - p(k \mid x)} = \log\frac{\pi_k}{1 - \pi_k}
         + \sum_v x_v \log\frac{\theta_{kv}}{\bar\theta_{kv}}                                 \tag{2}
 
-The rest is all texts less those of the label, so that only counts by label are needed; they are sums over sets
-of labels, which add and subtract. A word that no text of the label has weighs
-:math:`\log\alpha - \log(n_v + \alpha)` and a constant of the label: only words that were seen with a label are
-stored for it, and 10,000 labels cost what they contain.
+The rest is all texts less those of the label, so that only counts by label are needed; they are sums over
+sets of labels, which add and subtract. A word that no text of the label has weighs
+:math:`\log\alpha - \log(n_v + \alpha)` and a constant of the label: only words that were seen with a label
+are stored for it, and 10,000 labels cost what they contain.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ def fit(learner: MultinomialLearner, counts: Counts, sets: Membership) -> Linear
     >>> from textodds.stats.tally import Tally
     >>> counts = Tally.of(["see", "see free", "free"], ["\x1e", "\x1ea", "\x1ea\x1eb"]).counts()
     >>> form = fit(MultinomialLearner(alpha=1.0), counts, Membership.of(counts.classes))
-    >>> form.classes, np.exp(form.weights.rows(np.arange(2))).round(3)  # `see` and `free`: 1 and 2 of 3 with a, 1 and 0 of 1 without
+    >>> form.classes, np.exp(form.weights.rows(np.arange(2))).round(3)  # of `see` and of `free`
     (('a', 'b'), array([[0.6  , 0.556],
            [1.8  , 1.667]]))
     """
     if np.ndim(learner.smoothing):
         raise Unsupported("a smoothing for each word is for one label a text", hint="give one alpha")
-    alpha, K, V = float(learner.smoothing), len(sets.labels), counts.n_features
+    alpha, K, V = float(np.asarray(learner.smoothing, np.float64)), len(sets.labels), counts.n_features
     n = counts.documents if learner.binary else counts.occurrences  # (C,) by word and set
     starts, label_of, mine = _by_label(counts, n, sets)
     whole = counts.by_feature(n)  # (V,)
-    total = np.bincount(label_of, mine, K)  # (K,)
+    total = np.bincount(label_of, mine, K).astype(np.float64, copy=False)  # (K,)
     feature_of = np.repeat(np.arange(V), np.diff(starts).astype(np.intp))
     ours = log(total + alpha * V)
     theirs = log(whole.sum() - total + alpha * V)
@@ -62,7 +62,7 @@ def fit(learner: MultinomialLearner, counts: Counts, sets: Membership) -> Linear
 
 
 def log_odds(with_label: Floats, n: float) -> Floats:
-    """The log-odds of labels that so many of n documents have, (K,); half a document is added to both sides."""
+    """The log-odds of labels that so many of n documents have, (K,), half of one added to both sides."""
     return np.asarray(np.log(with_label + 0.5) - np.log(np.maximum(n - with_label, 0.0) + 0.5))
 
 

@@ -34,12 +34,12 @@ class LabelProblem:
     With :math:`y_{ik}` one where row i has label k and zero where not, :math:`z_{ik} = w_k^\top x_i + b_k`,
 
     .. math::
-        \tfrac12 \lVert w_k \rVert^2 + C \sum_i s_i \left(\log(1 + e^{z_{ik}}) - y_{ik} z_{ik}\right)   \tag{1}
+        \tfrac12 \lVert w_k \rVert^2 + C \sum_i s_i \left(\log(1 + e^{z_{ik}}) - y_{ik} z_{ik}\right)  \tag{1}
 
     is least for each label by itself. The dual has a probability :math:`q_{ik}` for each row and label,
 
     .. math::
-        w_k = C \sum_i s_i (y_{ik} - q_{ik})\, x_i, \qquad \sum_i s_i (y_{ik} - q_{ik}) = 0             \tag{2}
+        w_k = C \sum_i s_i (y_{ik} - q_{ik})\, x_i, \qquad \sum_i s_i (y_{ik} - q_{ik}) = 0            \tag{2}
 
     and (1) is above its least value by no more than :math:`C \sum_i s_i\, \mathrm{KL}(q_{ik} \Vert p_{ik})`,
     which is computed: the gap is proven, label by label.
@@ -154,7 +154,7 @@ class _Block:
     def rough(self, tolerance: float, most: int) -> int:
         """Go on until all labels are near, or for so many passes."""
         epoch = 0
-        for epoch, gaps in enumerate(self._epochs(), start=1):  # noqa: B007 - it is what is returned
+        for epoch, gaps in enumerate(self._epochs(), start=1):
             if epoch >= most or gaps.max(initial=0.0) <= tolerance:
                 break
         self._settle()
@@ -203,7 +203,7 @@ class _Block:
         return self.gaps
 
     def _best_bias(self, scores: Floats, bias: Floats) -> Floats:
-        """The bias at which as much of each label is expected as there is, by Newton's method, kept inside."""
+        """The bias at which as much of each label is expected as there is, by Newton's method."""
         s, low, high = self.problem.weights, np.full_like(bias, -80.0), np.full_like(bias, 80.0)
         bias = np.clip(bias, -79.0, 79.0)
         for _ in range(60):
