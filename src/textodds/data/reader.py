@@ -162,6 +162,21 @@ def read(
             how.text_names, label, how.weight, label_sets=sets, like=like, labelled=labelled
         )
     request.keeps_rows = keep_rows
+    opened = _opened(source, labels, weights, how, request, before, options)
+    opened.takes_label_sets = several_labels
+    return opened
+
+
+def _opened(
+    source: Any,
+    labels: Any | None,
+    weights: Any | None,
+    how: ReadOptions,
+    request: ColumnRequest,
+    before: Mapping[str, Any] | None,
+    options: Mapping[str, Any],
+) -> Source:
+    """The source of what is asked for."""
     source, first = _begun(source)
     paths = _paths_of(source, first)
     if how.query is not None:

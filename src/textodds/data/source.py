@@ -15,7 +15,7 @@ from textodds.data.kept_rows import KeptRows, kept_rows
 from textodds.data.labels import LabelType
 from textodds.data.rejects import Rejects
 from textodds.data.schema import Schema
-from textodds.errors import InputError, TextoddsError
+from textodds.errors import InputError, TextoddsError, Unsupported
 
 T = TypeVar("T")
 
@@ -102,6 +102,7 @@ class Source:
         self._is_spent = False
         self._begun: Parts | None = None  # the pass in which the schema was found
         self.label_name: Callable[[str], str] | None = None  # the label of a model that one is, where it is
+        self.takes_label_sets = False  # whether whoever reads it knows what to do with several labels a row
 
     @property
     def is_of_texts(self) -> bool:
@@ -110,7 +111,11 @@ class Source:
 
     @property
     def has_label_sets(self) -> bool:
-        """Whether a row may have several labels: so it was said, or the first rows have lists of them."""
+        """Whether a row may have several labels: so it was said, or the first rows have lists of them.
+
+        Whoever asks takes sets of labels; to others rows of several labels are an error.
+        """
+        self.takes_label_sets = True
         if self._request.label_sets is None and self._begun is None:
             self._look()
         return self._request.label_sets is not None
@@ -199,12 +204,22 @@ class Source:
             for part in parts:
                 batch = part if isinstance(part, Batch) else admit(part, self._request, self.rejects)
                 del part  # while a batch is counted, its rows need not be held
+                if self._request.label_sets is not None and not self.takes_label_sets:
+                    self._refuse_sets(batch)
                 if batch is not None:
                     yield batch if self.label_name is None else batch.relabelled(self.label_name)
             self._request.have_no_names()
         finally:
             parts.close()
             self.rejects.close()
+
+    def _refuse_sets(self, batch: Batch | None) -> None:
+        """Fail for labels that are sets, where one label a row is expected."""
+        if batch is not None and batch.labels is not None:
+            raise Unsupported(
+                f"the rows of {self.description} may have several labels, and this is for one label a row",
+                hint="`textodds train`, `predict`, `evaluate`, `explain`, `learn` and `audit` take several",
+            )
 
     def with_rows(self) -> Iterator[KeptRows]:
         """The rows as they came, each with its place in a batch; all columns if it was read to keep them."""

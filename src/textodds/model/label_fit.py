@@ -349,10 +349,18 @@ def choose_c(
     loss(FIRST_C)
     for factor in (C_STEP, 1.0 / C_STEP):
         C = FIRST_C
-        while C_RANGE[0] <= C * factor <= C_RANGE[1]:
-            before, C = losses[C], C * factor
-            if loss(C) >= before:
-                break
-        if FIRST_C * factor != C:  # it fell at first: the least lies on this side
-            break
-    return float(f"{min(losses, key=lambda C: losses[C]):.3g}"), best
+        while C_RANGE[0] <= C * factor <= C_RANGE[1] and min(losses, key=losses.__getitem__) == C:
+            C *= factor
+            loss(C)
+    return _lowest(sorted(losses.items())), best
+
+
+def _lowest(points: list[tuple[float, float]]) -> float:
+    """Where a parabola through the best point and its neighbours, over log C, is lowest, to two digits."""
+    at = min(range(len(points)), key=lambda i: points[i][1])
+    C, low = points[at]
+    if 0 < at < len(points) - 1:
+        left, right = points[at - 1][1], points[at + 1][1]
+        bend = left - 2.0 * low + right
+        C *= C_STEP ** min(max(0.5 * (left - right) / bend if bend > 0 else 0.0, -0.5), 0.5)
+    return float(f"{C:.2g}")
