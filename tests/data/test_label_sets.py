@@ -126,12 +126,6 @@ def test_a_table_has_one_label_a_row() -> None:
         read({"size": [1.0], "kind": ["a|b"]}, columns={}, label="kind", label_separator="|")
 
 
-def test_labels_as_the_model_knows_them_are_resolved_in_sets() -> None:
-    opened = read(["x"], [["a", "B"]], several_labels=True)
-    opened.label_name = str.upper
-    assert [name for batch in opened for name in batch.label_list()] == ["\x1eA\x1eB"]
-
-
 def test_whoever_takes_one_label_a_row_is_not_given_sets() -> None:
     with pytest.raises(Unsupported, match="may have several labels"):
         list(read(["x"], ["a|b"], label_separator="|"))

@@ -157,7 +157,7 @@ def _with_columns(
     if library == "pandas":
         found = frame.copy(deep=False)
         for name, column in answers.items():
-            found[name] = labels.pandas(column) if name in of_labels else np.asarray(column)
+            found[name] = labels.pandas(column) if name in of_labels else _plain(column)
         return found
     if library == "polars":
         import polars as pl
@@ -173,6 +173,15 @@ def _with_columns(
         array = labels.arrow(column) if name in of_labels else pa.array(column, from_pandas=True)
         table = table.append_column(name, array)
     return table
+
+
+def _plain(column: Column) -> NDArray[Any]:
+    """A column as an array of NumPy; lists stay objects."""
+    if not any(isinstance(value, list) for value in column[:1]):
+        return np.asarray(column)
+    found = np.empty(len(column), dtype=object)
+    found[:] = column
+    return found
 
 
 def top_classes(classes: Sequence[Label], p: Floats, k: int) -> list[list[tuple[Label, float]]]:
