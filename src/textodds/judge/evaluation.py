@@ -24,6 +24,8 @@ from textodds.stats.distributions import binomial_cdf
 if TYPE_CHECKING:
     import pandas
 
+    from textodds.judge.label_tree import LevelQuality
+
 Interval = tuple[float, float]
 Reliability = tuple[tuple[int, float, float], ...]  # rows, mean probability and accuracy, bin by bin
 Z = 1.959963984540054  # the normal quantile of a 95 % interval
@@ -86,6 +88,12 @@ class Evaluation:
             f"{n:,} {rows} that the model has in another spelling: {named}; correct them, or train with "
             "`--clean-labels` (clean_labels=True)"
         ]
+
+    def by_level(self, separator: str = "/") -> list[LevelQuality]:
+        """Accuracy at each level of labels that are paths in a tree, such as ``sport/football``."""
+        from textodds.judge.label_tree import by_level
+
+        return by_level(self.confusion, separator)[0]
 
     def by_class(self) -> dict[str, dict[str, float]]:
         """Precision, recall, F1 and number of rows of each label."""

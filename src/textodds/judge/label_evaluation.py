@@ -32,6 +32,7 @@ from textodds.judge.evaluation import (
     calibration_error,
     wilson,
 )
+from textodds.judge.label_tree import levels_of, path
 from textodds.judge.notebook import frame_of, paragraph, section, table
 from textodds.learn.arrays import Floats, Mask
 
@@ -71,6 +72,7 @@ class LabelEvaluation:
     labels_per_text: float
     given_per_text: float
     unknown_labels: dict[str, int] = field(default_factory=dict)
+    by_level: dict[int, float] = field(default_factory=dict)  # micro-F1 of labels cut at each level
     reliability: Reliability = ()
 
     def __getattr__(self, name: str) -> float:
@@ -95,6 +97,7 @@ class LabelEvaluation:
             "given_per_text": self.given_per_text,
             "unknown_labels": self.unknown_labels,
             "by_label": self.by_label,
+            "by_level": {str(level): value for level, value in self.by_level.items()},
         }
 
     def warnings(self) -> list[str]:
@@ -114,6 +117,9 @@ class LabelEvaluation:
     def notes(self) -> list[str]:
         """What is to be known of the texts, in sentences."""
         found = [f"labels a text: {self.labels_per_text:.2f}, given {self.given_per_text:.2f}"]
+        if self.by_level:
+            levels = ", ".join(f"{level}: {value:.4f}" for level, value in self.by_level.items())
+            found.append(f"micro-F1 by level of labels: {levels}")
         if self.unknown_labels:
             names = ", ".join(sorted(self.unknown_labels)[:5])
             found.append(
@@ -176,6 +182,9 @@ class _Sums:
         self.drawn_missed = np.zeros(R)
         self.bins = np.zeros((BINS, 3))
         self.random = np.random.default_rng(0)
+        deepest = levels_of(labels)
+        self.cuts = [_cut_at(labels, level) for level in range(1, deepest)]
+        self.by_level = np.zeros((len(self.cuts), 2))  # shared labels, true and given ones
 
     def add(self, p: Floats, names: Sequence[str]) -> None:
         truth = np.zeros(p.shape, dtype=bool)
@@ -198,6 +207,9 @@ class _Sums:
         for at, each in enumerate((right, given, truth)):
             self.drawn[:, at] += weights @ each.astype(np.float64)
         self.drawn_missed += weights @ missed
+        for at, cut in enumerate(self.cuts):
+            true, answered = truth.astype(np.float64) @ cut > 0, given.astype(np.float64) @ cut > 0
+            self.by_level[at] += (true & answered).sum(), true.sum() + answered.sum()
         self.bins += bin_sums(p.reshape(-1), truth.reshape(-1))
 
     def _per_text(self, p: Floats, truth: Mask, given: Mask, right: Mask, missed: Floats) -> None:
@@ -215,6 +227,13 @@ class _Sums:
             known = values[~np.isnan(values)]
             found = np.array([len(known), known.sum(), (known**2).sum()])
             self.means[name] = self.means.get(name, np.zeros(3)) + found
+
+    def _levels(self, whole: float) -> dict[int, float]:
+        found = {
+            at + 1: 2.0 * shared / size if size else 0.0
+            for at, (shared, size) in enumerate(self.by_level.tolist())
+        }
+        return {**found, len(found) + 1: whole} if found else {}
 
     def finish(self) -> LabelEvaluation:
         if not self.n:
@@ -251,8 +270,18 @@ class _Sums:
             float(there.sum() + missed) / self.n,
             float(given.sum()) / self.n,
             dict(sorted(self.unknown.items())),
+            self._levels(measures["micro_f1"][0]),
             bin_means(self.bins),
         )
+
+
+def _cut_at(labels: Sequence[str], level: int) -> Floats:
+    """Which node of a level each label is at or below, (K, M); a label that ends above it is its own."""
+    nodes = [path(label)[min(level, len(path(label))) - 1] for label in labels]
+    names = sorted(set(nodes))
+    found = np.zeros((len(labels), len(names)))
+    found[np.arange(len(labels)), [names.index(node) for node in nodes]] = 1.0
+    return found
 
 
 def _ranks(p: Floats, truth: Mask) -> dict[str, Floats]:

@@ -446,6 +446,18 @@ class BaseModel(UpdatableModel[T, D], Generic[T, D]):
         wanted = AnswerColumns(self.classes_, proba=proba, top=top, threshold=threshold)
         return answered_frame(self, frame, wanted, **reading)
 
+    def predict_tree(
+        self, data: object, *, threshold: float = 0.5, separator: str = "/"
+    ) -> list[tuple[str, float]]:
+        """Of labels that are paths in a tree, the deepest node that is sure enough, with its probability.
+
+        A model that is sure of ``sport/football`` and not of ``sport/football/cup`` says the former; one that
+        is sure of nothing says ``""``. The probability of a node is that of all labels at or below it.
+        """
+        from textodds.judge.label_tree import LabelTree
+
+        return LabelTree.of(self.class_names, separator).answers(self.predict_proba(data), threshold)
+
     def top(self, data: object, k: int = 3) -> list[list[tuple[Label, float]]]:
         """The ``k`` most probable labels of each text or row, with their probabilities, best first."""
         from textodds.model.answers import top_classes

@@ -496,6 +496,22 @@ class MultiLabelModel(TextUpdates):
         model.thresholds = found
         return model
 
+    def predict_tree(  # type: ignore[override]
+        self, data: object, *, threshold: float | None = None, separator: str = "/"
+    ) -> list[tuple[str, ...]]:
+        """Of labels that are paths in a tree, the deepest nodes that are sure enough, sorted.
+
+        A label whose probability reaches its threshold is given whole. Where no label below a node does, the
+        node is given if one of them is there with at least that probability, the labels taken as independent.
+        With ``threshold`` it is the same for all.
+        """
+        from textodds.judge.label_tree import LabelTree
+
+        model = self if threshold is None else self.with_thresholds(threshold)
+        p = model.predict_proba(data)
+        assert model.thresholds is not None
+        return LabelTree.of(self.class_names, separator).several(p, model.thresholds)
+
     def label_shares(self, data: object) -> dict[Label, float]:
         """The share of texts that have each label, estimated as the mean of their probabilities."""
         p = self.predict_proba(data)
