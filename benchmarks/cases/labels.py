@@ -19,7 +19,9 @@ from measure import InProcess, Ratio, interleaved, run_child
 from result import Result, Table, Target, digits
 
 DATA = "multi_goemotions"
-OURS, LOGISTIC, SVM = "textodds, defaults", "one-vs-rest LogisticRegression", "one-vs-rest LinearSVC"
+OURS, SAME = "textodds, defaults", "textodds, softmax:C=1, scikit-learn's rows"
+LOGISTIC, SVM = "one-vs-rest LogisticRegression", "one-vs-rest LinearSVC"
+CHOSEN = "the same, C of 1, 10 and 100 chosen in 3 folds"
 MEASURES = ("micro-F1", "macro-F1", "LRAP")
 ASKED = dict(zip(MEASURES, (0.56, 0.46, 0.70), strict=True))
 FASTER = 10.0
@@ -110,9 +112,11 @@ def _emotions(bench: Bench, result: Result) -> None:
     Y = binarizer.fit_transform(sets)
     contenders = [
         InProcess(OURS, lambda given: textodds.train(given, sets, threads=1), prepare=lambda: _fresh(texts)),
+        InProcess(SAME, lambda given: _same(given, Y), prepare=lambda: _fresh(texts)),
         *(
             InProcess(name, lambda given, make=make: _fitted(given, Y, make), lambda: _fresh(texts), rounds=1)
-            for name, make in ((LOGISTIC, _logistic), (SVM, _svm))
+            for name, make in ((LOGISTIC, _logistic), (SVM, _svm), (CHOSEN, _chosen))
+            if name != CHOSEN or not bench.quick
         ),
     ]
     print("  GoEmotions", flush=True)
@@ -123,13 +127,15 @@ def _emotions(bench: Bench, result: Result) -> None:
     found = {}
     for each in contenders:
         found[each.name] = _measured(each.result, binarizer.classes_, own=each.name == OURS)
+        faster = series[SAME] if each.name == LOGISTIC else series[OURS]
         ratio = Ratio.of(series[each.name], series[OURS])
         shown = [f"{found[each.name][measure]:.4f}" for measure in MEASURES]
         table.rows.append((each.name, *shown, digits(series[each.name].median()), f"{ratio.value:.1f}"))
         result.raw.append({"data": "GoEmotions", "who": each.name, **found[each.name]})
-        if each.name == LOGISTIC:
-            claim = "GoEmotions: CPU from texts to a model, against one-vs-rest LogisticRegression"
-            result.targets.append(Target.times(claim, FASTER, ratio))
+        if each.name in (LOGISTIC, CHOSEN):
+            what = "the same optimum" if each.name == LOGISTIC else "all chosen, against C chosen in 3 folds"
+            claim = f"GoEmotions: CPU from texts to a model, {what}, one-vs-rest LogisticRegression"
+            result.targets.append(Target.times(claim, FASTER, Ratio.of(series[each.name], faster)))
     for measure, asked in ASKED.items():
         result.targets.append(Target(f"GoEmotions: {measure}", True, asked, found[OURS][measure], ""))
 
@@ -143,6 +149,20 @@ def _logistic() -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(max_iter=1000)
+
+
+def _chosen() -> Any:
+    from sklearn.model_selection import GridSearchCV
+
+    return GridSearchCV(_logistic(), {"C": [1.0, 10.0, 100.0]}, cv=3, scoring="neg_log_loss")
+
+
+def _same(texts: list[str], Y: Any) -> Any:
+    """The optimum of scikit-learn, by our kernels from texts on."""
+    learner, weighting = "softmax:C=1", textodds.Weighting("log")
+    how: dict[str, Any] = {"calibrate": False, "goal": "half", "min_df": 1, "ngrams": (1, 2), "threads": 1}
+    model = textodds.MultiLabelTextClassifier(learner=learner, sklearn=True, weighting=weighting, **how)
+    return model.fit(texts, Y)
 
 
 def _svm() -> Any:

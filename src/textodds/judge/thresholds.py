@@ -151,7 +151,7 @@ def _best_of_known(p: Floats, truth: Mask, micro: float, macro: float) -> Floats
         at = _settled(at, right, given, there, np.where(may_end, 0.0, -np.inf), alone * (macro / K), micro)
     middle = np.vstack([np.ones((1, K)), 0.5 * (ranked[:-1] + ranked[1:]), np.zeros((1, K))])
     found = np.take_along_axis(middle, at[None], axis=0)[0]
-    return np.where(at == 0, 0.5 * (1.0 + ranked[0]), found)
+    return np.asarray(np.where(at == 0, 0.5 * (1.0 + ranked[0]), found))
 
 
 def _settled(
