@@ -133,7 +133,11 @@ def _emotions(bench: Bench, result: Result) -> None:
         table.rows.append((each.name, *shown, digits(series[each.name].median()), f"{ratio.value:.1f}"))
         result.raw.append({"data": "GoEmotions", "who": each.name, **found[each.name]})
         if each.name in (LOGISTIC, CHOSEN):
-            what = "the same optimum" if each.name == LOGISTIC else "all chosen, against C chosen in 3 folds"
+            what = (
+                "the same rows and penalty"
+                if each.name == LOGISTIC
+                else "all chosen, against C chosen in 3 folds"
+            )
             claim = f"GoEmotions: CPU from texts to a model, {what}, one-vs-rest LogisticRegression"
             result.targets.append(Target.times(claim, FASTER, Ratio.of(series[each.name], faster)))
     for measure, asked in ASKED.items():

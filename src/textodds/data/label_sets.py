@@ -43,7 +43,7 @@ def is_set(name: str) -> bool:
 
 def labels_of_sets(names: Iterable[str]) -> tuple[str, ...]:
     """All labels of some sets, sorted."""
-    return tuple(sorted({label for name in names for label in labels_in(name)}))
+    return tuple(sorted(set("".join(names).split(MARK)) - {""}))  # each label has a mark before it
 
 
 def are_lists(column: Any) -> bool:

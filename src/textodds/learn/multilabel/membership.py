@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from textodds.data.label_sets import labels_in, labels_of_sets
+from textodds.data.label_sets import MARK, labels_of_sets
 from textodds.learn.arrays import Floats, Integers, Mask
 
 LabelRows = tuple[NDArray[np.int64], NDArray[np.int32]]
@@ -36,9 +37,13 @@ class Membership:
         """The membership of sets by name, in all their labels, or in those given."""
         names = labels_of_sets(sets) if labels is None else tuple(labels)
         index = {name: k for k, name in enumerate(names)}
-        found = [[index[label] for label in labels_in(name) if label in index] for name in sets]
-        starts = np.concatenate([[0], np.cumsum([len(each) for each in found], dtype=np.int64)])
-        return cls(names, starts.astype(np.int64), np.array([k for each in found for k in each], np.int32))
+        S, flat = len(sets), "".join(sets).split(MARK)[1:]  # each label has a mark before it
+        set_of = np.repeat(np.arange(S), np.fromiter(map(str.count, sets, repeat(MARK)), np.int64, S))
+        label_of = np.fromiter(map(index.get, flat, repeat(-1)), np.int32, len(flat))
+        known = label_of >= 0  # a set without labels has an empty one there
+        sizes = np.bincount(set_of[known], minlength=S)
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        return cls(names, starts.astype(np.int64), label_of[known])
 
     @cached_property
     def sizes(self) -> Integers:
