@@ -119,9 +119,7 @@ def answers_of(
             f"`--{ways[0]}` and `--{ways[1]}` cannot be combined", hint="leave out one of the two"
         )
     if by_class and sets is None:
-        raise InputError(
-            "`--by-class` applies to `--set` only", hint="give its coverage too: `--set 0.9`"
-        )
+        raise InputError("`--by-class` applies to `--set` only", hint="give its coverage too: `--set 0.9`")
     if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
         return _least_loss(rule, model.class_names)
     if threshold is not None:
