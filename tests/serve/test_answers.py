@@ -344,7 +344,16 @@ KINDS = {
     learner: lambda path, learner=learner: textodds.train(
         [t for _, t in THREE], [label for label, _ in THREE], learner=learner
     ).save(path)
-    for learner in ("multinomial", "bernoulli", "complement", "softmax", "nb-softmax", "lda", "qda")
+    for learner in (
+        "multinomial",
+        "bernoulli",
+        "complement",
+        "softmax",
+        "nb-softmax",
+        "lda",
+        "qda",
+        "gaussian",
+    )
 } | {"without counts": without_counts, "one class": of_one_class}
 
 ASKED = [
