@@ -147,6 +147,14 @@ async def explain(service: Service, call: Call) -> messages.ExplainAnswer:
     return await service.at_length(answers.explain, await service.serving(), call.body)
 
 
+@endpoint("POST", "/v1/explain/flip", takes=messages.FlipRequest, example={"text": SPAM})
+async def explain_flip(service: Service, call: Call) -> messages.FlipAnswer:
+    """Find the fewest words without which the answer would be another, which may take a second."""
+    service.metrics.texts += 1
+    service.must_be_short((call.body.text,), min(service.settings.explained, service.settings.text))
+    return await service.at_length(answers.flip, await service.serving(), call.body)
+
+
 LEARN = {"documents": [{"id": "mail-4711", "text": SPAM, "label": "spam"}]}
 FORGET = {"documents": [{"id": "mail-4711"}]}
 LEARN_ROWS = RowShapes(
