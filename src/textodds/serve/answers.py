@@ -156,9 +156,25 @@ def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.
     """What each word adds to the log-odds."""
     model = _of_texts(serving, "the model reads rows", "send `row` in the place of `text`")
     why = model.explain(request.text, request.label, request.rival)
-    plain = why.as_dict(parts=request.parts)
-    plain |= {"places": plain["stretches"], "version": serving.version}
-    return convert(plain, messages.ExplainAnswer)
+    return messages.ExplainAnswer(
+        label=why.label,
+        rival=why.rival,
+        probability=why.probability,
+        log_odds=why.log_odds,
+        start=why.start,
+        prior=why.prior,
+        intercept=why.intercept,
+        calibration=why.calibration,
+        absent=why.absent,
+        remainder=why.remainder,
+        words=[messages.WordOdds(*word) for word in why.words],
+        has_words=why.has_words,
+        parts=[messages.WordOdds(*part) for part in why.parts] if request.parts else UNSET,
+        unknown=why.unknown,
+        unknown_words=list(why.unknown_words),
+        places=[messages.Place(*place) for place in why.stretches],
+        version=serving.version,
+    )
 
 
 def flip(serving: ServedModel, request: messages.FlipRequest) -> messages.FlipAnswer:

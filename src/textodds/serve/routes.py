@@ -129,6 +129,8 @@ async def _classified(
     return classify(serving, request)
 
 
+QUICK = 5_000  # characters of a text that is explained in some milliseconds
+
 EXPLAIN = RowShapes(
     row_messages.ExplainRowRequest, row_messages.ExplainRowAnswer, example=lambda row: {"row": row}
 )
@@ -143,8 +145,11 @@ async def explain(service: Service, call: Call) -> messages.ExplainAnswer:
         service.must_be_short_rows((call.body.row,), most)
         work: Callable[..., Any] = answers.explain_row
         return await service.at_length(work, await service.serving(), call.body)
-    service.must_be_short((call.body.text,), most)
-    return await service.at_length(answers.explain, await service.serving(), call.body)
+    length = service.must_be_short((call.body.text,), most)
+    serving = await service.serving()
+    if length > QUICK:
+        return await service.at_length(answers.explain, serving, call.body)
+    return await service.aside(answers.explain, serving, call.body)  # not behind those who look for a flip
 
 
 @endpoint("POST", "/v1/explain/flip", takes=messages.FlipRequest, example={"text": SPAM})
