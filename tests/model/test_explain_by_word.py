@@ -165,7 +165,7 @@ def test_what_has_no_place_in_the_text_stands_under_its_own_name(monkeypatch):
     model = textodds.train(["free phone", "at noon"], ["x", "y"], ngrams=(1, 2))
     # No text is known whose terms this version of Unicode loses; a newer character would be one.
     lost = [place.PlacedTerm(name, ()) for name in TextSettings(ngrams=(1, 2)).terms("free phone")]
-    monkeypatch.setattr(read_text, "placed_terms", lambda settings, text: lost)
+    monkeypatch.setattr(read_text, "placed_terms", lambda settings, text, words: lost)
     why = model.explain("free phone", "x", "y")
     assert why.words == why.parts
     assert why.noun() == "feature"

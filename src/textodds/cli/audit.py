@@ -52,9 +52,9 @@ def audit(
 ) -> None:
     """Find labels that look wrong.
 
-    Compares each label with the prediction of a model of all other texts (exact leave-one-out). Then
-    lists duplicates and near-duplicates, those with different labels first. Rows are counted from 1,
-    without the header and skipped rows.
+    Compares each label with the prediction of a model of all other texts (exact leave-one-out), and lists
+    those that differ. Then lists duplicates and near-duplicates, those with different labels first. Rows
+    are counted from 1, without the header and skipped rows.
     """
     with progress(quiet=quiet) as observer:
         paths = paths_of(data, options["query"])
@@ -76,7 +76,7 @@ def audit(
     for suspect in found.suspects:
         labels = [one_line(suspect.label), one_line(suspect.suggested)]
         rows.append([str(suspect.row), *labels, f"{suspect.p_label:.2g}", shortened(suspect.text)])
-    for line in table(("row", "label", "expected", "p(label)", "text"), rows, left=5):
+    for line in table(("row", "label", "expected", "p(label)", "text"), rows, left=5) if rows else ():
         echo(line)
     if not found.repeats.groups:
         return

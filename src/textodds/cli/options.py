@@ -301,7 +301,7 @@ def learners_and_settings() -> Iterator[tuple[str, str]]:
     yield AUTO, f"the best on held-out texts of {', '.join(names_of(choice=True))}"
     for name in names_of():
         entry = LEARNERS[name]
-        of = {(False, True): ", of tables", (True, True): ", of texts or tables"}
+        of = {(False, True): ", of tables", (True, True): ", also of tables"}
         settings = " ".join(_usual(entry.load(), chosen=entry.textbook))
         yield name, f"{entry.title}{of.get((entry.is_of_texts, entry.is_of_tables), '')}: {settings}"
     yield "texts", f"with any learner of texts: {' '.join(_of_texts())}"

@@ -203,9 +203,9 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
             if loss is not None:
                 told = f"mean log-loss of texts before they were learned {loss:.4f}"
             yield f"{terms}; one pass, {told}"
-        elif "shrinkage" in fit:
-            shrinkage = f"shrinkage {fit['shrinkage']:g} and temperature {fit['temperature']:.3g}"
-            yield f"{terms}; {shrinkage}{chosen} ({method})"
+        elif name := next((each for each in ("shrinkage", "smoothing") if each in fit), None):
+            level = f"{name} {fit[name]:g} and temperature {fit['temperature']:.3g}"
+            yield f"{terms}; {level}{chosen} ({method})"
         else:
             gap, norm = fit["gap"], fit.get("gradient_norm")
             proof = f"within {gap:.1e} of the optimum" if gap is not None else f"gradient {norm:.1e}"

@@ -153,13 +153,36 @@ def _rule(model: Model, request: messages.DecisionOptions) -> Rule | None:
 
 
 def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.ExplainAnswer:
-    """What each word adds to the log-odds, and which words to take away for another answer."""
+    """What each word adds to the log-odds."""
     model = _of_texts(serving, "the model reads rows", "send `row` in the place of `text`")
     why = model.explain(request.text, request.label, request.rival)
-    plain, flip = why.as_dict(parts=request.parts), why.flip()
-    plain |= {"places": plain["stretches"], "version": serving.version}
-    plain["flip"] = None if flip is None else dataclasses.asdict(flip)
-    return convert(plain, messages.ExplainAnswer)
+    return messages.ExplainAnswer(
+        label=why.label,
+        rival=why.rival,
+        probability=why.probability,
+        log_odds=why.log_odds,
+        start=why.start,
+        prior=why.prior,
+        intercept=why.intercept,
+        calibration=why.calibration,
+        absent=why.absent,
+        remainder=why.remainder,
+        words=[messages.WordOdds(*word) for word in why.words],
+        has_words=why.has_words,
+        parts=[messages.WordOdds(*part) for part in why.parts] if request.parts else UNSET,
+        unknown=why.unknown,
+        unknown_words=list(why.unknown_words),
+        places=[messages.Place(*place) for place in why.stretches],
+        version=serving.version,
+    )
+
+
+def flip(serving: ServedModel, request: messages.FlipRequest) -> messages.FlipAnswer:
+    """The fewest words to take away for another answer."""
+    model = _of_texts(serving, "the model reads rows, and words are taken out of a text", "explain the row")
+    found = model.explain(request.text, request.label, request.rival).flip()
+    plain = None if found is None else convert(dataclasses.asdict(found), messages.Flip)
+    return messages.FlipAnswer(plain, serving.version)
 
 
 def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowAnswer:

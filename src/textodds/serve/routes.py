@@ -129,6 +129,8 @@ async def _classified(
     return classify(serving, request)
 
 
+QUICK = 5_000  # characters of a text that is explained in some milliseconds
+
 EXPLAIN = RowShapes(
     row_messages.ExplainRowRequest, row_messages.ExplainRowAnswer, example=lambda row: {"row": row}
 )
@@ -143,8 +145,19 @@ async def explain(service: Service, call: Call) -> messages.ExplainAnswer:
         service.must_be_short_rows((call.body.row,), most)
         work: Callable[..., Any] = answers.explain_row
         return await service.at_length(work, await service.serving(), call.body)
-    service.must_be_short((call.body.text,), most)
-    return await service.at_length(answers.explain, await service.serving(), call.body)
+    length = service.must_be_short((call.body.text,), most)
+    serving = await service.serving()
+    if length > QUICK:
+        return await service.at_length(answers.explain, serving, call.body)
+    return await service.aside(answers.explain, serving, call.body)  # not behind those who look for a flip
+
+
+@endpoint("POST", "/v1/explain/flip", takes=messages.FlipRequest, example={"text": SPAM})
+async def explain_flip(service: Service, call: Call) -> messages.FlipAnswer:
+    """Find the fewest words without which the answer would be another, which may take a second."""
+    service.metrics.texts += 1
+    service.must_be_short((call.body.text,), min(service.settings.explained, service.settings.text))
+    return await service.at_length(answers.flip, await service.serving(), call.body)
 
 
 LEARN = {"documents": [{"id": "mail-4711", "text": SPAM, "label": "spam"}]}

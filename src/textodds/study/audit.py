@@ -23,7 +23,7 @@ USUAL = "multinomial"
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A document whose label is not believed.
+    """A document whose label is not the one that all others expect of it.
 
     ``row`` counts from 1, in the order of the data, without rows that were skipped as bad; ``p_label`` is the
     probability of the label it has, and ``suggested`` the label that is the most probable without it.
@@ -102,7 +102,7 @@ def audit(
     observer: Observer | None = None,
     **options: object,
 ) -> Audit:
-    """The documents of a source whose labels look wrong, at most ``most``.
+    """The documents of a source whose labels look wrong, at most ``most``: another label is more probable.
 
     The source is read twice: to learn from it, and to leave out each of its documents. Nothing is held out
     and nothing fitted again: the model without a document is exact.

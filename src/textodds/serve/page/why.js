@@ -67,7 +67,7 @@ function drawn(why, asked) {
   const isWhole = isAll || labels().length === 2;
   const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
   return [h("div.heading", heading, versus(why, isAll)), ...reading(why, asked, against), unknown(why),
-    summed(why, against), result(why, against, isWhole), byFeature(why, asked, against), flip(why, asked)];
+    summed(why, against), result(why, against, isWhole), byFeature(why, asked, against), flipping(why, asked)];
 }
 
 /** What each column adds, and of columns of texts each word. */
@@ -108,8 +108,7 @@ function reading(why, asked, against) {
     const { start, end, word, log_odds: x, known } = place;
     nodes.push(shown(cut(start)));
     const kind = x > 0 ? "for" : x < 0 ? "against" : known ? "" : "unknown";
-    const isFlip = why.flip?.words.includes(word);
-    const mark = h("span", { class: `word ${kind} ${isFlip ? "flip" : ""}` }, shown(cut(end)));
+    const mark = h("span", { class: `word ${kind}` }, shown(cut(end)));
     if (x) mark.style.setProperty("--depth", (Math.abs(x) / most).toFixed(3));
     mark.place = place;
     marks.push(mark);
@@ -218,12 +217,38 @@ function result(why, against, isWhole) {
     isWhole ? sum : [" against ", said(less)], ".");
 }
 
-function flip(why, asked) {
+/** The fewest words that change the answer, which are looked for once the rest is shown. */
+function flipping(why, asked) {
   if (taken?.after === asked) {
     return h("p.flipping", "Words were taken out. ", button("Put them back", () => write(taken.before)));
   }
-  if (!why.flip) return h("p.flipping.soft", "No words could be taken out that would change the answer.");
-  const { words, label_after: label, probability_after: p, exact } = why.flip;
+  const line = h("p.flipping.soft", { "aria-busy": "true" }, "Looking for the fewest words that change the answer …");
+  seek({ line, why, asked });
+  return line;
+}
+
+/** One search at a time: the next begins when the one under way has its answer, if it is still wanted. */
+const seek = latest(async ({ line, why, asked }) => {
+  if (asked !== text) return;
+  let found;
+  let words = [];
+  try {
+    const { flip } = await post("v1/explain/flip", { ...given(asked), label: why.label, rival: why.rival });
+    found = flipped(flip, why, asked);
+    words = flip?.words ?? [];
+  } catch (error) {
+    found = h("p.flipping", told(error));
+  }
+  if (!line.isConnected) return; // another explanation stands there now
+  line.replaceWith(found);
+  for (const mark of $("why").querySelectorAll(".reading .word")) {
+    mark.classList.toggle("flip", words.includes(mark.place.word));
+  }
+});
+
+function flipped(flip, why, asked) {
+  if (!flip) return h("p.flipping.soft", "No words could be taken out that would change the answer.");
+  const { words, label_after: label, probability_after: p, exact } = flip;
   const bound = exact ? "" : ` That is at most ${plural(words.length, "word")}; fewer may do.`;
   const without = () => {
     taken = { before: asked, after: stripped(asked, why.places, new Set(words)) };
