@@ -111,6 +111,9 @@ KINDS = {
 }
 
 
+LATER = ("labels", "gaussian")
+
+
 @cache
 def written(kind):
     """The tensors and the header of a model of this kind."""
@@ -323,7 +326,7 @@ def mutation(kind, number):
     arrays, header = written(kind)
     arrays, header = dict(arrays), copy.deepcopy(header)
     # Kinds that came later stand behind, so that a mutation keeps its number.
-    order = sorted(KINDS, key=lambda name: (name.startswith("labels"), name))
+    order = sorted(KINDS, key=lambda name: (name.startswith(LATER), name))
     random = np.random.default_rng([order.index(kind), number])
     for _ in range(random.integers(1, 3)):
         if random.random() < 0.5:
