@@ -8,7 +8,6 @@ from option_cases import CASED, folder  # noqa: F401 - a fixture, for every test
 from textodds import spark as on_spark
 from textodds.errors import TextoddsError
 
-
 SCHEMAS = {}
 """Of the files of the cases, which are the same for every test: Spark reads each once to find its types."""
 
