@@ -206,7 +206,8 @@ def test_numbers_are_categories_to_those_that_take_only_these():
 
 def test_texts_on_both_sides_are_counted(mail):
     texts, labels = mail
-    found = without_curves((texts[:300], labels[:300]), test=texts[290:390], test_labels=labels[290:390])
+    test = {"test": texts[290:390], "test_labels": labels[290:390]}
+    found = without_curves((texts[:300], labels[:300]), **test, models="bernoulli")
     assert found.setting.shared == 10
     assert "10 of them are among those learned from, word for word" in repr(found)
 
