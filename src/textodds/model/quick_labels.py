@@ -89,7 +89,7 @@ def _least(scores: Floats, truth: Floats, q: float) -> Floats:
     --------
     >>> s = _least(np.zeros(2), np.array([1.0, 0.0]), 2.0)
     >>> s.round(3), (2.0 * (np.array([1, 0]) - sigmoid(s))).round(3)
-    (array([ 0.685, -0.685]), array([ 0.685, -0.685]))
+    (array([ 0.675, -0.675]), array([ 0.675, -0.675]))
     """
     low, high = scores - q * (1.0 - truth), scores + q * truth
     for _ in range(HALVINGS):

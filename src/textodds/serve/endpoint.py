@@ -310,7 +310,11 @@ class Decoder:
         try:
             return wanted.decode(body)
         except msgspec.ValidationError as error:
-            for other, (decoder, _) in self._by_kind.items():
+            nearest = sorted(
+                self._by_kind, key=lambda other: (other[0] != kind[0]) + 1.5 * (other[1] != kind[1])
+            )
+            for other in nearest:
+                decoder, _ = self._by_kind[other]
                 if decoder is wanted:
                     continue
                 with suppress(msgspec.ValidationError):
