@@ -430,7 +430,7 @@ class MultiLabelModel(TextUpdates):
         assert odds is not None
         slope, bias = float(odds.slopes[k]), float(odds.bias[k])
         form, prior = self.form, float(self.form.log_prior[k])
-        own = form.weights.rows(np.arange(form.n_features))[:, k] * slope  # (V,)
+        own = form.weights.columns(np.arange(form.n_features), [k])[0][:, 0] * slope  # (V,)
         constant = slope * float(form.intercept[k] + form.log_prior[k]) + bias - prior
         both = (f"not {name}", name)
         order = [0, 1] if both[0] < both[1] else [1, 0]

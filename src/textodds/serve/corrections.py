@@ -33,9 +33,9 @@ from textodds.serve.messages import (
 from textodds.serve.row_messages import ForgetRowsRequest, ForgottenRow, LearnRowsRequest, RowDocument
 from textodds.serve.rows import checked, written
 
-OfSets = LearnLabelsRequest | LearnRowLabelsRequest | ForgetLabelsRequest | ForgetRowLabelsRequest
+OfLabels = LearnLabelsRequest | LearnRowLabelsRequest | ForgetLabelsRequest | ForgetRowLabelsRequest
 OfRows = LearnRowsRequest | ForgetRowsRequest | LearnRowLabelsRequest | ForgetRowLabelsRequest
-Changes: TypeAlias = LearnRequest | ForgetRequest | OfSets | OfRows
+Changes: TypeAlias = LearnRequest | ForgetRequest | OfLabels | OfRows
 Learned = Document | RowDocument | LabelsDocument | LabelsRowDocument
 AnyForgotten = Forgotten | ForgottenRow | ForgottenLabels | ForgottenRowLabels
 
@@ -92,7 +92,7 @@ class Group:
 
     def _must_be_read_so(self, request: Changes) -> None:
         """Refuse documents of another kind than those of the model, which may have just come."""
-        if (isinstance(request, OfRows), isinstance(request, OfSets)) != self._live.base.kind:
+        if (isinstance(request, OfRows), isinstance(request, OfLabels)) != self._live.base.kind:
             raise Conflict(
                 "the model file has been replaced by one that reads other documents", hint="send it again"
             )

@@ -141,9 +141,7 @@ def _at_threshold(view: TextModel, label: str, shift: float) -> TextModel:
 def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> messages.WordsAnswer:
     """The words that speak most for a label."""
     if rival is not None:
-        raise Unsupported(
-            "the labels of a text are no rivals: each is given or not", hint="leave out `rival`"
-        )
+        raise Unsupported("labels of one text do not compete: a text may have both", hint="leave out `rival`")
     model = several_labels(serving)
     telling = [messages.TellingWord(*pair) for pair in model.top_words(label, limit)]
     return messages.WordsAnswer(label, None, telling, serving.version)
@@ -152,12 +150,14 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
 def labels_card(card: messages.Card, serving: ServedModel) -> label_messages.LabelsCard:
     """The card of a model, with what is known of its labels."""
     model = several_labels(serving)
+    reading = model.info.get("reading") or {}
     shares = {each.label: each.prior for each in card.classes}
     thresholds = thresholds_of(model)
     return label_messages.LabelsCard(
         **structs.asdict(card),
         labels=[label_messages.LabelCard(name, shares[name], thresholds[name]) for name in model.class_names],
         goal=str(model.goal),
+        label_separator=reading.get("label_separator"),
         label_quality=_quality(model),
     )
 

@@ -220,6 +220,9 @@ class LabelsCard(Card, kw_only=True):
 
     labels: list[LabelCard]
     goal: Annotated[str, Meta(description="What thresholds are chosen for.", examples=["f1"])]
+    label_separator: Annotated[
+        str | None, Meta(description="What stood between labels in training; null if they came otherwise.")
+    ]
     label_quality: LabelQuality | None
 
 

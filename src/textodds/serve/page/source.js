@@ -197,8 +197,8 @@ export function chooser(id, { go, withLabel, onchosen, onready }) {
         withLabel ? pick("label", isOfRows() ? "Labels are in" : "labels in", [["", "no column"], ...names], source.label,
           (value) => (source.label = number(value))) : []));
     }
-    if (isOfLabels() && withLabel && source.kind !== "jsonl") {
-      source.separator = "|";
+    if (isOfLabels() && withLabel && source.kind !== "lines") {
+      source.separator ??= state.card.label_separator ?? "|";
       rows.push(h("p.row", h("label", { for: `${id}-separator` }, "Labels are separated by"),
         h("input", { id: `${id}-separator`, value: source.separator, size: "3", maxlength: "20",
           oninput: (event) => (source.separator = event.target.value) })));
