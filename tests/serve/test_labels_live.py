@@ -381,3 +381,29 @@ def test_a_large_model_is_solved_in_a_process_of_its_own(tmp_path, serve, client
     client = client_of(serve(path=tmp_path / "l.textodds"))
     learn(client, ("t1", TEXT, ["login"]))
     assert settled(client).endswith(".1")
+
+
+def test_counts_without_documents_learn_and_keep_their_thresholds(tmp_path, files, serve, client_of):
+    path = tmp_path / "counts.textodds"
+    textodds.load(files["multinomial"]).save(path, documents=False)
+    service = serve(path=path)
+    client = client_of(service)
+    before = classify(client)
+    found = learn(client, ("t1", TEXT, ["bug"]))
+    assert found["version"].endswith(".1"), "there is no full solution to come"
+    after = classify(client)
+    assert after["probabilities"]["bug"] > before["probabilities"]["bug"]
+    assert after["thresholds"] == before["thresholds"]
+    assert client.get("/v1/model").json()["label_quality"] is None
+    client.close()
+    service.kill()
+    again = client_of(serve(path=path))
+    assert numbers(classify(again)) == numbers(after)
+
+
+def test_a_softmax_model_without_documents_answers_but_cannot_learn(tmp_path, files, serve, client_of):
+    path = tmp_path / "weights.textodds"
+    textodds.load(files["softmax"]).save(path, documents=False)
+    client = client_of(serve(path=path))
+    assert classify(client)["labels"] == list(textodds.load(path)(TEXT).labels)
+    assert "without its documents" in problem(client.post("/v1/learn", body("a", "b", [])), 409)["detail"]

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 import textodds
 from serve.browsing import as_shown, choose, write
 from serve.running import settled
+from serve.test_page_access import UNNAMED, WIDE, faint
 from serve.tickets import ticket_model
 
 pytestmark = pytest.mark.long
@@ -189,17 +190,52 @@ def test_labels_of_others_are_shown_as_text(visit, serve, tmp_path):
     assert page.locator("main img").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_chips_fit_a_phone(visit, service, scheme):
-    page = visit(service, viewport={"width": 360, "height": 700}, color_scheme=scheme)
+@pytest.fixture
+def toggled(visit, service):
+    """The page with chips of every look: given, faded, added, taken, new with a long name."""
+    page = visit(service)
     write(page, TEXT)
     toggle(page, "bug").click()
-    expect(page.locator("#pending")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for button in page.locator(".chip button").all():
+    toggle(page, "urgent").click()
+    page.get_by_text("Another label…").click()
+    page.get_by_label("Its name").fill("Donaudampfschiffahrtsgesellschaftskapitaen" * 3)
+    page.get_by_role("button", name="Add it").click()
+    expect(page.locator(".chip")).to_have_count(5)
+    expect(page.locator("#why:not(.stale)")).to_be_visible()
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_chips_can_be_read(toggled, scheme):
+    toggled.emulate_media(color_scheme=scheme)
+    assert faint(toggled) == []
+    assert toggled.evaluate(UNNAMED) == []
+
+
+@pytest.mark.parametrize(("width", "letters"), [(360, "100%"), (640, "200%")])
+def test_chips_fit_a_phone_and_large_letters(toggled, width, letters):
+    toggled.set_viewport_size({"width": width, "height": 700})
+    toggled.locator("html").evaluate("(node, size) => { node.style.fontSize = size; }", letters)
+    assert toggled.evaluate(WIDE) <= 0
+    for button in toggled.locator(".chip button").all():
         size = button.bounding_box()
         assert size["height"] >= 32
         assert size["width"] >= 32
+
+
+def test_chips_are_reached_by_tab_in_their_order_and_focus_is_seen(toggled):
+    toggled.locator(".chip button").first.focus()
+    wanted = toggled.locator(".chip button:not([disabled])").count()
+    for n in range(wanted):
+        place = toggled.evaluate(
+            """() => { const all = [...document.querySelectorAll(".chip button:not([disabled])")];
+              const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+              return [all.indexOf(document.activeElement), outlineStyle, parseFloat(outlineWidth)]; }"""
+        )
+        if n:  # the first was not reached by a key
+            assert place == [n, "solid", 3]
+        toggled.keyboard.press("Tab")
+    expect(toggled.get_by_role("button", name="Save")).to_be_focused()
 
 
 def test_a_file_is_answered_measured_and_downloaded(visit, service, client):
