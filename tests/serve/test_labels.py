@@ -9,7 +9,7 @@ import pytest
 
 import textodds
 from pairs import together
-from serve.test_openapi import operations, schema_of
+from serve.test_openapi import operations, schema_of, schemathesis
 from serve.tickets import ticket_model
 from serve.wire import problem, running
 
@@ -250,6 +250,24 @@ def test_what_is_described_is_answered(client):
     learn = told["paths"]["/v1/learn"]["post"]["requestBody"]["content"]["application/json"]
     assert learn["example"]["documents"][0]["labels"] == ["billing"]
     jsonschema_rs.validate(schema_of(told, learn["schema"]), learn["example"])
+
+
+OWN = ("/v1/classify", "/v1/classify/batch", "/v1/explain", "/v1/learn", "/v1/forget", "/v1/corrections")
+
+
+@pytest.mark.slow
+def test_whatever_is_sent_the_answer_is_one_that_is_described(path, tmp_path):
+    with running(path, "--journal", str(tmp_path / "journal")) as service:
+        places = [part for place in (*OWN, "/v1/model", "/v1/words") for part in ("--include-path", place)]
+        status, found = schemathesis(
+            service,
+            tmp_path,
+            *("--checks", "all", "--exclude-checks", "positive_data_acceptance", *places),
+            *("--phases", "examples,coverage,fuzzing", "--max-examples", "10"),
+        )
+        assert status == 0, found
+        client = service.client()
+        assert client.get("/readyz").status == 200
 
 
 def test_columns_of_texts_are_rows_with_several_labels(tmp_path):
