@@ -254,11 +254,10 @@ def _of_labels(
 
 def _must_be_given(wanted: Sequence[str], other: Sequence[str], gives: str, instead: str) -> None:
     """Refuse an output that a model does not have."""
-    wrong = next((name for name in wanted if name in other), None)
-    if wrong is not None:
-        raise InputError(
-            f"there is no output `{wrong}`: the model gives {gives}", hint=f"ask for `{instead}`"
-        )
+    for at, name in enumerate(wanted):
+        if name in other:
+            problem = f"`outputs[{at}].name`: there is no output `{name}`, as the model gives {gives}"
+            raise InputError(problem, hint=f"ask for `{instead}`")
 
 
 def _texts(name: OutputName, values: Sequence[str]) -> ResponseOutput:
