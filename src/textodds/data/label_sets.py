@@ -41,6 +41,15 @@ def is_set(name: str) -> bool:
     return name.startswith(MARK)
 
 
+def shown(name: str) -> str:
+    """A label, or the labels of a set, as one says them.
+
+    >>> shown("spam"), shown(name_of(["b", "a"])), shown(name_of([]))
+    ('spam', 'a, b', 'no label')
+    """
+    return (", ".join(labels_in(name)) or "no label") if is_set(name) else name
+
+
 def labels_of_sets(names: Iterable[str]) -> tuple[str, ...]:
     """All labels of some sets, sorted."""
     return tuple(sorted({label for name in names for label in labels_in(name)}))

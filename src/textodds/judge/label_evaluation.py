@@ -249,7 +249,8 @@ class _Sums:
                 n, total, squares = self.means[name].tolist()
                 mean = total / n
                 half = Z * (max(squares / n - mean**2, 0.0) / n) ** 0.5
-                measures[name] = (mean, (max(mean - half, 0.0), mean + half))
+                high = mean + half if name == "log_loss" else min(mean + half, 1.0)
+                measures[name] = (mean, (max(mean - half, 0.0), high))
         exact = round(self.means["subset_accuracy"][1])
         measures["subset_accuracy"] = (exact / self.n, wilson(exact, self.n))
         by_label = {

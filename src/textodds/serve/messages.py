@@ -353,6 +353,7 @@ class Card(Struct, kw_only=True):
     name: str
     version: Version
     learner: str
+    several_labels: Annotated[bool, Meta(description="Whether a text may have several labels.")] = False
     classes: list[ClassSize]
     documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
     words: Annotated[int, Meta(description="Of a table 0.")]
