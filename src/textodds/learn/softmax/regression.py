@@ -360,18 +360,25 @@ def path_of(
     data: LabelledRows,
     *,
     enough: int,
-    near: float | None = None,
+    search: bool = True,
+    calibrated: bool = False,
     threads: int = 1,
 ) -> Path:
-    """What a learner says of ``enough`` held-out rows, at its own C, or at the best, sought ``near`` one."""
+    """What a learner says of ``enough`` held-out rows, at its own C or at the best; see `choose`."""
     weighted = _with_class_weights(learner, data)
     C = as_c(learner.C, learner.alpha, float(weighted.weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
     split = _splitter(learner, design, data, weighted)
-    penalise_bias = learner.penalise_bias
     return choose(
-        split, weighted, C=C, near=near, enough=enough, threads=threads, penalise_bias=penalise_bias
+        split,
+        weighted,
+        C=C,
+        search=search,
+        calibrated=calibrated,
+        enough=enough,
+        threads=threads,
+        penalise_bias=learner.penalise_bias,
     )
 
 

@@ -14,7 +14,7 @@ from textodds.data import Observer
 from textodds.errors import InputError
 from textodds.judge.baseline import Baseline
 from textodds.learn.held_out import FEWEST as FEWEST_TO_CHOOSE
-from textodds.learn.held_out import held_out, tells_classes_apart
+from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import name_of
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, usual
@@ -24,37 +24,37 @@ from textodds.training.choose.trial import Trial, Trials
 BUDGET = 60.0
 """Seconds of an ordinary core that choosing and learning may take: enough for a million short texts."""
 
-FIRST, FIRST_SIZE = 2500, 6 << 20
+FIRST, FIRST_SIZE = 2500, 3 << 19
 """Texts that all candidates are tried on, or fewer of so many characters, but no fewer than `FEWEST`."""
+
+LAST, LAST_SIZE = 20_000, 10 << 20
+"""Likewise, of those that the best are tried on: more would not change the choice, only its price."""
 
 FEWEST = 1000
 
-GROWTH = 4
-"""By how much the sample grows from lap to lap."""
+ENOUGH = 1000
+"""Texts that are held out, a part at a time, or fewer of a share of those characters; one part at least."""
 
-ENOUGH_FIRST, ENOUGH = 1000, 2000
-"""Held-out texts in the laps before the last, and in the last."""
-
-SLACK = 0.25
+GROWTH, SLACK = 4, 0.15
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
 the texts. Models of many parameters gain most from more: what is that close now may be ahead then. Where
 counts lead, softmax may be behind by what all texts there are may bring: it overtakes them sooner or later
 (Ng and Jordan, 2001, "On discriminative vs. generative classifiers")."""
 
-MOST, MOST_COUNTS = 3, 2
+MOST, MOST_COUNTS = 4, 2
 """Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
 
 SURE = 2.0
 """Standard errors by which a candidate must be behind to be out."""
 
-HOPELESS = 1.5
+HOPELESS = 1.2
 """Times the best loss so far at which a learner from counts is not tried on more features."""
 
 FIRST_SHARE = 0.4
 """Share of the budget after which no further candidate enters the first lap."""
 
-FINISH, SEARCH = 1.3, 2.5
-"""Times what a trial took on one fold that learning from all texts takes, and seeking the penalty anew."""
+FINISH, SEARCH = 3.0, 3.0
+"""Times what a trial took on one fold that learning from all texts takes, and seeking the penalty."""
 
 BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
 
@@ -203,10 +203,10 @@ def race(
 ) -> Choice:
     """The candidate of least held-out log-loss that the budget allows.
 
-    Laps are run on samples that grow (successive halving): the first on a few thousand texts with every
-    candidate, the cheap ones first, the last on the whole pool. Whoever is clearly behind is out. A candidate
-    that would take longer than the budget has left, learning from all texts included, does not start. Time is
-    reckoned from the work, so that a busy machine is slower and chooses the same.
+    The first lap is run on a few thousand texts with every candidate, the cheap ones first, the last on more
+    with the best ones (successive halving). All softmax models have the usual penalty until one has won. A
+    candidate that would take longer than the budget has left, learning from all texts included, does not
+    start. Time is reckoned from the work, so that a busy machine is slower and chooses the same.
 
     References
     ----------
@@ -223,7 +223,7 @@ def race(
         ran = now
         running = _still_in(board, ran, next_n, pool)
     winner = _best(board, ran, pool)
-    if winner.n == len(pool):
+    if winner.n == laps[-1]:
         others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
         winner = _reweighted(
             board, winner, _lap(board, trials, others, winner.n, observer, like=winner), pool
@@ -236,17 +236,22 @@ def race(
 
 def sizes(pool: Pool) -> list[int]:
     """How many texts each lap has."""
-    n = max(min(FIRST, int(FIRST_SIZE / max(pool.mean_size, 1.0))), FEWEST)
-    found = []
-    while 2 * n < len(pool):
-        found.append(n)
-        n *= GROWTH
-    return [*(n for n in found if can_tell(pool.head(n))), len(pool)]
+    first, last = (
+        min(max(min(most, int(size / max(pool.mean_size, 1.0))), FEWEST), len(pool))
+        for most, size in ((FIRST, FIRST_SIZE), (LAST, LAST_SIZE))
+    )
+    return [first, last] if 1.5 * first < last and can_tell(pool.head(first)) else [last]
+
+
+def enough(n: int, pool: Pool) -> int:
+    """How many of the n texts of a lap are to be held out."""
+    size = FIRST_SIZE if n == sizes(pool)[0] else LAST_SIZE
+    return max(min(ENOUGH, int(size / FOLDS / max(pool.mean_size, 1.0))), 1)
 
 
 def can_tell(pool: Pool) -> bool:
     """Whether there is a fold to hold out that says something about classes."""
-    folds = held_out(pool.codes, ENOUGH_FIRST)
+    folds = held_out(pool.codes, ENOUGH)
     return any(tells_classes_apart(pool.codes, pool.weights, fold) for fold in folds)
 
 
@@ -279,9 +284,7 @@ def _lap(
                 those.append(candidate)
                 if observer is not None:
                     observer.candidate(candidate.name, n, number, len(running))
-        known = [board.last.get(candidate.name, like) for candidate in those]
-        enough = ENOUGH if n == len(trials.pool) else ENOUGH_FIRST
-        for trial in trials.together(those, n, enough, known):
+        for trial in trials.together(those, n, enough(n, trials.pool)):
             board.last[trial.candidate.name] = trial
             board.spent += trial.seconds
             board.fate.pop(trial.candidate.name, None)
@@ -315,14 +318,15 @@ def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_firs
 
 
 def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
-    """The winner with its penalty sought on all texts, if it was found on fewer, and there is time."""
-    if not winner.recipe.learner.entry.needs_documents or len(sizes(trials.pool)) == 1:
+    """The winner with its penalty sought, if it was the usual one, and there is time."""
+    given = winner.candidate.learner
+    if not given.entry.needs_documents or given == winner.recipe.learner or not trials.calibrate:
         return None
     if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
         return None
-    finer = trials.of(winner.candidate, winner.n, ENOUGH)
+    finer = trials.of(winner.candidate, winner.n, enough(winner.n, trials.pool), search=True)
     board.spent += finer.seconds
-    return finer if finer.log_loss < winner.log_loss else None
+    return finer
 
 
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
@@ -344,8 +348,7 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
         more = (pool.total if reads and is_led_by_counts else n) / trial.n
         slack = SLACK * math.log(more, GROWTH) * ran[0].log_loss
         group, others = _group(trial.candidate), groups[reads]
-        # Features that are found once serve all that learn from them.
-        has_place = group in others or len(others) < (MOST if reads else MOST_COUNTS)
+        has_place = group not in others and len(others) < (MOST if reads else MOST_COUNTS)
         if n > trial.n and _is_late(board, trial, n, pool, is_first=False):
             board.fate[trial.candidate.name] = NO_TIME  # and no place of those that have
         elif has_place and behind <= max(SURE * error, slack):

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import DesignMatrix
-from textodds.learn.forms.linear import LOG_ZERO, log_softmax
+from textodds.learn.forms.linear import LOG_ZERO
 from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
-from textodds.learn.registry import name_of
-from textodds.learn.softmax.penalty import HeldOutScores, Path
-from textodds.learn.softmax.regression import NBSoftmaxLearner, PenalisedLearner, SoftmaxLearner, path_of
+from textodds.learn.softmax.penalty import HeldOutScores
+from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, path_of
 from textodds.model.fit import fit_counts
 from textodds.stats.tally import Tally
 
@@ -127,7 +126,7 @@ class Trial:
     @cached_property
     def answers(self) -> Answers:
         """What was said of each held-out text."""
-        return Answers.of(log_softmax(self.held.scores), self.held.codes, self.held.weights)
+        return Answers.of(self.held.log_posterior, self.held.codes, self.held.weights)
 
     @property
     def log_loss(self) -> float:
@@ -142,29 +141,22 @@ class Trials:
         self.pool, self.threads, self.calibrate = pool, threads, calibrate
         self._last: tuple[tuple[TextSettings, Selection, int], DesignMatrix] | None = None
         self._cells = 0
-        self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
 
-    def together(
-        self, those: Sequence[Candidate], n: int, enough: int, at: Sequence[Trial | None]
-    ) -> list[Trial]:
+    def together(self, those: Sequence[Candidate], n: int, enough: int) -> list[Trial]:
         """Candidates of the same features, at the same time; see `of`."""
         if len(those) < 2 or self.threads < 2:
-            trials = [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
-        else:
-            if those[0].recipe.learner.entry.needs_documents:
-                sample = self.pool.head(n)
-                self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
-            with ThreadPoolExecutor(self.threads) as workers:
-                trials = list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
-        for trial in trials:  # now, not on the way: whoever ended first must not lead the others
-            if isinstance(trial.recipe.learner, PenalisedLearner) and trial.recipe.learner.C is not None:
-                self._near[name_of(trial.recipe.learner)] = trial.recipe.learner.C
-        return trials
+            return [self.of(one, n, enough) for one in those]
+        if those[0].recipe.learner.entry.needs_documents:
+            sample = self.pool.head(n)
+            self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
+        with ThreadPoolExecutor(self.threads) as workers:
+            return list(workers.map(lambda one: self.of(one, n, enough), those))
 
-    def of(self, candidate: Candidate, n: int, enough: int, at: Trial | None = None) -> Trial:
+    def of(self, candidate: Candidate, n: int, enough: int, *, search: bool = False) -> Trial:
         """A candidate on the first n texts, ``enough`` of which are held out, a part at a time.
 
-        The penalty is that which another trial found ``at``, or it is sought.
+        The penalty is the usual one, or the best by ``search``. Where models are not calibrated, it is
+        always sought.
         """
         sample = self.pool.head(n)
         recipe = self._of_sample(candidate.recipe, sample)
@@ -174,11 +166,17 @@ class Trials:
         else:
             learner = recipe.learner
             assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
-            is_open = learner.C is None and learner.alpha is None
-            if is_open and at is not None:
-                learner = replace(learner, C=getattr(at.recipe.learner, "C", None))
-            path = self._path(learner, self._gathered(recipe, sample), enough)
-            if is_open:
+            design = self._gathered(recipe, sample)
+            path = path_of(
+                learner,
+                design,
+                design.labelled,
+                enough=enough,
+                search=search or not self.calibrate,
+                calibrated=self.calibrate,
+                threads=self.threads,
+            )
+            if learner.C is None and learner.alpha is None:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
             held, cells = path.held, self._cells
@@ -191,10 +189,6 @@ class Trials:
     def _of_sample(self, recipe: Recipe, sample: Pool) -> Recipe:
         """A recipe whose numbers of documents are those for a sample of all texts."""
         return replace(recipe, selection=recipe.selection.of_part(len(sample) / self.pool.total))
-
-    def _path(self, learner: PenalisedLearner, gathered: DesignMatrix, enough: int) -> Path:
-        near = self._near.get(name_of(learner))  # other features want about the same
-        return path_of(learner, gathered, gathered.labelled, enough=enough, near=near, threads=self.threads)
 
     def _gathered(self, recipe: Recipe, sample: Pool) -> DesignMatrix:
         key = (recipe.settings, recipe.selection, len(sample))
