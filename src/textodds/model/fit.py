@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from textodds.stats.tally import Counts
     from textodds.text import Vocabulary
 
-CLEARLY = 0.95  # share of the held-out loss that a calibration must get below to be worth having
+CLEARLY = 0.995  # share of the held-out loss that a calibration must get below to be worth having
 
 
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:

@@ -127,16 +127,18 @@ def choose(
 
     best = C
     if best is None:
-        best = first = (USUAL / STEP if calibrated else FIRST) / unit
-        while 1.01 * LAST / unit >= best * STEP and loss(best * STEP) < WORTH * loss(best):
+        first, last = (USUAL / STEP, USUAL) if calibrated else (FIRST, LAST)
+        best = first = first / unit
+        while 1.01 * last / unit >= best * STEP and WORTH * loss(best) > loss(best * STEP):
             best *= STEP
-        while best <= first and LEAST / unit <= best / STEP and loss(best / STEP) < loss(best):
+        while best <= first and LEAST / unit <= best / STEP and loss(best) > loss(best / STEP):
             best /= STEP
     loss(best)
     points = tuple((at, held.log_loss) for at, held in sorted(said.items()))
-    chosen = _lowest(points, best) if C is None else best
+    if C is None:
+        C = float(f"{best:.3g}") if calibrated else _lowest(points, best)
     passes = sum(fold.passes * (1.0 - fold.n / len(data.codes)) for fold in folds)
-    return Path(chosen, points, sum(fold.n for fold in folds), said[best], passes)
+    return Path(C, points, sum(fold.n for fold in folds), said[best], passes)
 
 
 class _Fold:
@@ -234,7 +236,10 @@ def scales(ratios: Floats, mass: Floats) -> Floats:
     opposite, it is their size. A factor that differed by class would make rows of its own for each.
     """
     share, step = mass / mass.sum(), max(8, FEW_CELLS // 2 // len(mass) // 8 * 8)
-    parts = [ratios[at : at + step] ** 2 @ share for at in range(0, len(ratios), step)]
+    # einsum: its sums are the same on every machine, and dual ascent is led by them
+    parts = [
+        np.einsum("vk,k->v", ratios[at : at + step] ** 2, share) for at in range(0, len(ratios), step)
+    ]
     return np.asarray(np.sqrt(np.concatenate([np.zeros(0), *parts])))  # (2)
 
 

@@ -418,12 +418,11 @@ def _splitter(
 
     def split(held: Mask) -> Part:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
-        rows, left = data.rows, replace(weighted, weights=np.where(held, 0.0, weighted.weights))
+        left = replace(weighted, weights=np.where(held, 0.0, weighted.weights))
         factor, centre = _from_naive_bayes(learner, design, left)
         if (known := design.known(np.where(held, 0.0, data.weights))) is not None:
             factor = known if factor is None else known * factor
-        if factor is not None:
-            rows = design.rows(factor)
+        rows = design.rows(factor)
         return rows[kept], rows[out], centre
 
     return split

@@ -32,16 +32,19 @@ LAST, LAST_SIZE = 20_000, 10 << 20
 
 FEWEST = 1000
 
-ENOUGH = 1000
-"""Texts that are held out, a part at a time, or fewer of a share of those characters; one part at least."""
+ENOUGH_FIRST, ENOUGH = 500, 2000
+"""Held-out texts in the first lap and in the last, or fewer of a share of those characters."""
 
-GROWTH, SLACK = 4, 0.15
+WORTH = 0.99
+"""Share of the loss of a model that one must get below which takes longer to learn."""
+
+GROWTH, SLACK = 4, 0.08
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
 the texts. Models of many parameters gain most from more: what is that close now may be ahead then. Where
 counts lead, softmax may be behind by what all texts there are may bring: it overtakes them sooner or later
 (Ng and Jordan, 2001, "On discriminative vs. generative classifiers")."""
 
-MOST, MOST_COUNTS = 4, 2
+MOST, MOST_COUNTS = 3, 2
 """Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
 
 SURE = 2.0
@@ -224,12 +227,13 @@ def race(
         running = _still_in(board, ran, next_n, pool)
     winner = _best(board, ran, pool)
     if winner.n == laps[-1]:
-        others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
-        winner = _reweighted(
-            board, winner, _lap(board, trials, others, winner.n, observer, like=winner), pool
-        )
-        if (finer := _refined(board, trials, winner)) is not None:
-            winner = board.last[winner.candidate.name] = finer
+        for trial in _near(winner, ran):
+            ran += _lap(board, trials, trial.candidate.reweighted(), trial.n, observer, like=trial)
+        near = _near(min(ran, key=_by_loss), ran)
+        if penalised := [trial for trial in near if trial.recipe.learner.entry.is_penalised]:
+            best = _best(board, penalised, pool)
+            ran = [_refined(board, trials, best) if trial is best else trial for trial in ran]
+        winner = _best(board, ran, pool)
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
     return Choice(winner, tuple(tried), dict(board.fate), board.spent, budget)
 
@@ -244,9 +248,11 @@ def sizes(pool: Pool) -> list[int]:
 
 
 def enough(n: int, pool: Pool) -> int:
-    """How many of the n texts of a lap are to be held out."""
-    size = FIRST_SIZE if n == sizes(pool)[0] else LAST_SIZE
-    return max(min(ENOUGH, int(size / FOLDS / max(pool.mean_size, 1.0))), 1)
+    """How many of the n texts of a lap are to be held out; one part of them at least."""
+    laps = sizes(pool)
+    most = ENOUGH if n == laps[-1] else ENOUGH_FIRST
+    size = FIRST_SIZE if n == laps[0] else LAST_SIZE
+    return max(min(most, int(size / FOLDS / max(pool.mean_size, 1.0))), 1)
 
 
 def can_tell(pool: Pool) -> bool:
@@ -317,15 +323,15 @@ def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_firs
     return _expected(before, n) + _finish(before, pool) > board.left
 
 
-def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
-    """The winner with its penalty sought, if it was the usual one, and there is time."""
-    given = winner.candidate.learner
-    if not given.entry.needs_documents or given == winner.recipe.learner or not trials.calibrate:
-        return None
-    if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
-        return None
-    finer = trials.of(winner.candidate, winner.n, enough(winner.n, trials.pool), search=True)
+def _refined(board: _Board, trials: Trials, best: Trial) -> Trial:
+    """The best of those with a penalty, which is sought if it was the usual one, and there is time."""
+    if best.candidate.learner == best.recipe.learner or not trials.calibrate:
+        return best
+    if SEARCH * best.seconds + _finish(best, trials.pool) > board.left:
+        return best
+    finer = trials.of(best.candidate, best.n, enough(best.n, trials.pool), search=True)
     board.spent += finer.seconds
+    board.last[best.candidate.name] = finer = replace(finer, seconds=best.seconds)  # of one penalty
     return finer
 
 
@@ -348,7 +354,8 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
         more = (pool.total if reads and is_led_by_counts else n) / trial.n
         slack = SLACK * math.log(more, GROWTH) * ran[0].log_loss
         group, others = _group(trial.candidate), groups[reads]
-        has_place = group not in others and len(others) < (MOST if reads else MOST_COUNTS)
+        # Features that are found once serve all that learn from them.
+        has_place = group in others or len(others) < (MOST if reads else MOST_COUNTS)
         if n > trial.n and _is_late(board, trial, n, pool, is_first=False):
             board.fate[trial.candidate.name] = NO_TIME  # and no place of those that have
         elif has_place and behind <= max(SURE * error, slack):
@@ -360,21 +367,22 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
 
 
 def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
-    """The trial of least loss of a lap that can be learned in time, or that which is learned soonest."""
+    """The trial of least loss of a lap, or one as good that is learned sooner, if it can be in time."""
     in_time = [trial for trial in ran if _finish(trial, pool) <= max(board.left, 0.0)]
     if in_time:
-        return min(in_time, key=_by_loss)
+        least = min(map(_by_loss, in_time))
+        ran = [trial for trial in in_time if WORTH * _by_loss(trial) <= least]
     return min(ran, key=lambda trial: _finish(trial, pool))
 
 
-def _reweighted(board: _Board, winner: Trial, others: Sequence[Trial], pool: Pool) -> Trial:
-    """The winner, or its features with other weights where these are ahead by more than a standard error.
-
-    Otherwise rounding would choose between them, and another machine another model.
-    """
-    best = _best(board, [winner, *others], pool)
-    behind, error = winner.answers.behind(best.answers)
-    return best if behind > error else winner
+def _near(winner: Trial, ran: Sequence[Trial]) -> list[Trial]:
+    """The trials of a lap that are behind the winner by less than a standard error, itself included."""
+    found = []
+    for trial in ran:
+        behind, error = trial.answers.behind(winner.answers)
+        if behind <= error:
+            found.append(trial)
+    return found
 
 
 def _by_loss(trial: Trial) -> float:
