@@ -16,7 +16,7 @@ from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.design import LabelledRows
 from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import held_out, tells_classes_apart
-from textodds.learn.solvers.objective import Objective, Parameters, product
+from textodds.learn.solvers.objective import Objective, Parameters, best_bias, product
 from textodds.learn.solvers.solve import Ascent, ascends, solve
 
 ENOUGH = 4000  # held-out rows after which another fold would hardly change the choice
@@ -25,14 +25,13 @@ STEP = math.sqrt(10.0) ** 1.5
 FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
 """Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
 
-USUAL = 100.0
-"""The C that is not far from the best for nearly all texts, once scores are brought to their temperature."""
+MOST = 100.0
+"""Where the path of calibrated scores ends: more C hardly matters to them, and takes long to solve."""
 
 ROUGH = 1e-2  # relative gap to which the path is solved: held-out loss differs by far more from C to C
 
 WORTH = 0.99
-"""Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
-strays less and is found sooner."""
+"""Share of its loss that another C must get below: where it hardly matters the first one is kept."""
 
 PASSES = 20  # over the rows that a step of Newton's method takes, about
 EPOCHS = 8  # passes that a point of the path may take: where more would be needed, more C hardly matters
@@ -87,7 +86,7 @@ def choose(
     data: LabelledRows,
     *,
     C: float | None = None,
-    search: bool = True,
+    near: float | None = None,
     calibrated: bool = False,
     enough: int = ENOUGH,
     threads: int = 1,
@@ -98,11 +97,10 @@ def choose(
 
     ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
     many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
-    ended; the path goes up while the loss falls by a percent, or else down while it falls. Folds share the
-    threads, and any number of them finds the same.
+    ended; the path goes up while the loss falls by a percent, or else down. It begins just below the C
+    that it is to be ``near``. Folds share the threads, and any number of them finds the same.
 
-    The loss may be that of scores once they are ``calibrated``. It hardly depends on C, which then matters
-    little: without a ``search`` the `USUAL` one is taken.
+    The loss may be that of scores once they are ``calibrated``, which depends on C far less.
     """
     folds = [
         _Fold(split(held), held, data, penalise_bias)
@@ -112,8 +110,6 @@ def choose(
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
     unit = _mean_square(folds[0].objective.rows)
-    if C is None and not search:
-        C = float(f"{USUAL / unit:.3g}")
     said: dict[float, HeldOutScores] = {}
     workers = ThreadPoolExecutor(threads) if min(threads, len(folds)) > 1 else None
 
@@ -127,11 +123,11 @@ def choose(
 
     best = C
     if best is None:
-        first, last = (USUAL / STEP, USUAL) if calibrated else (FIRST, LAST)
-        best = first = first / unit
-        while 1.01 * last / unit >= best * STEP and WORTH * loss(best) > loss(best * STEP):
+        first, last = (MOST / STEP / unit, MOST / unit) if calibrated else (FIRST / unit, LAST / unit)
+        best = first = first if near is None else near / STEP
+        while 1.01 * last >= best * STEP and WORTH * loss(best) > loss(best * STEP):
             best *= STEP
-        while best <= first and LEAST / unit <= best / STEP and loss(best) > loss(best / STEP):
+        while best <= first and LEAST / unit <= best / STEP and WORTH * loss(best) > loss(best / STEP):
             best /= STEP
     loss(best)
     points = tuple((at, held.log_loss) for at, held in sorted(said.items()))
@@ -168,7 +164,9 @@ class _Fold:
                 self.passes += 1
                 if self.run.epoch() < ROUGH:
                     break
-            found = self.run.parameters
+            weights = self.run.parameters.weights
+            bias = best_bias(objective, product(objective.rows, weights), self.run.bias)
+            found = Parameters(weights, bias)  # epochs end before the bias, which moves once in each
         else:
             given = self.run if isinstance(self.run, Parameters) else None
             outcome, _ = solve(objective, given, tolerance=ROUGH)

@@ -360,7 +360,7 @@ def path_of(
     data: LabelledRows,
     *,
     enough: int,
-    search: bool = True,
+    near: float | None = None,
     calibrated: bool = False,
     threads: int = 1,
 ) -> Path:
@@ -374,7 +374,7 @@ def path_of(
         split,
         weighted,
         C=C,
-        search=search,
+        near=near,
         calibrated=calibrated,
         enough=enough,
         threads=threads,

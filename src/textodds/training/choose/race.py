@@ -36,7 +36,7 @@ ENOUGH_FIRST, ENOUGH = 500, 2000
 """Held-out texts in the first lap and in the last, or fewer of a share of those characters."""
 
 WORTH = 0.99
-"""Share of the loss of a model that one must get below which takes longer to learn."""
+"""Share of the loss of a model that one must get below which takes twice as long to learn."""
 
 GROWTH, SLACK = 4, 0.08
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
@@ -207,9 +207,9 @@ def race(
     """The candidate of least held-out log-loss that the budget allows.
 
     The first lap is run on a few thousand texts with every candidate, the cheap ones first, the last on more
-    with the best ones (successive halving). All softmax models have the usual penalty until one has won. A
-    candidate that would take longer than the budget has left, learning from all texts included, does not
-    start. Time is reckoned from the work, so that a busy machine is slower and chooses the same.
+    with the best ones (successive halving). The penalty is sought with the first features, and again for
+    the winner. A candidate that would take longer than the budget has left, learning from all texts included,
+    does not start. Time is reckoned from the work, so that a busy machine is slower and chooses the same.
 
     References
     ----------
@@ -324,7 +324,7 @@ def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_firs
 
 
 def _refined(board: _Board, trials: Trials, best: Trial) -> Trial:
-    """The best of those with a penalty, which is sought if it was the usual one, and there is time."""
+    """The best of those with a penalty, which is sought again unless it is given, if there is time."""
     if best.candidate.learner == best.recipe.learner or not trials.calibrate:
         return best
     if SEARCH * best.seconds + _finish(best, trials.pool) > board.left:
@@ -367,12 +367,17 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
 
 
 def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
-    """The trial of least loss of a lap, or one as good that is learned sooner, if it can be in time."""
-    in_time = [trial for trial in ran if _finish(trial, pool) <= max(board.left, 0.0)]
-    if in_time:
-        least = min(map(_by_loss, in_time))
-        ran = [trial for trial in in_time if WORTH * _by_loss(trial) <= least]
-    return min(ran, key=lambda trial: _finish(trial, pool))
+    """The trial of least loss of a lap, or one as good that is learned far sooner, if it can be in time."""
+
+    def time(trial: Trial) -> float:
+        return _finish(trial, pool)
+
+    in_time = [trial for trial in ran if time(trial) <= max(board.left, 0.0)]
+    if not in_time:
+        return min(ran, key=time)
+    best = min(in_time, key=_by_loss)
+    sooner = [trial for trial in in_time if 2 * time(trial) < time(best)]
+    return min((trial for trial in sooner if WORTH * trial.log_loss <= best.log_loss), key=time, default=best)
 
 
 def _near(winner: Trial, ran: Sequence[Trial]) -> list[Trial]:

@@ -16,6 +16,7 @@ from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import DesignMatrix
 from textodds.learn.forms.linear import LOG_ZERO
 from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
+from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, path_of
 from textodds.model.fit import fit_counts
@@ -141,22 +142,29 @@ class Trials:
         self.pool, self.threads, self.calibrate = pool, threads, calibrate
         self._last: tuple[tuple[TextSettings, Selection, int], DesignMatrix] | None = None
         self._cells = 0
+        self._found: dict[str, float] = {}  # the first penalty that was found, by learner
 
     def together(self, those: Sequence[Candidate], n: int, enough: int) -> list[Trial]:
         """Candidates of the same features, at the same time; see `of`."""
         if len(those) < 2 or self.threads < 2:
-            return [self.of(one, n, enough) for one in those]
-        if those[0].recipe.learner.entry.needs_documents:
-            sample = self.pool.head(n)
-            self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
-        with ThreadPoolExecutor(self.threads) as workers:
-            return list(workers.map(lambda one: self.of(one, n, enough), those))
+            trials = [self.of(one, n, enough) for one in those]
+        else:
+            if those[0].recipe.learner.entry.needs_documents:
+                sample = self.pool.head(n)
+                self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
+            with ThreadPoolExecutor(self.threads) as workers:
+                trials = list(workers.map(lambda one: self.of(one, n, enough), those))
+        for trial in trials:  # now, not on the way: whoever ended first must not lead the others
+            C = getattr(trial.recipe.learner, "C", None)
+            if C is not None:
+                self._found.setdefault(name_of(trial.recipe.learner), C)
+        return trials
 
     def of(self, candidate: Candidate, n: int, enough: int, *, search: bool = False) -> Trial:
         """A candidate on the first n texts, ``enough`` of which are held out, a part at a time.
 
-        The penalty is the usual one, or the best by ``search``. Where models are not calibrated, it is
-        always sought.
+        The penalty is that which was found with other features, if there were any: calibrated scores want
+        about the same. It is sought by ``search``, and always where scores are not calibrated.
         """
         sample = self.pool.head(n)
         recipe = self._of_sample(candidate.recipe, sample)
@@ -166,17 +174,21 @@ class Trials:
         else:
             learner = recipe.learner
             assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
+            is_open = learner.C is None and learner.alpha is None
+            near = self._found.get(name_of(learner)) if is_open and self.calibrate else None
+            if near is not None and not search:
+                learner = replace(learner, C=near)
             design = self._gathered(recipe, sample)
             path = path_of(
                 learner,
                 design,
                 design.labels,
                 enough=enough,
-                search=search or not self.calibrate,
+                near=near,
                 calibrated=self.calibrate,
                 threads=self.threads,
             )
-            if learner.C is None and learner.alpha is None:
+            if is_open:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
             held, cells = path.held, self._cells
