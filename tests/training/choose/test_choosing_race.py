@@ -13,6 +13,7 @@ from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.training.choose import Choice, Pins, Pool, candidates, race
 from textodds.training.choose.race import (
     ENOUGH,
+    EQUAL,
     FEWEST,
     FIRST,
     FIRST_SIZE,
@@ -24,7 +25,6 @@ from textodds.training.choose.race import (
     MOST_COUNTS,
     SLACK,
     SURE,
-    WORTH,
     enough,
     sizes,
     sureness,
@@ -72,8 +72,10 @@ def test_the_winner_has_about_the_least_loss_and_stands_first(small):
     _, _, choice = small
     losses = [trial.log_loss for trial in choice.trials]
     assert choice.winner is choice.trials[0]
-    assert WORTH * choice.winner.log_loss <= min(losses)
     assert losses[1:] == sorted(losses[1:])
+    best = min(choice.trials, key=lambda trial: trial.log_loss)
+    behind, error = choice.winner.answers.behind(best.answers)
+    assert behind <= EQUAL * error
     assert choice.recipe == choice.winner.recipe
 
 
@@ -95,7 +97,7 @@ def test_by_how_much_and_how_sure_are_those_of_a_paired_test(small):
         t = stats.ttest_1samp(difference, 0.0).statistic
         assert line["behind"] / line["error"] == pytest.approx(t * np.sqrt(M / (M - 1)), rel=1e-9)
         assert line["sure"] == pytest.approx(stats.norm.cdf(line["behind"] / line["error"]), rel=1e-9)
-        assert line["behind"] >= (WORTH - 1) * choice.winner.log_loss
+        assert line["behind"] >= -EQUAL * line["error"]
 
 
 def trial_of(losses, weights):

@@ -86,7 +86,6 @@ def choose(
     data: LabelledRows,
     *,
     C: float | None = None,
-    near: float | None = None,
     calibrated: bool = False,
     enough: int = ENOUGH,
     threads: int = 1,
@@ -97,8 +96,8 @@ def choose(
 
     ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
     many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
-    ended; the path goes up while the loss falls by a percent, or else down. It begins just below the C
-    that it is to be ``near``. Folds share the threads, and any number of them finds the same.
+    ended; the path goes up while the loss falls by a percent, or else down. Folds share the threads, and
+    any number of them finds the same.
 
     The loss may be that of scores once they are ``calibrated``, which depends on C far less.
     """
@@ -124,7 +123,7 @@ def choose(
     best = C
     if best is None:
         first, last = (MOST / STEP / unit, MOST / unit) if calibrated else (FIRST / unit, LAST / unit)
-        best = first = first if near is None else near / STEP
+        best = first
         while 1.01 * last >= best * STEP and WORTH * loss(best) > loss(best * STEP):
             best *= STEP
         while best <= first and LEAST / unit <= best / STEP and WORTH * loss(best) > loss(best / STEP):

@@ -360,7 +360,6 @@ def path_of(
     data: LabelledRows,
     *,
     enough: int,
-    near: float | None = None,
     calibrated: bool = False,
     threads: int = 1,
 ) -> Path:
@@ -374,7 +373,6 @@ def path_of(
         split,
         weighted,
         C=C,
-        near=near,
         calibrated=calibrated,
         enough=enough,
         threads=threads,

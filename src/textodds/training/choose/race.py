@@ -35,9 +35,6 @@ FEWEST = 1000
 ENOUGH_FIRST, ENOUGH = 500, 2000
 """Held-out texts in the first lap and in the last, or fewer of a share of those characters."""
 
-WORTH = 0.99
-"""Share of the loss of a model that one must get below which takes twice as long to learn."""
-
 GROWTH, SLACK = 4, 0.08
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
 the texts. Models of many parameters gain most from more: what is that close now may be ahead then. Where
@@ -47,8 +44,8 @@ counts lead, softmax may be behind by what all texts there are may bring: it ove
 MOST, MOST_COUNTS = 3, 2
 """Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
 
-SURE = 2.0
-"""Standard errors by which a candidate must be behind to be out."""
+SURE, EQUAL = 2.0, 0.5
+"""Standard errors by which a candidate must be behind to be out, and up to which it is as good as another."""
 
 HOPELESS = 1.2
 """Times the best loss so far at which a learner from counts is not tried on more features."""
@@ -56,8 +53,8 @@ HOPELESS = 1.2
 FIRST_SHARE = 0.4
 """Share of the budget after which no further candidate enters the first lap."""
 
-FINISH, SEARCH = 3.0, 3.0
-"""Times what a trial took on one fold that learning from all texts takes, and seeking the penalty."""
+FINISH = 3.0
+"""Times what a trial took on one fold that learning from all texts takes."""
 
 BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
 
@@ -207,9 +204,9 @@ def race(
     """The candidate of least held-out log-loss that the budget allows.
 
     The first lap is run on a few thousand texts with every candidate, the cheap ones first, the last on more
-    with the best ones (successive halving). The penalty is sought with the first features, and again for
-    the winner. A candidate that would take longer than the budget has left, learning from all texts included,
-    does not start. Time is reckoned from the work, so that a busy machine is slower and chooses the same.
+    with the best ones (successive halving). The penalty is sought with the first features. A
+    candidate that would take longer than the budget has left, learning from all texts included, does not
+    start. Time is reckoned from the work, so that a busy machine is slower and chooses the same.
 
     References
     ----------
@@ -227,12 +224,8 @@ def race(
         running = _still_in(board, ran, next_n, pool)
     winner = _best(board, ran, pool)
     if winner.n == laps[-1]:
-        for trial in _near(winner, ran):
+        for trial in _near(winner, ran, 1.0):
             ran += _lap(board, trials, trial.candidate.reweighted(), trial.n, observer, like=trial)
-        near = _near(min(ran, key=_by_loss), ran)
-        if penalised := [trial for trial in near if trial.recipe.learner.entry.is_penalised]:
-            best = _best(board, penalised, pool)
-            ran = [_refined(board, trials, best) if trial is best else trial for trial in ran]
         winner = _best(board, ran, pool)
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
     return Choice(winner, tuple(tried), dict(board.fate), board.spent, budget)
@@ -323,18 +316,6 @@ def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_firs
     return _expected(before, n) + _finish(before, pool) > board.left
 
 
-def _refined(board: _Board, trials: Trials, best: Trial) -> Trial:
-    """The best of those with a penalty, which is sought again unless it is given, if there is time."""
-    if best.candidate.learner == best.recipe.learner or not trials.calibrate:
-        return best
-    if SEARCH * best.seconds + _finish(best, trials.pool) > board.left:
-        return best
-    finer = trials.of(best.candidate, best.n, enough(best.n, trials.pool), search=True)
-    board.spent += finer.seconds
-    board.last[best.candidate.name] = finer = replace(finer, seconds=best.seconds)  # of one penalty
-    return finer
-
-
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
     """Whether counts have done so badly with other features that these will not help."""
     if candidate.learner.entry.needs_documents:
@@ -377,15 +358,15 @@ def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
         return min(ran, key=time)
     best = min(in_time, key=_by_loss)
     sooner = [trial for trial in in_time if 2 * time(trial) < time(best)]
-    return min((trial for trial in sooner if WORTH * trial.log_loss <= best.log_loss), key=time, default=best)
+    return min(_near(best, sooner, EQUAL), key=time, default=best)
 
 
-def _near(winner: Trial, ran: Sequence[Trial]) -> list[Trial]:
-    """The trials of a lap that are behind the winner by less than a standard error, itself included."""
+def _near(best: Trial, ran: Sequence[Trial], errors: float) -> list[Trial]:
+    """The trials of a lap that are behind the best by no more than so many standard errors."""
     found = []
     for trial in ran:
-        behind, error = trial.answers.behind(winner.answers)
-        if behind <= error:
+        behind, error = trial.answers.behind(best.answers)
+        if behind <= errors * error:
             found.append(trial)
     return found
 

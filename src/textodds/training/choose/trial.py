@@ -160,11 +160,11 @@ class Trials:
                 self._found.setdefault(name_of(trial.recipe.learner), C)
         return trials
 
-    def of(self, candidate: Candidate, n: int, enough: int, *, search: bool = False) -> Trial:
+    def of(self, candidate: Candidate, n: int, enough: int) -> Trial:
         """A candidate on the first n texts, ``enough`` of which are held out, a part at a time.
 
-        The penalty is that which was found with other features, if there were any: calibrated scores want
-        about the same. It is sought by ``search``, and always where scores are not calibrated.
+        The penalty is that which was found with the first features: calibrated scores want about the same.
+        Where they are not calibrated, it is sought each time.
         """
         sample = self.pool.head(n)
         recipe = self._of_sample(candidate.recipe, sample)
@@ -175,16 +175,14 @@ class Trials:
             learner = recipe.learner
             assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
             is_open = learner.C is None and learner.alpha is None
-            near = self._found.get(name_of(learner)) if is_open and self.calibrate else None
-            if near is not None and not search:
-                learner = replace(learner, C=near)
+            if is_open and self.calibrate:
+                learner = replace(learner, C=self._found.get(name_of(learner)))
             design = self._gathered(recipe, sample)
             path = path_of(
                 learner,
                 design,
                 design.labels,
                 enough=enough,
-                near=near,
                 calibrated=self.calibrate,
                 threads=self.threads,
             )
