@@ -276,7 +276,7 @@ def is_worth_it(before: Floats, after: Floats, codes: Integers, weights: Floats)
     So much would be gained if there were nothing to calibrate, and lost on other rows (Akaike 1974).
     """
     gain = log_loss(before, codes, weights) - log_loss(after, codes, weights)
-    return gain * len(codes) > 1 + before.shape[1]
+    return bool(gain * len(codes) > 1 + before.shape[1])
 
 
 def log_loss(scores: Floats, codes: Integers, weights: Floats) -> float:

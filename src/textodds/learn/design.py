@@ -227,7 +227,8 @@ class DesignMatrix:
         """The same, every row empty, for those that weigh its words themselves."""
         documents = self.documents
         N = len(documents)
-        empty = CompressedRows((np.zeros(0), np.zeros(0), np.zeros(N + 1)), (N, len(documents.vocabulary)))
+        nowhere = np.zeros(0, np.int32), np.zeros(N + 1, np.int64)
+        empty = CompressedRows((np.zeros(0), *nowhere), (N, len(documents.vocabulary)))
         weights = checked_weights(documents.weights, N)
         return LabelledRows(empty, documents.classes, documents.codes, weights).with_two_classes()
 

@@ -138,8 +138,8 @@ def fit_corpus(
         return _transformed(corpus, recipe, info, threads, memory)
     reread = replace(recipe, settings=corpus.reread)
     design = DesignMatrix.of(corpus.batches(), reread, threads)
-    rows = design.labelled
     learner: Any = recipe.learner
+    rows = design.labels if learner.entry.is_penalised else design.labelled
     own: dict[str, Any] = {"calibrate": recipe.calibrate}  # discriminants calibrate themselves
     if learner.entry.is_penalised:
         own = {"start": _begun(start, design, rows.classes)}

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from textodds import _kernels
 from textodds.learn.arrays import FEW_CELLS, Floats, Integers, Mask, Matrix
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.design import LabelledRows
@@ -220,7 +221,8 @@ def log_ratios(counts: Floats, smoothing: float) -> Floats:
     """
     ours = counts + smoothing  # (V, K)
     theirs = counts.sum(axis=1, keepdims=True) - counts + smoothing
-    return np.asarray(np.log(ours / ours.sum(axis=0)) - np.log(theirs / theirs.sum(axis=0)))  # (1)
+    odds = ours / theirs * (theirs.sum(axis=0) / ours.sum(axis=0))
+    return _kernels.logarithms(odds.reshape(-1)).reshape(odds.shape)  # (1)
 
 
 def scales(ratios: Floats, mass: Floats) -> Floats:
@@ -234,9 +236,7 @@ def scales(ratios: Floats, mass: Floats) -> Floats:
     """
     share, step = mass / mass.sum(), max(8, FEW_CELLS // 2 // len(mass) // 8 * 8)
     # einsum: its sums are the same on every machine, and dual ascent is led by them
-    parts = [
-        np.einsum("vk,k->v", ratios[at : at + step] ** 2, share) for at in range(0, len(ratios), step)
-    ]
+    parts = [np.einsum("vk,k->v", ratios[at : at + step] ** 2, share) for at in range(0, len(ratios), step)]
     return np.asarray(np.sqrt(np.concatenate([np.zeros(0), *parts])))  # (2)
 
 

@@ -148,7 +148,7 @@ class PenalisedLearner(Learner):
         start: LinearModel | None = None,
         observer: Observer | None = None,
     ) -> SoftmaxFit:
-        """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
+        """The model of a design, whose classes and weights ``data`` has; it scores rows that are scaled."""
         observer = observer or Observer()
         weighted = _with_class_weights(self, data)
         weighted.with_two_classes()  # still two, with class weights
@@ -160,7 +160,7 @@ class PenalisedLearner(Learner):
             path = choose(split, weighted, penalise_bias=self.penalise_bias, watch=observer.penalty)
             C = path.C
         factor, centre = _from_naive_bayes(self, design, weighted)
-        rows = data.rows if factor is None else design.rows(factor)
+        rows = design.rows(factor)
         strength = 0.0 if math.isinf(C) else 1.0 / C
         objective = Objective(rows, data.codes, weights, K, strength, centre, self.penalise_bias)
         # A descent is not refused: how its weights grow for ever is there to be watched.

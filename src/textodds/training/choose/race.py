@@ -33,7 +33,8 @@ LAST, LAST_SIZE = 20_000, 10 << 20
 FEWEST = 1000
 
 ENOUGH_FIRST, ENOUGH = 500, 2000
-"""Held-out texts in the first lap and in the last, or fewer of a share of those characters."""
+"""Held-out texts in the first lap and in the last, or fewer of a fifth of those characters, but in a last lap
+after another no fewer than `FEWEST`."""
 
 GROWTH, SLACK = 4, 0.08
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
@@ -244,8 +245,8 @@ def enough(n: int, pool: Pool) -> int:
     """How many of the n texts of a lap are to be held out; one part of them at least."""
     laps = sizes(pool)
     most = ENOUGH if n == laps[-1] else ENOUGH_FIRST
-    size = FIRST_SIZE if n == laps[0] else LAST_SIZE
-    return max(min(most, int(size / FOLDS / max(pool.mean_size, 1.0))), 1)
+    size, least = (FIRST_SIZE, 1) if n == laps[0] else (LAST_SIZE, FEWEST)
+    return max(min(most, int(size / FOLDS / max(pool.mean_size, 1.0))), least)
 
 
 def can_tell(pool: Pool) -> bool:

@@ -235,4 +235,5 @@ class Trials:
             codes = sample.codes[out]
             # What is held out altogether says nothing, here as for softmax.
             parts.append((scores, codes, np.where(np.isin(codes, columns), asked.weights, 0.0)))
-        return HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True))), seconds, fixed
+        scores, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return HeldOutScores(scores, codes, weights), seconds, fixed
