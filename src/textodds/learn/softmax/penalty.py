@@ -221,7 +221,7 @@ def log_ratios(counts: Floats, smoothing: float) -> Floats:
     """
     ours = counts + smoothing  # (V, K)
     theirs = counts.sum(axis=1, keepdims=True) - counts + smoothing
-    odds = ours / theirs * (theirs.sum(axis=0) / ours.sum(axis=0))
+    odds = (ours / ours.sum(axis=0)) / (theirs / theirs.sum(axis=0))
     return _kernels.logarithms(odds.reshape(-1)).reshape(odds.shape)  # (1)
 
 
