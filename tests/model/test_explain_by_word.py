@@ -186,9 +186,8 @@ def test_parts_are_in_the_html_and_the_plain_data_where_they_are_asked_for():
 
 
 def test_what_is_believed_before_reading_is_split_where_calibration_adds_to_it():
-    model = next(
-        model for model in MODELS[::-1] if model.calibration is not None and np.any(model.calibration.bias)
-    )
+    model = textodds.train(TEXTS, LABELS, learner="softmax:C=0.1")  # which is far too unsure
+    assert np.any(model.calibration.bias)
     for label, rival in [("spam", "ham"), ("work", "others")]:
         why = model.explain("free prize", label, rival)
         names = [name for name, _ in why.lines[:3]]
