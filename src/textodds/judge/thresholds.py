@@ -140,7 +140,10 @@ def _best_f1(p: Floats, truth: Mask, micro: float, macro: float) -> Floats:
     at = alone.argmax(axis=0)
     if micro:
         at = _settled(at, right, given, there, np.where(may_end, 0.0, -np.inf), alone * (macro / K), micro)
-    middle = np.vstack([np.ones((1, K)), 0.5 * (ranked[:-1] + ranked[1:]), np.zeros((1, K))])
+    # Between the last that is given the label and the first that is not: 0.5 if it lies there, or the middle.
+    middle = 0.5 * (ranked[:-1] + ranked[1:])
+    middle = np.where((ranked[:-1] >= 0.5) & (ranked[1:] < 0.5), 0.5, middle)
+    middle = np.vstack([np.ones((1, K)), middle, np.zeros((1, K))])
     found = np.take_along_axis(middle, at[None], axis=0)[0]
     return np.where(at == 0, np.where(there > 0, 0.5 * (1.0 + ranked[0]), NEVER), found)
 
