@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import F, argument, command, option, together
 from textodds.cli.options import (
+    Reading,
     opened,
     reading_of,
     reading_options,
@@ -21,6 +22,7 @@ from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
 from textodds.model.id_filter import IdFilter
 
+_AS_IDS: Reading = {"label_separator": None, "weight": None}
 NEW_CLASS = "Add labels that the model does not have as new classes."
 
 
@@ -167,7 +169,7 @@ def _column(column: str, options: ChangeOptions) -> list[str]:
             hint="leave out `--bad-rows skip`, and fix the rows",
         )
     # As labels, which may be numbers in the data and are text here, and of which none is empty.
-    source = opened(options["data"] or (STDIN,), reading_of(options) | {"label": column, "weight": None})
+    source = opened(options["data"] or (STDIN,), reading_of(options) | _AS_IDS | {"label": column})
     if not source.replayable or source.is_stdin:
         raise InputError(
             f"{source.description} can be read only once, and `--id` reads it twice", hint="put it in a file"
