@@ -158,7 +158,7 @@ def switch_off(section: str, name: str, about: str) -> Callable[[F], F]:
 
 def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], F]:
     """The options for reading data."""
-    text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
+    text = "Texts; again, or subject+body.  [default: by name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     query = "Run this query on the database DATA, or DuckDB."
     rejects = "Write skipped rows here.  [default: nowhere]"
@@ -202,8 +202,8 @@ def label_option() -> Callable[[F], F]:
 
 def label_options() -> Callable[[F], F]:
     """``--label``, of one column or several, and ``--label-separator``."""
-    label = "Column of the labels; again for columns of 1 and 0.  [default: by its name]"
-    separator = "Between several labels of a row, such as | or ;."
+    label = "Labels; again for 0/1 columns.  [default: by name]"
+    separator = "Stands between several labels of a row: | or ;."
     return together(
         option("Data", "--label", metavar="COLUMN", multiple=True, callback=_one_or_several, help=label),
         option("Data", "--label-separator", metavar="TEXT", help=separator),
@@ -405,6 +405,6 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     kinds = "number, gaussian, bins, category, text, ignore.  [default: by type]"
     value = Value(columns, "`age=number,city=category,id=ignore`")
     named = option("Data", "--columns", type=value, metavar="NAME=WHAT,…", help=kinds)
-    again = "Repeat this model's selection on DATA or its documents; of tables: use its columns."
+    again = "Repeat its selection; of tables, take its columns."
     model = option("Data", "--like", metavar="MODEL", reads=themselves, help=again)
     return together(named, *([model] if like else []))

@@ -15,6 +15,7 @@ from textodds.model.leave_one_out import LeftOutAnswers, left_out_answers, suppo
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
 from textodds.study.duplicates import Repeat, Repeats, repeats
+from textodds.training.labels import must_have_one_label
 from textodds.training.plan import Running, plan_of, reading_and_words
 from textodds.training.train import train_on
 
@@ -124,6 +125,9 @@ def audit(
     if plan.pins is not None or plan.is_of_tables:
         raise InputError("`audit` takes one learner of texts", hint="name it: `--learner multinomial`")
     data, observer = read(source, labels, weights, **vars(reading)), observer or Observer()
+    must_have_one_label(
+        data, "audit", "audit a model of them: `audit_labels(model)`"
+    )
     if not supports(plan.recipe()):
         raise Unsupported(
             "`audit` uses leave-one-out, which needs a learner of counts",
