@@ -127,7 +127,7 @@ def _evaluate_labels(
     source = source_for(model, data, options, labelled=True)
     with watched(source, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
         evaluation = model.evaluate_batches(batches)
-    for note in source.label_notes:
+    for note in source.label_notes if options.get("label_separator") else ():
         warn(note)
     must_know_a_label(evaluation)
     show(evaluation.as_dict(), evaluation_lines(evaluation), json=json)

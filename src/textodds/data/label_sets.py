@@ -41,6 +41,15 @@ def is_set(name: str) -> bool:
     return name.startswith(MARK)
 
 
+def shown_name(name: str) -> str:
+    """A label or a set of them, as people read it.
+
+    >>> shown_name("spam"), shown_name(name_of(["urgent", "billing"])), shown_name(name_of([]))
+    ('spam', 'billing, urgent', 'no label')
+    """
+    return (", ".join(labels_in(name)) or "no label") if is_set(name) else name
+
+
 def labels_of_sets(names: Iterable[str]) -> tuple[str, ...]:
     """All labels of some sets, sorted."""
     return tuple(sorted({label for name in names for label in labels_in(name)}))

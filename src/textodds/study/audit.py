@@ -125,9 +125,7 @@ def audit(
     if plan.pins is not None or plan.is_of_tables:
         raise InputError("`audit` takes one learner of texts", hint="name it: `--learner multinomial`")
     data, observer = read(source, labels, weights, **vars(reading)), observer or Observer()
-    must_have_one_label(
-        data, "audit", "audit a model of them: `audit_labels(model)`"
-    )
+    must_have_one_label(data, "audit", "audit a model of them: `audit_labels(model)`")
     if not supports(plan.recipe()):
         raise Unsupported(
             "`audit` uses leave-one-out, which needs a learner of counts",

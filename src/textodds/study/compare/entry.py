@@ -269,9 +269,7 @@ def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
 
 def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
     """The texts of a source, in memory, and what it is."""
-    must_have_one_label(
-        data, "compare", "`train` each model, and `evaluate` it on the same data"
-    )
+    must_have_one_label(data, "compare", "`train` each model, and `evaluate` it on the same data")
     return Pool.whole(observer.watched(data, data.ahead(), "reading")), data.description
 
 
