@@ -219,6 +219,15 @@ def test_rows_that_are_read_otherwise_than_written_are_reported(capsys):
     assert err.startswith("warning: no row has the separator '|' between labels: each has one at most\n")
 
 
+def test_such_rows_are_reported_wherever_labels_are_read(changed, capsys):
+    Path("more.csv").write_text("text,labels\nrefund card,billing|billing\nlate parcel,delivery\n")
+    for command in ("learn", "evaluate", "forget"):
+        err = ran(capsys, command, "tickets.textodds", "more.csv").err
+        assert err.startswith("warning: 1 row has a label twice: it counts once\n"), command
+    Path("more.csv").write_text("text,labels\nrefund card,billing\n")  # which need not have the separator
+    assert ran(capsys, "evaluate", "tickets.textodds", "more.csv").err == ""
+
+
 def test_a_label_with_the_separator_in_it_comes_in_a_list_and_is_escaped_in_a_field(capsys):
     rows = [{"text": f"card {i}", "labels": ["a|b", "c"]} for i in range(8)]
     Path("lists.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

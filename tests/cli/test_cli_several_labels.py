@@ -377,3 +377,14 @@ def test_what_is_not_there_for_several_labels_is_refused_in_a_sentence(ticket_mo
     assert err.startswith(
         "error: `--label-separator` is for several labels a text, which Spark does not learn"
     )
+
+
+@pytest.mark.realdata
+def test_emotions_of_comments_are_learned_and_measured(data_folder, capsys):
+    data = data_folder / "multi_goemotions"
+    how = ["--learner", "multinomial", "--test", str(data / "test.csv.gz"), "-o", "emotions.textodds"]
+    told = json.loads(ran(capsys, "train", str(data / "train.csv.gz"), *BAR, *how, "--json", "--quiet").out)
+    assert len(told["classes"]) == 28
+    assert told["labels_per_text"] == pytest.approx(1.17, abs=0.01)
+    assert told["quality"]["micro_f1"] > 0.4
+    assert told["left_out"]["micro_f1"] == pytest.approx(told["quality"]["micro_f1"], abs=0.03)

@@ -19,9 +19,10 @@ from textodds.cli.options import (
     running_options,
     source_for,
 )
-from textodds.cli.output import faint, say, show, size, strong, warn
+from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
 from textodds.cli.several_labels.refusals import refuse, refuse_of_one
+from textodds.cli.texts import warn_of_labels
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
 from textodds.model.file import load
@@ -127,8 +128,7 @@ def _evaluate_labels(
     source = source_for(model, data, options, labelled=True)
     with watched(source, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
         evaluation = model.evaluate_batches(batches)
-    for note in source.label_notes if options.get("label_separator") else ():
-        warn(note)
+    warn_of_labels(source, options)
     must_know_a_label(evaluation)
     show(evaluation.as_dict(), evaluation_lines(evaluation), json=json)
     if fail_under is None or evaluation.micro_f1 >= fail_under:

@@ -60,7 +60,7 @@ BETWEEN = (
 )
 @model_argument()
 @top_option(10, "Number of words per class; of tables, of values per column.")
-@option(SECTION, "--class", "labels", multiple=True, metavar="LABEL", help=CLASS)
+@option(SECTION, "--class", "--label", "labels", multiple=True, metavar="LABEL", help=CLASS)
 @option(SECTION, "--word", "words", multiple=True, metavar="WORD", help=WORD)
 @option(SECTION, "--between", nargs=2, metavar="LABEL RIVAL", help=BETWEEN)
 @option("Running", "--check", is_flag=True, help=CHECK)

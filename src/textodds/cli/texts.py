@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from textodds.cli.commands import F, argument, option, together
 from textodds.cli.options import Reading, refuse_reading, source_for
-from textodds.cli.output import one_line
+from textodds.cli.output import one_line, warn
 from textodds.cli.progress import watched
 from textodds.data import Batch
 from textodds.data.batch import taken
@@ -71,6 +71,14 @@ def batches_given(
     source = source_given(model, options, labelled=labelled and label is None)
     with watched(source, doing, quiet=quiet, bar=labelled or not sys.stdout.isatty()) as batches:
         yield batches if label is None else _labelled(batches, label)
+    warn_of_labels(source, options)
+
+
+def warn_of_labels(source: Any, options: Reading) -> None:
+    """Say which labels of rows with several were read otherwise than they were written."""
+    notes = source.label_notes if options.get("label_separator") else source.label_row_notes
+    for note in notes:
+        warn(note)
 
 
 def named_label(model: AnyModel, labels: Sequence[str], texts: Sequence[str]) -> str | None:

@@ -69,8 +69,8 @@ class LabelAudit:
     def sentence(self) -> str:
         """How many there are, in words."""
         return (
-            f"{self.n:,} texts, each by a model of others: labels that look missing {self.counts[MISSING]:,}, "
-            f"that look wrong {self.counts[WRONG]:,}"
+            f"{self.n:,} texts, each by a model of others: "
+            f"labels that look missing {self.counts[MISSING]:,}, that look wrong {self.counts[WRONG]:,}"
         )
 
     def __repr__(self) -> str:
