@@ -192,7 +192,7 @@ class ColumnRequest:
         """Where everything stands among ``names``; a column not there is an error unless rows are sparse.
 
         >>> ColumnRequest(label="kind").places("mail.csv", ["id", "Message", "kind"])
-        Places(columns={'Message': (1,)}, label=2, weight=None)
+        Places(columns={'Message': (1,)}, label=2, weight=None, indicators=())
         """
         places = self._places(where, names)
         self.names = self.names or tuple(names)

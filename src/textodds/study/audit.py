@@ -125,7 +125,6 @@ def audit(
     if plan.pins is not None or plan.is_of_tables:
         raise InputError("`audit` takes one learner of texts", hint="name it: `--learner multinomial`")
     data, observer = read(source, labels, weights, **vars(reading)), observer or Observer()
-    must_have_one_label(data, "audit", "audit a model of them: `audit_labels(model)`")
     if not supports(plan.recipe()):
         raise Unsupported(
             "`audit` uses leave-one-out, which needs a learner of counts",
@@ -136,6 +135,7 @@ def audit(
             f"{data.description} can be read only once, and is read several times here",
             hint="put it in a file first",
         )
+    must_have_one_label(data, "audit", "audit a model of them: `audit_labels(model)`")
     model = train_on(data, plan, observer)
     found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]

@@ -237,14 +237,7 @@ def train(
         model = _remembering(model, known, data.schema)
         return model if unlabelled is not None else _asked(model, question)
 
-    def unless_stopped(data: Source) -> TextModel | TableModel | MultiLabelModel:
-        try:
-            return of_texts(data)
-        except KeyboardInterrupt:  # the first rows are read before an observer knows of the source
-            data.rejects.discard()
-            raise
-
-    return texts_or_table(source, labels, weights, reading, plan, of_texts=unless_stopped, of_rows=of_rows)
+    return texts_or_table(source, labels, weights, reading, plan, of_texts=of_texts, of_rows=of_rows)
 
 
 def _several(
