@@ -379,6 +379,47 @@ def test_what_is_not_there_for_several_labels_is_refused_in_a_sentence(ticket_mo
     )
 
 
+def test_texts_of_several_columns_have_several_labels_too(capsys):
+    rows = [[text.split()[0], text, "|".join(labels)] for text, labels in tickets(300)]
+    Path("mail.csv").write_text("\n".join(map(",".join, [["subject", "body", "tags"], *rows])) + "\n")
+    columns = ["--text", "subject", "--text", "body"]
+    ran(capsys, "train", "mail.csv", *columns, "--label", "tags", *BAR, *FAST, "--quiet")
+    row = json.dumps({"subject": "hello", "body": "refund my card parcel late"})
+    told = json.loads(ran(capsys, "explain", "mail.textodds", "--say", row, "--json").out)
+    assert {each["label"] for each in told} == {"billing", "delivery"}
+    ran(capsys, "predict", "mail.textodds", "mail.csv", "-o", "a.csv", "--quiet")
+    assert list(read_rows("a.csv")[0]) == ["subject", "body", "tags", "labels"]
+
+
+def test_one_label_that_is_there_or_not_is_a_model_too(capsys):
+    rows = [("free prize" if i % 3 else f"see you {i}", ["spam"] if i % 3 else []) for i in range(150)]
+    write_tickets("mail.csv", rows)
+    err = ran(capsys, "train", "mail.csv", *BAR, *FAST).err
+    assert "several labels: 1 different, 0.7 a text" in err
+    assert ran(capsys, "predict", "mail.textodds", "--say", "free prize").out.startswith("spam\t")
+    assert ran(capsys, "predict", "mail.textodds", "--say", "see you").out == "\t\n"
+
+
+def test_a_smaller_file_answers_the_same_and_cannot_learn(ticket_model, capsys):
+    ran(capsys, "train", "tickets.csv", *BAR, *FAST, "--no-counts", "--quiet", "-o", "small.textodds")
+    said = ["--say", "refund my card"]
+    assert ran(capsys, "predict", "small.textodds", *said).out == ran(
+        capsys, "predict", "tickets.textodds", *said
+    ).out  # fmt: skip
+    told = json.loads(ran(capsys, "inspect", "small.textodds", "--json").out)
+    assert told["labels"]["praise"]["texts"] == 74
+    assert told["counts"] is told["keeps_documents"] is False
+    ran(capsys, "learn", "small.textodds", *said, "--label-is", "billing", status=2)
+
+
+def test_a_goal_needs_held_out_texts(capsys):
+    Path("few.csv").write_text("text,labels\n" + "free card,a|b\nlate card,a\n" * 4)
+    ran(capsys, "train", "few.csv", *BAR, "--quiet")
+    err = ran(capsys, "predict", "few.textodds", "--say", "card", "--goal", "recall=0.9", status=2).err
+    assert "hint: train on at least 100 texts; or give one: `--threshold 0.3`" in err
+    ran(capsys, "predict", "few.textodds", "--say", "card", "--goal", "cost=1:3")
+
+
 @pytest.mark.realdata
 def test_emotions_of_comments_are_learned_and_measured(data_folder, capsys):
     data = data_folder / "multi_goemotions"

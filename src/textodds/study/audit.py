@@ -135,7 +135,7 @@ def audit(
             f"{data.description} can be read only once, and is read several times here",
             hint="put it in a file first",
         )
-    must_have_one_label(data, "audit", "audit a model of them: `audit_labels(model)`")
+    must_have_one_label(data, "audit", "put them in a file; or audit a model of them: `audit_labels(model)`")
     model = train_on(data, plan, observer)
     found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]
