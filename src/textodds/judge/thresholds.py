@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from textodds.errors import InputError, NoData, suggestion
-from textodds.judge.guarantees import at_most
 from textodds.learn.arrays import Floats, Mask
 from textodds.learn.held_out import HeldOut
 from textodds.stats.distributions import binomial_cdf
@@ -93,6 +92,8 @@ def chosen(goal: Goal, p: Floats, truth: Mask) -> Floats:
 
 def _precise(p: Floats, truth: Mask, least: float) -> float:
     """The lowest threshold at which a share of ``least`` of those given is right, with 95 % confidence."""
+    from textodds.judge.guarantees import at_most
+
     there = np.ones(len(p), np.uint32)
     try:
         return at_most(HeldOut(truth.astype(np.uint32), there, p, p), 1.0 - least, CONFIDENCE).threshold

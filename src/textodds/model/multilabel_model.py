@@ -478,7 +478,7 @@ class MultiLabelModel(TextUpdates):
         if held is None and wanted.kind not in ("cost", "half"):
             raise Unsupported(
                 "the model has no held-out answers to choose thresholds by",
-                hint="train on at least 100 texts; or give thresholds: `model.with_thresholds(0.3)`",
+                hint="train on at least 100 texts; or give one: `--threshold 0.3` (with_thresholds(0.3))",
             )
         K = len(self.class_names)
         p, truth = (np.zeros((0, K)), np.zeros((0, K), bool)) if held is None else (held.p, held.truth)

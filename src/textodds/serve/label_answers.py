@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import math
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +13,14 @@ from textodds.data.label_sets import name_of
 from textodds.errors import Conflict, Unsupported
 from textodds.judge.label_evaluation import evaluate_labels
 from textodds.learn.multilabel.odds import sigmoid
+from textodds.model.label_flip import label_flip
 from textodds.model.multilabel_model import HeldLabels, MultiLabelModel
-from textodds.model.text_model import TextModel
 from textodds.serve import answers, label_messages, messages, rows
 from textodds.serve.fold import ServedModel
 from textodds.serve.row_messages import ExplainRowAnswer
 
 if TYPE_CHECKING:
     from textodds.learn.arrays import Floats
-    from textodds.model.explain.flip import Flip
 
 TEXTS = 1000  # held-out texts that are measured at once
 
@@ -104,7 +100,7 @@ def flip(serving: ServedModel, request: label_messages.FlipLabelRequest) -> mess
     """The fewest words that decide whether a label is given."""
     model = several_labels(serving)
     name = model.class_names[model.class_number(_asked(model, request))]
-    return answers.flipped(_flip(model, name, request.text), serving.version)
+    return answers.flipped(label_flip(model, request.text, name), serving.version)
 
 
 def _asked(model: MultiLabelModel, request: label_messages.FlipLabelRequest) -> str:
@@ -117,35 +113,6 @@ def explain_row(serving: ServedModel, request: label_messages.ExplainRowLabelReq
     model = several_labels(serving)
     why = model.explain(rows.item_of(model, request.row), request.label)
     return answers.explained_texts(model, why, request, serving.version)
-
-
-def _flip(model: MultiLabelModel, label: str, text: str) -> Flip | None:
-    """The fewest words without which a label would be given, or not: it is so from its threshold on."""
-    threshold = thresholds_of(model)[label]
-    if not 0.0 < threshold < 1.0:
-        return None
-    shift = math.log(threshold / (1.0 - threshold))
-    found = _at_threshold(model.of_label(label), label, shift).explain(text, label, f"not {label}").flip()
-    if found is None:
-        return None
-    sign = 1.0 if found.label_after == label else -1.0
-    p = min(max(found.probability_after, 1e-300), 1.0 - 1e-16)
-    logit = math.log(p / (1.0 - p)) + sign * shift
-    return replace(found, probability_after=float(sigmoid(np.array(logit))))
-
-
-def _at_threshold(view: TextModel, label: str, shift: float) -> TextModel:
-    """The model of one label whose odds are even at the threshold of the label."""
-    known = view.__dict__.get("_at_threshold")
-    if known is None or known[0] != shift:
-        form = view.form
-        own = np.array([name == label for name in form.classes])
-        shifted = copy.copy(view)
-        prior = form.log_prior - np.where(own, shift, 0.0)
-        shifted._install(view.recipe, view.vocabulary, replace(form, log_prior=prior), view.scale)
-        view.__dict__["_at_threshold"] = known = (shift, shifted)
-    found: TextModel = known[1]
-    return found
 
 
 def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> messages.WordsAnswer:

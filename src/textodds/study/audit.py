@@ -15,6 +15,7 @@ from textodds.model.leave_one_out import LeftOutAnswers, left_out_answers, suppo
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
 from textodds.study.duplicates import Repeat, Repeats, repeats
+from textodds.training.labels import must_have_one_label
 from textodds.training.plan import Running, plan_of, reading_and_words
 from textodds.training.train import train_on
 
@@ -134,6 +135,7 @@ def audit(
             f"{data.description} can be read only once, and is read several times here",
             hint="put it in a file first",
         )
+    must_have_one_label(data, "audit", "put them in a file; or audit a model of them: `audit_labels(model)`")
     model = train_on(data, plan, observer)
     found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]
