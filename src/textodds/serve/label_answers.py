@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,10 @@ def flip(serving: ServedModel, request: label_messages.FlipLabelRequest) -> mess
     """The fewest words that decide whether a label is given."""
     model = several_labels(serving)
     name = model.class_names[model.class_number(_asked(model, request))]
-    return answers.flipped(label_flip(model, request.text, name), serving.version)
+    found = label_flip(model, request.text, name)
+    if found is not None and found.label_after != name:  # what is said is that of the label
+        found = replace(found, probability_after=1.0 - found.probability_after)
+    return answers.flipped(found, serving.version)
 
 
 def _asked(model: MultiLabelModel, request: label_messages.FlipLabelRequest) -> str:
