@@ -8,6 +8,7 @@ from cases.best import best
 from cases.discriminant import discriminant
 from cases.files import train_csv
 from cases.gaussian import gaussian
+from cases.labels import labels
 from cases.left_out import left_out
 from cases.memory import memory
 from cases.optimum import optimum
@@ -41,6 +42,7 @@ CASES: dict[str, Callable[[Bench], Result]] = {
     "tables": tables,
     "left-out": left_out,
     "updates": updates,
+    "labels": labels,
     "vectorisers": vectorisers,
     "best": best,
     "asking": asking,

@@ -276,3 +276,24 @@ def test_without_mlflow_it_says_what_to_install(model, tmp_path, monkeypatch):
         with pytest.raises(Unsupported, match="an MLflow model needs mlflow") as caught:
             ask()
         assert caught.value.hint == "pip install 'textodds[mlflow]'"
+
+
+def test_several_labels_a_text_are_saved_loaded_and_predicted_as_lists(tmp_path):
+    sets = [["offer", "phone"], ["offer"], ["date"], []]
+    model = textodds.train(TEXTS, sets, learner="multinomial", goal="cost=1:2")
+    loaded = saved(model, tmp_path / "tags")
+    again = textodds.mlflow.load_model(tmp_path / "tags")
+    assert again.predict(ASKED) == model.predict(ASKED)
+    assert again.goal == model.goal
+    assert loaded.predict(ASKED) == [list(labels) for labels in model.predict(ASKED)]
+    found = loaded.predict(pd.DataFrame({"anything": ASKED}), params={"proba": True})
+    assert found.columns.tolist() == ["date", "offer", "phone"]
+    np.testing.assert_array_equal(found.to_numpy(), model.predict_proba(ASKED))
+    assert "array" in str(loaded.metadata.signature.outputs).lower()
+    with mlflow.start_run():
+        logged = textodds.mlflow.log_model(model, "tags")
+    assert textodds.mlflow.load_model(logged.model_uri).predict(ASKED) == model.predict(ASKED)
+    said = invocations(
+        json.dumps({"inputs": ASKED}), "application/json", loaded, loaded.metadata.get_input_schema()
+    )
+    assert json.loads(said.response)["predictions"] == loaded.predict(ASKED)

@@ -131,3 +131,13 @@ def test_what_is_no_goal_is_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(InputError, match="goal") as caught:
         Goal.of(text)
     assert "micro-f1" in str(caught.value)
+
+
+@pytest.mark.parametrize("goal", ["f1", "micro-f1", "macro-f1"])
+def test_a_label_that_no_held_out_text_has_can_be_given(goal: str) -> None:
+    p, truth = drawn(600, seed=1)
+    truth[:, 2] = False
+    thresholds = chosen(Goal.of(goal), p, truth)
+    assert thresholds[2] == 0.5
+    others = np.arange(6) != 2
+    np.testing.assert_array_equal(thresholds[others], chosen(Goal.of(goal), p[:, others], truth[:, others]))

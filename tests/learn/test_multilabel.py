@@ -15,7 +15,7 @@ from textodds.data.label_sets import name_of
 from textodds.learn.multilabel import counts as label_counts
 from textodds.learn.multilabel.logistic import LabelProblem, solve
 from textodds.learn.multilabel.membership import Membership, some_labels, some_rows
-from textodds.learn.multilabel.odds import LabelOdds, label_loss, sigmoid
+from textodds.learn.multilabel.odds import LabelOdds, _least, label_loss, sigmoid
 from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.stats.compressed_rows import CompressedRows
 from textodds.stats.tally import Tally
@@ -154,3 +154,29 @@ def test_a_rare_label_is_calibrated_like_the_others() -> None:
     assert 0 < truth[:, 3].sum() < 12  # a few texts say little about a slope
     found = LabelOdds.of(z, truth, np.ones(len(z)))
     assert 0.3 < found.slopes[3] < 0.9
+
+
+def test_thousands_of_labels_with_few_rows_each_are_calibrated() -> None:
+    """Most have no held-out row that has them: what all share must come from cells that matter."""
+    random = np.random.default_rng(0)
+    N, K = 400, 3000
+    z = random.normal(-12.0, 4.0, (N, K))
+    truth = random.random((N, K)) < 1.0 / (1.0 + np.exp(-(0.5 * z - 2.0)))
+    odds = LabelOdds.of(z, truth, np.ones(N))
+    fresh = random.normal(-12.0, 4.0, (N, K))
+    p = odds.probabilities(fresh)
+    there = random.random((N, K)) < 1.0 / (1.0 + np.exp(-(0.5 * fresh - 2.0)))
+    for low, high in ((0.01, 0.05), (0.05, 0.2), (0.2, 1.0)):
+        some = (p >= low) & (p < high)
+        assert there[some].mean() == pytest.approx(p[some].mean(), rel=0.25)
+
+
+def test_columns_that_are_settled_early_are_as_by_themselves() -> None:
+    random = np.random.default_rng(1)
+    z = random.normal(0.0, 3.0, (300, 40))
+    truth = random.random((300, 40)) < 1.0 / (1.0 + np.exp(-random.uniform(0.2, 2.0, 40) * z))
+    weights, mean = np.ones(300), np.zeros((2, 40))
+    together = _least(z, truth, weights, mean, (0.5, 1.0))
+    for k in (0, 17, 39):
+        alone = _least(z[:, [k]], truth[:, [k]], weights, mean[:, [k]], (0.5, 1.0))
+        np.testing.assert_allclose(together[:, [k]], alone, rtol=0, atol=1e-4)

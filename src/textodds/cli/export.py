@@ -10,7 +10,8 @@ from textodds.cli.options import model_argument, running_options
 from textodds.cli.output import counted, size, tell
 from textodds.errors import InputError, Unsupported
 from textodds.interop.to_onnx import to_onnx
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 OUTPUT = "The file to write; its ending sets the format."
@@ -25,13 +26,14 @@ def export(model: str, output: str, as_json_: bool, quiet: bool) -> None:
     """Export a model to another format.
 
     An ONNX file maps word counts (input `rows`, in the order of the words in the file's metadata) to
-    `label` and `probabilities`; it does not include tokenisation.
+    `label` (of several labels a text to `labels`, 1 where one is given) and `probabilities`; it does not
+    include tokenisation.
     Needs `pip install 'textodds[onnx]'`.
     """
     path = Path(output)
     _must_be_onnx(path, model)
-    opened = load_one_label(model)
-    if not isinstance(opened, TextModel):
+    opened = load(model)
+    if not isinstance(opened, TextModel | MultiLabelModel):
         raise Unsupported("models of tables cannot be exported", hint="export a model of texts")
     model_files.must_be_writable(path)
     to_onnx(opened, path)

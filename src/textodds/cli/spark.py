@@ -34,7 +34,7 @@ def trained(
         raise InputError("there is no data", hint="name files, patterns or folders that Spark can read")
     files = {"format": how.pop("format")}  # which Spark reads
     files |= {name: how.pop(name) is not False for name in ("quoting", "header")}
-    columns = ("learner", "features", "observer", "text", "label", "weight", "bad_rows")
+    columns = ("learner", "features", "observer", "text", "label", "weight", "bad_rows", "goal")
     plan_on_spark(  # refuses before there is a session what Spark has no part in
         how["learner"], how["features"], {name: how[name] for name in how if name not in columns}
     )
@@ -44,9 +44,9 @@ def trained(
 
         with tasks_told(spark, how["observer"]):  # reading is a job, where there is a schema to be found
             df = run(lambda: read(spark, data, is_here=master.startswith("local"), **files))
-        model = train(df, **how)
+        model: Any = train(df, **how)
     model.info["source"] = data[0] if len(data) == 1 else f"{len(data)} files"
-    return model
+    return model  # type: ignore[no-any-return]
 
 
 def setting(text: str) -> tuple[str, str]:

@@ -181,11 +181,17 @@ def admit_texts(
     rejects: Rejects,
     origin: Origin,
     at: Callable[[int], At],
+    sets: LabelSets | None = None,
 ) -> Batch | None:
-    """The batch of the good rows among N texts with what stands beside them; as `admit`."""
+    """The batch of the good rows among N texts with what stands beside them; as `admit`.
+
+    With ``sets`` a row may have several labels, which come as lists.
+    """
     beside = [None if column is None else Values(column) for column in (labels, weights)]
     part = Part(origin, [TEXT], [Values(texts)], len(texts), at, labels=beside[0], weights=beside[1])
-    return admit(part, ColumnRequest.without_names(), rejects)
+    request = ColumnRequest.without_names()
+    request.label_sets = sets
+    return admit(part, request, rejects)
 
 
 def _checked(column: Column | None, arrays: list[Raw], separator: str) -> tuple[Any, Problems]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -120,6 +120,14 @@ class Batch:
         columns = {name: _values_at(values, numbers) for name, values in self.columns.items()}
         labels = None if self.labels is None else taken(self.labels, numbers)
         return Batch(columns, labels, None if self.weights is None else self.weights[numbers])
+
+    def parts(self, most: int) -> Iterator[Batch]:
+        """The rows in their order, at most so many at once."""
+        if len(self) <= most:
+            yield self
+            return
+        for first in range(0, len(self), most):
+            yield self.take(range(first, min(first + most, len(self))))
 
     @property
     def values_there(self) -> NDArray[np.float64]:

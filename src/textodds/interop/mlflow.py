@@ -16,7 +16,8 @@ import numpy as np
 
 import textodds
 from textodds.errors import InputError, require, suggestion
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from mlflow.models.model import ModelInfo
     from numpy.typing import NDArray
 
+    from textodds.model.file import AnyModel
+
 __all__ = ["FLAVOR_NAME", "load_model", "log_model", "save_model"]
 
 FLAVOR_NAME = "textodds"
@@ -35,7 +38,7 @@ TEXT = "text"  # which column holds the texts, where there are several
 
 
 def save_model(
-    model: TextModel | TableModel,
+    model: AnyModel,
     path: str | os.PathLike[str],
     *,
     mlflow_model: MlflowModel | None = None,
@@ -88,7 +91,7 @@ def save_model(
         )
 
 
-def log_model(model: TextModel | TableModel, name: str | None = None, **options: Any) -> ModelInfo:
+def log_model(model: AnyModel, name: str | None = None, **options: Any) -> ModelInfo:
     """Log a model to the current run, or to a new one; the information that MLflow has of it.
 
     ``name`` is that of the logged model. Options are those of `save_model`, and those that every flavour's
@@ -101,9 +104,7 @@ def log_model(model: TextModel | TableModel, name: str | None = None, **options:
     return models.Model.log(artifact_path=None, name=name, flavor=flavor, model=model, **options)
 
 
-def load_model(
-    model_uri: str | os.PathLike[str], dst_path: str | os.PathLike[str] | None = None
-) -> TextModel | TableModel:
+def load_model(model_uri: str | os.PathLike[str], dst_path: str | os.PathLike[str] | None = None) -> AnyModel:
     """The model that was saved or logged, by its folder or by a URI of MLflow (``models:/…``, ``runs:/…``).
 
     What has to be downloaded is kept in ``dst_path`` if that is given, else in a folder of MLflow's choice.
@@ -119,28 +120,30 @@ def load_model(
             f"`{os.fspath(model_uri)}` is not a model of textodds; its flavours are {', '.join(flavors)}",
             hint="open it with `mlflow.pyfunc.load_model`",
         )
-    return load_one_label(folder / flavors[FLAVOR_NAME]["data"])
+    return load(folder / flavors[FLAVOR_NAME]["data"])
 
 
 def _load_pyfunc(path: str) -> PyfuncModel:
     """The model as ``mlflow.pyfunc.load_model`` wants it, by the path of its file."""
-    return PyfuncModel(load_one_label(path))
+    return PyfuncModel(load(path))
 
 
 class PyfuncModel:
     """A model with the face that MLflow gives to all: a frame in, labels or probabilities out."""
 
-    def __init__(self, model: TextModel | TableModel) -> None:
+    def __init__(self, model: AnyModel) -> None:
         self._model = model
 
-    def get_raw_model(self) -> TextModel | TableModel:
+    def get_raw_model(self) -> AnyModel:
         """The model itself."""
         return self._model
 
     def predict(
         self, data: Any, params: Mapping[str, Any] | None = None
-    ) -> NDArray[np.generic] | pd.DataFrame:
-        """The label of each text or row; with ``params={"proba": True}`` a frame, a column for each class.
+    ) -> NDArray[np.generic] | list[list[Any]] | pd.DataFrame:
+        """The label of each text or row, or a list of its labels where it may have several.
+
+        With ``params={"proba": True}`` it is a frame of probabilities, a column for each class.
 
         Texts come as a list, an array, a series, or a frame whose only column they are, or whose column
         `text`. Rows come as a frame, or as a list of dicts.
@@ -156,12 +159,14 @@ class PyfuncModel:
             )
         items = data if _reads_rows(self._model) else _texts(data)
         if not proba:
-            return self._model.predict(items)
+            found = self._model.predict(items)
+            return [list(labels) for labels in found] if isinstance(self._model, MultiLabelModel) else found
         import pandas as pd
 
         index = data.index if isinstance(data, pd.DataFrame | pd.Series) else None
-        found = self._model.predict_proba(items)
-        return pd.DataFrame(found, columns=list(self._model.class_names), index=index)
+        return pd.DataFrame(
+            self._model.predict_proba(items), columns=list(self._model.class_names), index=index
+        )
 
 
 def _mlflow() -> tuple[Any, Any]:
@@ -175,18 +180,18 @@ def _mlflow() -> tuple[Any, Any]:
 
 
 def _must_be_model(model: object) -> None:
-    if not isinstance(model, TextModel | TableModel):
+    if not isinstance(model, TextModel | TableModel | MultiLabelModel):
         raise InputError(
             f"`textodds.mlflow` saves what `textodds.train` returns, got {type(model).__name__}",
             hint="of a `TextClassifier` give its `model_`; save other estimators with `mlflow.sklearn`",
         )
 
 
-def _reads_rows(model: TextModel | TableModel) -> bool:
+def _reads_rows(model: AnyModel) -> bool:
     return isinstance(model, TableModel) or bool(model.recipe.settings.fields)
 
 
-def _columns(model: TextModel | TableModel) -> list[tuple[str, str]]:
+def _columns(model: AnyModel) -> list[tuple[str, str]]:
     """The columns that a model of rows reads, with their kinds."""
     if isinstance(model, TableModel):
         return [(column.name, column.kind) for column in model.schema.used]
@@ -213,7 +218,7 @@ def _texts(data: Any) -> Any:
     return data
 
 
-def _signature(model: TextModel | TableModel) -> ModelSignature:
+def _signature(model: AnyModel) -> ModelSignature:
     """What the model takes and gives.
 
     Numbers and categories are of any type: MLflow would refuse whole numbers where it expects others, and
@@ -221,21 +226,22 @@ def _signature(model: TextModel | TableModel) -> ModelSignature:
     """
     from mlflow.models import ModelSignature
     from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
-    from mlflow.types.schema import AnyType
+    from mlflow.types.schema import AnyType, Array
 
     inputs = [
         ColSpec("string" if kind == "text" else AnyType(), name, required=False)
         for name, kind in (_columns(model) if _reads_rows(model) else ())
     ]
-    kinds = {bool: "boolean", int: "long", float: "double"}
+    kind = {bool: "boolean", int: "long", float: "double"}.get(type(model.classes_[0]), "string")
+    output = ColSpec(Array(kind) if isinstance(model, MultiLabelModel) else kind)
     return ModelSignature(
         inputs=Schema(inputs or [ColSpec("string")]),
-        outputs=Schema([ColSpec(kinds.get(type(model.classes_[0]), "string"))]),
+        outputs=Schema([output]),
         params=ParamSchema([ParamSpec("proba", "boolean", default=False)]),
     )
 
 
-def _example(model: TextModel | TableModel) -> object:
+def _example(model: AnyModel) -> object:
     """An input of the kind that the model reads."""
     if not _reads_rows(model):
         return ["an example of a text"]

@@ -12,12 +12,16 @@ import numpy as np
 import textodds
 from textodds.data.written_file import replacing
 from textodds.errors import Unsupported, require
-from textodds.interop.full_matrix import weights_and_bias
+from textodds.interop.full_matrix import linear_form, weights_and_bias
+from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto, NodeProto, ValueInfoProto
 
     from textodds.model.text_model import TextModel
+
+    Answer = tuple[ValueInfoProto, list[NodeProto], dict[str, np.ndarray]]
+    """An output beside the probabilities, the nodes that lead there, and their constants."""
 
 OPSET, IR_VERSION = 17, 8
 """Those of ONNX 1.12 (2022): no operator here needs more, and older runtimes can open the file."""
@@ -25,7 +29,7 @@ OPSET, IR_VERSION = 17, 8
 LARGEST = 2**31 - 2**20  # bytes that a file may hold: what protocol buffers can, less some for the names
 
 
-def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> ModelProto:
+def to_onnx(model: TextModel | MultiLabelModel, path: str | os.PathLike[str] | None = None) -> ModelProto:
     """The model from rows of word counts to probabilities, as ONNX; written to ``path`` if given.
 
     Input
@@ -33,10 +37,12 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
         weighted where the model has a weighting.
     Outputs
         ``label``, string (N,), and ``probabilities``, double (N, K), the classes in the order of
-        ``model.class_names``.
+        ``model.class_names``. Of a model of several labels a text: ``labels``, int64 (N, K), 1 where the
+        label is given, and ``probabilities``, each label by itself.
     Metadata
         ``textodds`` (the version), and as JSON ``classes``, ``words`` (in the order of the columns),
-        ``recipe`` (how texts become words), and ``scale`` (the factor of each word) where there is one.
+        ``recipe`` (how texts become words), and ``scale`` (the factor of each word) and
+        ``thresholds`` (of several labels) where there are any.
 
     Cutting texts into words stays outside: ONNX has no operators for it that runtimes share. Nor do
     runtimes take sparse input, so that a batch of N texts takes 8 N V bytes, nearly all of them zeros:
@@ -57,7 +63,7 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     require("onnx", why="writing ONNX")
     import onnx
 
-    helper, double, text = onnx.helper, onnx.TensorProto.DOUBLE, onnx.TensorProto.STRING
+    helper, double = onnx.helper, onnx.TensorProto.DOUBLE
     weights, bias = weights_and_bias(model)
     V, K = weights.shape
     about = _about(model)
@@ -67,17 +73,17 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
             f"an ONNX file holds up to 2 GB; {V:,} words and {K:,} classes need {needed / 1e9:.1f}",
             hint="train with fewer words: max_features, or a larger min_df",
         )
-    constants = {"weights": weights, "bias": bias, "classes": np.array(model.class_names, dtype=object)}
-    if model.linear.presence:
-        constants["zero"] = np.zeros(1)
+    presence = linear_form(model).presence
+    if isinstance(model, MultiLabelModel):
+        answer, nodes, constants = _labels(onnx, model)
+    else:
+        answer, nodes, constants = _label(onnx, model)
+    constants |= {"weights": weights, "bias": bias} | ({"zero": np.zeros(1)} if presence else {})
     graph = helper.make_graph(
-        _nodes(onnx, model.linear.presence),
+        [*_scores(onnx, presence), *nodes],
         "textodds",
         [helper.make_tensor_value_info("rows", double, ["N", V])],
-        [
-            helper.make_tensor_value_info("label", text, ["N"]),
-            helper.make_tensor_value_info("probabilities", double, ["N", K]),
-        ],
+        [answer, helper.make_tensor_value_info("probabilities", double, ["N", K])],
         [onnx.numpy_helper.from_array(constant, name) for name, constant in constants.items()],
     )
     proto: ModelProto = helper.make_model(
@@ -94,8 +100,8 @@ def to_onnx(model: TextModel, path: str | os.PathLike[str] | None = None) -> Mod
     return proto
 
 
-def _nodes(onnx: ModuleType, presence: bool) -> list[NodeProto]:
-    """From rows to labels and probabilities."""
+def _scores(onnx: ModuleType, presence: bool) -> list[NodeProto]:
+    """From rows to scores."""
     node = onnx.helper.make_node
     there = [
         node("Greater", ["rows", "zero"], ["is_there"]),
@@ -105,13 +111,45 @@ def _nodes(onnx: ModuleType, presence: bool) -> list[NodeProto]:
         *(there if presence else []),
         node("MatMul", ["there" if presence else "rows", "weights"], ["evidence"]),
         node("Add", ["evidence", "bias"], ["scores"]),
+    ]
+
+
+def _label(onnx: ModuleType, model: TextModel) -> Answer:
+    """One label a text: the most probable."""
+    node = onnx.helper.make_node
+    nodes = [
         node("Softmax", ["scores"], ["probabilities"], axis=1),
         node("ArgMax", ["scores"], ["best"], axis=1, keepdims=0),
         node("Gather", ["classes", "best"], ["label"], axis=0),
     ]
+    output = onnx.helper.make_tensor_value_info("label", onnx.TensorProto.STRING, ["N"])
+    return output, nodes, {"classes": np.array(model.class_names, dtype=object)}
 
 
-def _about(model: TextModel) -> dict[str, str]:
+def _labels(onnx: ModuleType, model: MultiLabelModel) -> Answer:
+    """Several labels a text: each from its threshold on; a row of zeros has the shares of training."""
+    node = onnx.helper.make_node
+    nodes = [
+        node("Abs", ["rows"], ["sizes"]),
+        node("ReduceMax", ["sizes"], ["size"], axes=[1], keepdims=1),
+        node("Greater", ["size", "nothing"], ["has_words"]),
+        node("Where", ["has_words", "scores", "prior"], ["log_odds"]),
+        node("Sigmoid", ["log_odds"], ["probabilities"]),
+        node("GreaterOrEqual", ["probabilities", "thresholds"], ["is_given"]),
+        node("Cast", ["is_given"], ["labels"], to=onnx.TensorProto.INT64),
+    ]
+    output = onnx.helper.make_tensor_value_info(
+        "labels", onnx.TensorProto.INT64, ["N", len(model.class_names)]
+    )
+    known = {
+        "nothing": np.zeros(1),
+        "prior": model.prior_logits[None],
+        "thresholds": np.array(model.thresholds),
+    }
+    return output, nodes, known
+
+
+def _about(model: TextModel | MultiLabelModel) -> dict[str, str]:
     """What a reader of the file wants to know, as text."""
     parts: dict[str, object] = {
         "classes": model.class_names,
@@ -120,5 +158,7 @@ def _about(model: TextModel) -> dict[str, str]:
     }
     if model.scale is not None:
         parts["scale"] = model.scale.tolist()
+    if isinstance(model, MultiLabelModel):
+        parts["thresholds"] = np.array(model.thresholds).tolist()
     as_text = {name: json.dumps(part, ensure_ascii=False) for name, part in parts.items()}
     return {"textodds": textodds.__version__, **as_text}

@@ -16,8 +16,10 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from textodds.errors import Unsupported
-from textodds.interop.full_matrix import weights_and_bias
+from textodds.interop.full_matrix import linear_form, weights_and_bias
+from textodds.interop.linear_labels import LinearLabels
 from textodds.learn.arrays import Floats, Integers
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.text import UNKNOWN, TextSettings
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ ANALYZERS = {
 """Units that scikit-learn cuts as we do, and what it calls them; other units are patterns."""
 
 
-def to_sklearn(model: TextModel) -> Pipeline:
+def to_sklearn(model: TextModel | MultiLabelModel) -> Pipeline:
     r"""A fitted pipeline from raw texts to the probabilities and labels of the model.
 
     Model
@@ -42,12 +44,15 @@ def to_sklearn(model: TextModel) -> Pipeline:
     Every model scores :math:`b_k + \sum_v x_v w_{vk}`, and its probabilities are the softmax of that. So
     the pipeline is a vectoriser that gives x, a ``TfidfTransformer`` whose ``idf_`` are the scales of the
     words where the model has a weighting, and a ``LogisticRegression`` with
-    ``coef_`` :math:`= w^\top` and ``intercept_`` :math:`= b`; for two classes their differences.
+    ``coef_`` :math:`= w^\top` and ``intercept_`` :math:`= b`; for two classes their differences. Of several
+    labels a text each has a sigmoid and a threshold: the last step is a `LinearLabels`, whose ``predict``
+    gives an indicator matrix.
 
     Parameters
     ----------
-    model : TextModel
-        Any model of two classes or more. What is learned afterwards does not reach the pipeline.
+    model : TextModel or MultiLabelModel
+        Any model of two classes or more, or of several labels a text. What is learned afterwards does
+        not reach the pipeline.
 
     Differs
     -------
@@ -60,7 +65,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     texts as the model does: with the settings of `TextSettings.sklearn`, and with the units
     ``whitespace``, ``characters`` and ``characters-in-words`` if ``normal_form=None``. Otherwise (other
     settings; a hash with a seed or of 31 bits, or of words and characters together; a policy for
-    unknown words) the vectoriser calls our tokeniser by `Analyzer`.
+    unknown words) the vectoriser calls our tokeniser by `Analyzer`. `LinearLabels` is ours too.
 
     Examples
     --------
@@ -72,7 +77,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     >>> bool(np.allclose(pipeline.predict_proba(["free"]), model.predict_proba(["free"]), rtol=0, atol=1e-10))
     True
     """
-    if len(model.classes_) < 2:
+    if len(model.classes_) < 2 and not isinstance(model, MultiLabelModel):
         raise Unsupported(
             f"a model of one class, `{model.class_names[0]}`, is not a classifier for scikit-learn",
             hint="train on texts of two classes or more",
@@ -84,7 +89,7 @@ def to_sklearn(model: TextModel) -> Pipeline:
     else:
         steps = [("terms", _union(model, blocks, length))]
     order = np.concatenate([block.numbers for block in blocks])
-    return Pipeline([*steps, ("classifier", _classifier(model, weights[order], bias))])
+    return Pipeline([*steps, ("classifier", _last_step(model, weights[order], bias))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +103,7 @@ class _Block:
     known: frozenset[str] | None = None  # where other terms count as unknown
 
 
-def _blocks(model: TextModel) -> list[_Block]:
+def _blocks(model: TextModel | MultiLabelModel) -> list[_Block]:
     """All terms, or words and characters apart; blocks without terms are left out."""
     recipe, words = model.recipe, model.vocabulary.words()
     settings = replace(recipe.settings, vocabulary=None, count_unknown=False)  # `words` says it as well
@@ -118,14 +123,14 @@ def _blocks(model: TextModel) -> list[_Block]:
     return [block for block in blocks if block.words]
 
 
-def _length(model: TextModel) -> float | None:
+def _length(model: TextModel | MultiLabelModel) -> float | None:
     """The length of each block in a row of length 1, where words and characters share it."""
     weighting = model.recipe.weighting if model.scale is not None else None
     shared = weighting is not None and weighting.unit and model.recipe.settings.blocks == 2
     return math.sqrt(0.5) if shared else None
 
 
-def _union(model: TextModel, blocks: list[_Block], length: float | None) -> FeatureUnion:
+def _union(model: TextModel | MultiLabelModel, blocks: list[_Block], length: float | None) -> FeatureUnion:
     """Words and characters side by side."""
     parts = {block.name: _steps(model, block) for block in blocks}
     return FeatureUnion(
@@ -134,10 +139,10 @@ def _union(model: TextModel, blocks: list[_Block], length: float | None) -> Feat
     )
 
 
-def _steps(model: TextModel, block: _Block) -> list[tuple[str, BaseEstimator]]:
+def _steps(model: TextModel | MultiLabelModel, block: _Block) -> list[tuple[str, BaseEstimator]]:
     """From texts to the columns of a block, weighted if the model says so."""
     weighting = model.recipe.weighting if model.scale is not None else None
-    binary = model.linear.presence or (weighting is not None and weighting.frequency == "binary")
+    binary = linear_form(model).presence or (weighting is not None and weighting.frequency == "binary")
     steps = _counting(block, binary)
     if weighting is not None and model.scale is not None:
         transformer = TfidfTransformer(
@@ -189,8 +194,15 @@ def _stop_words(settings: TextSettings) -> list[str] | None:
     return [word for word in settings.stop_words if tokens.terms(word) == [word]] or None
 
 
-def _classifier(model: TextModel, weights: Floats, bias: Floats) -> LogisticRegression:
+def _last_step(model: TextModel | MultiLabelModel, weights: Floats, bias: Floats) -> BaseEstimator:
     """The fitted classifier of weights (V, K) and a bias (K,); the labels have the type of training."""
+    if isinstance(model, MultiLabelModel):
+        several = LinearLabels()
+        several.classes_ = model.labels.array(model.class_names)
+        several.coef_, several.intercept_ = weights.T, bias
+        several.thresholds_, several.prior_ = np.array(model.thresholds), np.array(model.prior_logits)
+        several.n_features_in_ = len(weights)
+        return several
     if len(model.class_names) == 2:
         weights, bias = weights[:, 1:] - weights[:, :1], bias[1:] - bias[:1]
     classifier = LogisticRegression()

@@ -24,6 +24,7 @@ HELP = (
 CONFIDENCE = 0.95
 ROUNDS = 50
 NEVER = 2.0  # above every probability: the label is not given
+UNTOLD = 0.5  # the threshold for F1 of a label that no held-out text has
 
 
 @dataclass(frozen=True)
@@ -124,11 +125,19 @@ def _best_f1(p: Floats, truth: Mask, micro: float, macro: float) -> Floats:
         F = \frac{2 \sum_k t_k}{\sum_k (m_k + n_k)} + \frac1K \sum_k \frac{2 t_k}{m_k + n_k}      \tag{1}
 
     with :math:`m_k` texts given label k, :math:`t_k` of them rightly, of :math:`n_k` that have it. Each label
-    in turn is set to where (1) is largest, the others held, until none moves.
+    in turn is set to where (1) is largest, the others held, until none moves. A label that no held-out text
+    has, as most have where there are thousands, is given where it is more probable than not.
     """
+    known = truth.any(axis=0)
+    found = np.full(p.shape[1], UNTOLD)
+    if known.any():
+        found[known] = _best_of_known(p[:, known], truth[:, known], micro, macro)
+    return found
+
+
+def _best_of_known(p: Floats, truth: Mask, micro: float, macro: float) -> Floats:
+    """(1) of labels that some texts have."""
     N, K = p.shape
-    if not N:
-        return np.full(K, 0.5)
     order = np.argsort(-p, axis=0, kind="stable")
     ranked = np.take_along_axis(p, order, axis=0)
     right = np.vstack(
@@ -146,7 +155,7 @@ def _best_f1(p: Floats, truth: Mask, micro: float, macro: float) -> Floats:
     middle = np.where((ranked[:-1] >= 0.5) & (ranked[1:] < 0.5), 0.5, middle)
     middle = np.vstack([np.ones((1, K)), middle, np.zeros((1, K))])
     found = np.take_along_axis(middle, at[None], axis=0)[0]
-    return np.where(at == 0, np.where(there > 0, 0.5 * (1.0 + ranked[0]), NEVER), found)
+    return np.asarray(np.where(at == 0, 0.5 * (1.0 + ranked[0]), found))
 
 
 def _settled(

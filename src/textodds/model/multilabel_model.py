@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 L = TypeVar("L", bound=Label)
 
+MOST_AT_ONCE = 2_000_000  # probabilities, texts times labels, that are at hand at once
+
 
 @dataclass(frozen=True, slots=True)
 class LabelPrediction(Generic[L]):
@@ -357,8 +359,16 @@ class MultiLabelModel(TextUpdates):
     @of_one_state
     def predict(self, data: object) -> list[tuple[Label, ...]]:  # type: ignore[override]
         """The labels of each text: those at least as probable as their threshold, most probable first."""
-        p = self.predict_proba(data)
-        return self.label_lists(p, self.given(p))
+        found: list[tuple[Label, ...]] = []
+        for batch in self._in_parts(self._batches(data)):
+            p = sigmoid(self.score_batch(batch)[0])
+            found += self.label_lists(p, self.given(p))
+        return found
+
+    def _in_parts(self, batches: Iterable[Batch]) -> Iterable[Batch]:
+        """Batches of no more texts than can be scored at once, of however many labels."""
+        most = max(1, MOST_AT_ONCE // len(self.class_names))
+        return (part for batch in batches for part in batch.parts(most))
 
     def label_lists(self, p: Floats, given: Mask) -> list[tuple[Label, ...]]:
         """The labels that are given, (N, K), of each row, most probable first."""
@@ -401,7 +411,7 @@ class MultiLabelModel(TextUpdates):
 
         assert self.thresholds is not None
         return evaluate_labels(
-            ((sigmoid(self.score_batch(batch)[0]), batch.label_list()) for batch in batches),
+            ((sigmoid(self.score_batch(part)[0]), part.label_list()) for part in self._in_parts(batches)),
             self.class_names,
             self.thresholds,
         )

@@ -22,7 +22,6 @@ from textodds.model.one_state import of_one_state
 from textodds.model.prediction import Prediction
 from textodds.model.scorer import RowChanges, TextScorer
 from textodds.model.text_updates import TextUpdates
-from textodds.stats.compressed_rows import stacked
 from textodds.stats.tally import Tally, checked_threads
 from textodds.text import Vocabulary
 
@@ -197,12 +196,6 @@ class TextModel(TextUpdates):
         scores are those of the model's answers, whose softmax is `predict_proba`.
         """
         return self._scores(texts, calibrate=calibrate)
-
-    @of_one_state
-    def rows(self, texts: object) -> Any:
-        """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
-        rows = [self.scorer.rows(batch.texts) for batch in self._batches(texts)]
-        return stacked(rows, len(self.vocabulary)).scipy()
 
     @of_one_state
     def leave_one_out(

@@ -17,6 +17,8 @@ from textodds.errors import InputError, Unsupported, suggestion
 from textodds.learn.recipe import Recipe, fitted, is_of_documents
 from textodds.model.basis import Basis
 from textodds.model.novelty import DensityModel
+from textodds.model.one_state import of_one_state
+from textodds.stats.compressed_rows import stacked
 from textodds.stats.corpus import Corpus, Keeper
 from textodds.stats.sample import Example
 from textodds.stats.tally import Tally
@@ -24,6 +26,7 @@ from textodds.stats.tally import Tally
 if TYPE_CHECKING:
     from textodds.learn.forms.linear import LinearModel
     from textodds.learn.forms.quadratic import QuadraticModel
+    from textodds.model.scorer import TextScorer
     from textodds.model.text_model import TextModel
     from textodds.text import Vocabulary
 
@@ -109,12 +112,19 @@ class TextUpdates(TextReading):
     form: Form
     scale: NDArray[np.float64] | None
     threads: int
+    scorer: TextScorer
 
     @abstractmethod
     def _install(
         self, recipe: Recipe, vocabulary: Vocabulary, form: Form, scale: NDArray[np.float64] | None = None
     ) -> None:
         """Become the model of another form."""
+
+    @of_one_state
+    def rows(self, texts: object) -> Any:
+        """The texts as SciPy sparse rows of word counts, weighted if the recipe says so, (N, V)."""
+        rows = [self.scorer.rows(batch.texts) for batch in self._batches(texts)]
+        return stacked(rows, len(self.vocabulary)).scipy()
 
     def count(self, batches: Iterable[Batch]) -> Tally:
         """The counts of a stream of batches, by the settings of the model."""

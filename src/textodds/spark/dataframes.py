@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textodds.data import Schema
 from textodds.data.columns import ColumnRequest
 from textodds.data.labels import BOOLEAN, INTEGER, NUMBER, TEXT, LabelType
-from textodds.errors import InputError
+from textodds.errors import InputError, Unsupported
 from textodds.spark.wire import raised
 
 if TYPE_CHECKING:
@@ -28,10 +28,24 @@ def columns_of(
 
 
 def rows_of(
-    df: DataFrame, text: str | None, label: str | None = None, weight: str | None = None, *, labelled: bool
+    df: DataFrame,
+    text: str | None,
+    label: str | None = None,
+    weight: str | None = None,
+    *,
+    labelled: bool,
+    several: bool = False,
 ) -> DataFrame:
-    """The columns that are wanted, under the names ``text``, ``label`` and ``weight``."""
+    """The columns that are wanted, under the names ``text``, ``label`` and ``weight``.
+
+    Labels that are arrays, several a row, are refused unless there may be ``several``.
+    """
     places = _places(df, text, label, weight, labelled=labelled)
+    if "label" in places and not several and _is_array(df, places["label"]):
+        raise Unsupported(
+            f"the labels in `{df.columns[places['label']]}` are arrays, several a row, and this is for one",
+            hint="on Spark `train` and `predict` take several labels; for the rest collect the rows",
+        )
     # To Spark, `Text` and `text` are one name.
     numbered = df.toDF(*(f"c{at}" for at in range(len(df.columns))))
     return numbered.select(*(numbered[f"c{at}"].alias(name) for name, at in places.items()))
@@ -59,6 +73,15 @@ def _places(
     return {name: place for name, place in places.items() if place is not None}
 
 
+def has_label_sets(df: DataFrame, text: str | None, label: str | None) -> bool:
+    """Whether the column of labels has arrays: several labels a row."""
+    return _is_array(df, _places(df, text, label, None, labelled=True)["label"])
+
+
+def _is_array(df: DataFrame, at: int) -> bool:
+    return df.schema.fields[at].dataType.typeName() == "array"
+
+
 def schema_of(df: DataFrame, text: str | None, label: str | None) -> Schema:
     """The names of the columns of the texts and of the labels, as a model remembers them."""
     request = ColumnRequest([] if text is None else [text], label)
@@ -71,7 +94,8 @@ def label_type(df: DataFrame, schema: Schema) -> LabelType:
     """The type of the labels, as `textodds.train` finds it in a table of the same columns."""
     if schema.label is None:
         return LabelType()
-    name = df.schema[schema.label].dataType.typeName()
+    kind = df.schema[schema.label].dataType
+    name = getattr(kind, "elementType", kind).typeName()
     integers = {"byte": "int8", "short": "int16", "integer": "int32", "long": "int64"}
     if name in integers:
         return LabelType(INTEGER, integers[name])

@@ -110,8 +110,9 @@ class TextClassifier(
     def _fit(self, dataset: DataFrame) -> TextClassifierModel:
         df = must_be_frame(dataset)
         columns = [self._column(param) for param in (self.textCol, self.labelCol, self.weightCol)]
-        model = train(df, *columns, **_arguments(json.loads(self.getOrDefault(self.choices))))
         kind = rows_of(df, *columns, labelled=True).schema["label"].dataType.simpleString()
+        model = train(df, *columns, **_arguments(json.loads(self.getOrDefault(self.choices))))
+        assert isinstance(model, TextModel)  # labels are not arrays
         return self._copyValues(TextClassifierModel(model, kind))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import copy
 import hashlib
 import os
 import shutil
@@ -12,12 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textodds.errors import InputError, Unsupported
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+ModelOfTexts = TextModel | MultiLabelModel
 ModelOrFile = TextModel | str | os.PathLike[str]
+AnyModelOrFile = ModelOfTexts | str | os.PathLike[str]
 
 
 @cache
@@ -28,14 +32,25 @@ def _folder() -> Path:
     return folder
 
 
-def model_of(model: ModelOrFile) -> TextModel:
-    """A model of texts that may be given by its file."""
-    from textodds.model.file import load_texts
+def model_of(model: AnyModelOrFile) -> TextModel:
+    """A model of one label a text that may be given by its file."""
+    found = any_model_of(model)
+    if isinstance(found, MultiLabelModel):
+        raise Unsupported(
+            "on Spark a model of several labels a text predicts and explains, and does nothing else",
+            hint="measure it on one machine: model.evaluate(df.toPandas())",
+        )
+    return found
 
-    found: object = model if hasattr(model, "classes_") else load_texts(model)
-    if not isinstance(found, TextModel):
+
+def any_model_of(model: AnyModelOrFile) -> ModelOfTexts:
+    """A model of texts, of one label or of several, that may be given by its file."""
+    from textodds.model.file import load
+
+    found: object = load(model) if isinstance(model, str | os.PathLike) else model
+    if not isinstance(found, TextModel | MultiLabelModel):
         raise InputError(
-            f"on Spark export a model of texts asked, and this is {type(found).__name__}",
+            f"on Spark a model of texts is asked, and this is {type(found).__name__}",
             hint="a model of tables answers on one machine: model.predict(rows)",
         )
     if fields := found.recipe.settings.fields:
@@ -46,11 +61,14 @@ def model_of(model: ModelOrFile) -> TextModel:
     return found
 
 
-def sent(spark: SparkSession, model: TextModel, *, counts: bool = False) -> str:
+def sent(spark: SparkSession, model: ModelOfTexts, *, counts: bool = False) -> str:
     """Send a model to the executors; the name under which they find it."""
     handle, part = tempfile.mkstemp(dir=_folder())  # of its own: pipelines fit in several threads
     os.close(handle)
     place = Path(part)
+    if isinstance(model, MultiLabelModel):
+        model = copy.copy(model)
+        model.held_labels = None  # which only choose thresholds
     model.save(place, counts=counts, documents=False)
     with place.open("rb") as file:
         name = f"textodds-{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}.model"
@@ -59,11 +77,20 @@ def sent(spark: SparkSession, model: TextModel, *, counts: bool = False) -> str:
     return name
 
 
-@lru_cache(maxsize=4)
 def loaded(name: str) -> TextModel:
+    """The model of one label a text that was sent under a name."""
+    found = any_loaded(name)
+    assert isinstance(found, TextModel)
+    return found
+
+
+@lru_cache(maxsize=4)
+def any_loaded(name: str) -> ModelOfTexts:
     """The model that was sent under a name; opened once by each process of an executor."""
     from pyspark import SparkFiles
 
-    from textodds.model.file import load_texts
+    from textodds.model.file import load
 
-    return load_texts(SparkFiles.get(name), threads=1)
+    found = load(SparkFiles.get(name), threads=1)
+    assert isinstance(found, TextModel | MultiLabelModel)
+    return found

@@ -12,10 +12,21 @@ from textodds.data import Batch
 from textodds.data.admission import admit_texts
 from textodds.data.arrow import texts_of
 from textodds.data.rejects import Origin
-from textodds.learn.arrays import Integers, Mask
+from textodds.learn.arrays import Floats, Integers, Mask
 from textodds.learn.forms.linear import log_softmax
+from textodds.learn.multilabel.odds import sigmoid
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.spark.dataframes import columns_of, must_be_frame, text_of
-from textodds.spark.models import ModelOrFile, loaded, model_of, sent
+from textodds.spark.models import (
+    AnyModelOrFile,
+    ModelOfTexts,
+    ModelOrFile,
+    any_loaded,
+    any_model_of,
+    loaded,
+    model_of,
+    sent,
+)
 from textodds.spark.quality import learned, without_own
 from textodds.spark.tasks import RowErrors
 from textodds.spark.wire import telling
@@ -23,14 +34,14 @@ from textodds.spark.wire import telling
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from textodds.model.text_model import TextModel
-
     Function: TypeAlias = Callable[..., Column]
 
 A = TypeVar("A")
 P = ParamSpec("P")
 Columns = Iterator[pa.Array]
 
+SEVERAL = "struct<labels: array<string>, evidence: int>"
+SEVERAL_PROBABILITIES = "struct<labels: array<string>, evidence: int, probabilities: map<string, double>>"
 PREDICTION = "struct<label: string, probability: double, evidence: int>"
 PROBABILITIES = (
     "struct<label: string, probability: double, evidence: int, probabilities: map<string, double>>"
@@ -45,7 +56,7 @@ LEFT_OUT = "struct<label: string, probability: double, own: double>"
 
 
 def predict(
-    model: ModelOrFile,
+    model: AnyModelOrFile,
     df: DataFrame,
     text: str | None = None,
     *,
@@ -55,18 +66,20 @@ def predict(
     """The DataFrame with a column of predictions: label, probability, and known words (``evidence``).
 
     A text that is null, or not UTF-8, has the prediction null. With ``probabilities`` there is a map of them
-    all, by class.
+    all, by class. A model of several labels a text has ``labels``, an array of those that are given, most
+    probable first, in the place of label and probability.
     """
     asked = prediction(must_be_frame(df).sparkSession, model, probabilities=probabilities)
     return df.withColumn(column, asked(text_of(df, text)))
 
 
 def explain(
-    model: ModelOrFile, df: DataFrame, text: str | None = None, *, column: str = "explanation"
+    model: AnyModelOrFile, df: DataFrame, text: str | None = None, *, column: str = "explanation"
 ) -> DataFrame:
     """The DataFrame with a column of explanations: what each word adds to the log-odds of the answer.
 
     ``start``, the words and ``remainder`` add up to ``log_odds``, as in `textodds.model.explain.Explanation`.
+    Of several labels a text, the most probable is explained.
     """
     asked = explanation(must_be_frame(df).sparkSession, model)
     return df.withColumn(column, asked(text_of(df, text)))
@@ -91,7 +104,7 @@ def leave_one_out(
     return df.withColumn(column, _udf(LEFT_OUT, _leave_out, name)(*columns.values()))
 
 
-def register(spark: SparkSession, model: ModelOrFile, name: str = "textodds") -> None:
+def register(spark: SparkSession, model: AnyModelOrFile, name: str = "textodds") -> None:
     """Make a model known to SQL, as functions ``<name>_predict`` and ``<name>_explain`` of a text.
 
     Examples
@@ -102,12 +115,15 @@ def register(spark: SparkSession, model: ModelOrFile, name: str = "textodds") ->
     spark.udf.register(f"{name}_explain", explanation(spark, model))
 
 
-def prediction(spark: SparkSession, model: ModelOrFile, *, probabilities: bool = False) -> Function:
+def prediction(spark: SparkSession, model: AnyModelOrFile, *, probabilities: bool = False) -> Function:
     """A function of a column of texts to one of predictions."""
+    found = any_model_of(model)
+    name = sent(spark, found)
+    if isinstance(found, MultiLabelModel):
+        kind = SEVERAL_PROBABILITIES if probabilities else SEVERAL
+        return _udf(kind, _predict_several, name, probabilities)
     wanted = ("probability", "evidence", *(["probabilities"] * probabilities))
-    return _udf(
-        PROBABILITIES if probabilities else PREDICTION, _predict, sent(spark, model_of(model)), wanted
-    )
+    return _udf(PROBABILITIES if probabilities else PREDICTION, _predict, name, wanted)
 
 
 def shares(spark: SparkSession, model: ModelOrFile) -> Function:
@@ -115,9 +131,9 @@ def shares(spark: SparkSession, model: ModelOrFile) -> Function:
     return _udf(SHARES, _predict, sent(spark, model_of(model)), ("shares",))
 
 
-def explanation(spark: SparkSession, model: ModelOrFile) -> Function:
+def explanation(spark: SparkSession, model: AnyModelOrFile) -> Function:
     """A function of a column of texts to one of explanations."""
-    return _udf(EXPLANATION, _explain, sent(spark, model_of(model)))
+    return _udf(EXPLANATION, _explain, sent(spark, any_model_of(model)))
 
 
 def _udf(
@@ -159,28 +175,55 @@ def _predict(arrays: Columns, name: str, wanted: tuple[str, ...]) -> Columns:
             columns["probability"] = pa.array(posterior[np.arange(len(best)), best])
         if "evidence" in wanted:
             columns["evidence"] = pa.array(evidence[:, 0].astype(np.int32))
-        ends = pa.array(np.arange(len(best) + 1, dtype=np.int32) * K)
-        values = pa.array(posterior.reshape(-1))
         if "probabilities" in wanted:
-            keys = names.take(pa.array(np.tile(np.arange(K), len(best))))
-            columns["probabilities"] = pa.MapArray.from_arrays(ends, keys, values)
+            columns["probabilities"] = _by_name(names, posterior)
         if "shares" in wanted:
-            columns["shares"] = pa.ListArray.from_arrays(ends, values)
+            ends = pa.array(np.arange(len(best) + 1, dtype=np.int32) * K)
+            columns["shares"] = pa.ListArray.from_arrays(ends, pa.array(posterior.reshape(-1)))
         yield _struct(columns, missing)
+
+
+def _predict_several(arrays: Columns, name: str, probabilities: bool) -> Columns:
+    model = any_loaded(name)
+    assert isinstance(model, MultiLabelModel)
+    names = pa.array(model.class_names, pa.string())
+    for array in arrays:
+        texts, missing = _readable(array)
+        scores, evidence = model.score_batch(Batch(texts, None, None))
+        p = sigmoid(scores)
+        given = model.given(p)
+        order = np.argsort(-p, axis=1, kind="stable")
+        ranked = order[np.take_along_axis(given, order, axis=1)]  # the rows one after the other
+        ends = np.concatenate([[0], np.cumsum(given.sum(axis=1))]).astype(np.int32)
+        columns = {
+            "labels": pa.ListArray.from_arrays(pa.array(ends), names.take(pa.array(ranked))),
+            "evidence": pa.array(evidence[:, 0].astype(np.int32)),
+        }
+        if probabilities:
+            columns["probabilities"] = _by_name(names, p)
+        yield _struct(columns, missing)
+
+
+def _by_name(names: pa.Array, p: Floats) -> pa.Array:
+    """Probabilities (N, K) as a map from names in each row."""
+    N, K = p.shape
+    ends = pa.array(np.arange(N + 1, dtype=np.int32) * K)
+    keys = names.take(pa.array(np.tile(np.arange(K), N)))
+    return pa.MapArray.from_arrays(ends, keys, pa.array(p.reshape(-1)))
 
 
 def _explain(arrays: Columns, name: str) -> Columns:
     word = pa.struct([("word", pa.string()), ("count", pa.int32()), ("log_odds", pa.float64())])
     parts = [(part, pa.string() if part in ("label", "rival") else pa.float64()) for part in EXPLAINED]
     kind = pa.struct([*parts, ("words", pa.list_(word))])
-    model = loaded(name)
+    model = any_loaded(name)
     for array in arrays:
         given, missing = _readable(array)
         rows = [None if bad else _why(model, str(text)) for text, bad in zip(given, missing, strict=True)]
         yield pa.array(rows, kind)
 
 
-def _why(model: TextModel, text: str) -> dict[str, object]:
+def _why(model: ModelOfTexts, text: str) -> dict[str, object]:
     why = model.explain(text)
     found = {part: getattr(why, part) for part in EXPLAINED}
     return {**found, "words": [word._asdict() for word in why.words]}

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from textodds.data import Batch
 from textodds.data.admission import admit_texts
+from textodds.data.label_sets import LabelSets, are_lists
 from textodds.data.rejects import Origin, Rejects
 from textodds.errors import BadRow, VocabularyPruned
 from textodds.model.file import tally_arrays
@@ -71,7 +72,8 @@ def admitted(batches: Batches, rejects: Rejects) -> Iterator[Batch]:
     for batch in batches:
         columns = {name: batch.column(name) for name in batch.schema.names}
         rows = (columns["text"], columns.get("label"), columns.get("weight"))
-        good = admit_texts(*rows, rejects, origin, lambda i, first=first: first + i)  # type: ignore[misc]
+        sets = LabelSets() if are_lists(columns.get("label")) else None
+        good = admit_texts(*rows, rejects, origin, lambda i, first=first: first + i, sets)  # type: ignore[misc]
         first += batch.num_rows
         if good is not None:
             yield good

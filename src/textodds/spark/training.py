@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from textodds.data import READ_OPTIONS, Observer
+from textodds.data import READ_OPTIONS, Batch, Observer
 from textodds.errors import InputError, NoData, Unsupported
+from textodds.judge.thresholds import Goal
 from textodds.learn.held_out import FEWEST
+from textodds.learn.naive_bayes import MultinomialLearner
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import LEARNERS, Learner, resolved
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.learn.softmax.regression import as_c
 from textodds.model.fit import calibrate_held_out, fit_counts
+from textodds.model.label_fit import fit_labels
 from textodds.spark.count import CountResult, count
-from textodds.spark.dataframes import label_type, rows_of, schema_of
+from textodds.spark.dataframes import has_label_sets, label_type, rows_of, schema_of
 from textodds.spark.progress import tasks_told
 from textodds.spark.tasks import RowErrors
-from textodds.stats.sample import SAMPLE, TYPICAL
+from textodds.stats.corpus import Corpus
+from textodds.stats.sample import SAMPLE, TYPICAL, UNIT, as_rows
 from textodds.training.again import ASKED, Question
 from textodds.training.choose import Pool, candidates, chosen, open_candidates, usual
 from textodds.training.choose.candidates import candidate_of
@@ -33,6 +37,7 @@ from textodds.training.plan import Plan, must_know_typical, plan_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.text_model import TextModel
 
 LearnerSpec: TypeAlias = Learner | str | Sequence[Learner | str] | None
@@ -59,10 +64,11 @@ def train(
     learner: LearnerSpec = None,
     features: str | Sequence[str] | None = None,
     typical: bool = False,
+    goal: str | None = None,
     bad_rows: str = "stop",
     observer: Observer | None = None,
     **options: Any,
-) -> TextModel:
+) -> TextModel | MultiLabelModel:
     """A model trained on the rows of a DataFrame of Spark.
 
     Models of counts are those that `textodds.train` makes of the same rows, bit for bit, for any
@@ -73,13 +79,17 @@ def train(
     df : pyspark.sql.DataFrame
         Of Spark itself or of Spark Connect.
     text, label, weight : str, optional
-        Columns; the first two are found by their names if not given.
+        Columns; the first two are found by their names if not given. Labels that are arrays are several a
+        text: multinomial naive Bayes is then counted by set of labels, and calibrated, with its thresholds,
+        on held-out texts of a sample of 20,000.
     learner, features, typical, **options
         As in `textodds.train`: ``budget``, ``calibrate``, ``textbook``, ``memory`` (of each task, and of
         the driver), and how texts are cut. ``lda``, ``qda``, learners of tables and of unlabelled texts, and
         complement with ``transform`` are not for Spark, nor are options of how files are read. What is to be
         chosen the driver chooses on a sample of 20,000 texts, within the budget. Documents are not kept:
         counts can be updated, softmax cannot.
+    goal : str, default "f1"
+        Of several labels a text, what thresholds are chosen for; as in `textodds.train`.
     bad_rows : "stop" or "skip"
         What to do with rows without a text or a label; those that are skipped are counted in
         ``model.info["rejected"]``.
@@ -87,11 +97,23 @@ def train(
         Is told how far it has come; tasks of Spark too.
     """
     plan = plan_on_spark(learner, features, {**options, "typical": typical})
-    rows = rows_of(df, text, label, weight, labelled=True)
+    several = has_label_sets(df, text, label)
+    if goal is not None and not several:
+        raise InputError(
+            "`goal` is for several labels a text, and these data have one",
+            hint="leave it out; or give labels as an array: df.withColumn('label', split('label', ','))",
+        )
+    rows = rows_of(df, text, label, weight, labelled=True, several=several)
+    model: TextModel | MultiLabelModel
     with contextlib.nullcontext() if observer is None else tasks_told(df.sparkSession, observer):
-        model = _train_on(rows, plan, bad_rows, observer or Observer())
+        if several:
+            model = _train_labels_on(rows, plan, Goal.of(goal or "f1"), bad_rows, observer or Observer())
+        else:
+            model = _train_on(rows, plan, bad_rows, observer or Observer())
     schema = schema_of(df, text, label)
     model.info["columns"], model.labels = schema.as_dict(), label_type(df, schema)
+    if several:
+        return model
     question = Question(learner, features, _words(options), plan.calibrate, plan.typical, plan.textbook)
     model.info[ASKED] = question.as_dict()
     return model
@@ -109,7 +131,9 @@ def plan_on_spark(
     usual = {"quoting": True, "header": True, "stream": False, "documents": True, "clean_labels": False}
     for name in ONE_MACHINE:
         if options.get(name, usual.get(name)) != usual.get(name):
-            raise InputError(f"`{name}` is not supported on Spark", hint="leave out one of the two")
+            arrays = "give labels as an array: df.withColumn('label', split('label', ','))"
+            hint = arrays if name == "label_separator" else "leave out one of the two"
+            raise InputError(f"`{name}` is not supported on Spark", hint=hint)
     how = {name: options[name] for name in OPTIONS if name in options}
     plan = plan_of(learner, features, _words(options), **how)
     if plan.is_of_tables:
@@ -176,6 +200,13 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
         model = fit_counts(counted.tally, recipe, sample, info, threads=plan.threads)
         if plan.typical:
             model.typical = model.typical_of(sample[:TYPICAL], seen=True)
+    model.info = _told(counted, plan, bad_rows, observer) | model.info
+    model.info |= {} if choice is None else {"chosen": choice.report()}
+    return model
+
+
+def _told(counted: CountResult, plan: Plan, bad_rows: str, observer: Observer) -> dict[str, Any]:
+    """Tell an observer what was read, and say of a model where it comes from."""
     skipped = RowErrors(bad_rows)
     skipped.count, skipped.reasons = counted.aside.rejected, counted.aside.reasons
     source = FrameSource(skipped)
@@ -183,8 +214,35 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
     observer.rows(source, counted.aside.rows)
     observer.end(source)
     first = {"source": source.description, "documents": None, "rejected": counted.aside.rejected}
-    first |= {"textbook": True} if plan.textbook else {}
-    model.info = first | model.info | ({} if choice is None else {"chosen": choice.report()})
+    return first | ({"textbook": True} if plan.textbook else {})
+
+
+def _train_labels_on(
+    rows: DataFrame, plan: Plan, goal: Goal, bad_rows: str, observer: Observer
+) -> MultiLabelModel:
+    """A model of several labels a text: counts by set of labels add like any others."""
+    recipe = None if plan.pins is not None else plan.recipe()
+    if recipe is None or not isinstance(recipe.learner, MultinomialLearner) or plan.typical:
+        raise Unsupported(
+            "several labels a text are learned by multinomial naive Bayes on Spark, without `typical`",
+            hint="name it, learner='multinomial'; or train on one machine, where a learner is chosen",
+        )
+    recipe = replace(recipe, calibrate=plan.calibrate)
+    reading: dict[str, Any] = {"memory": plan.bytes, "bad_rows": bad_rows}
+    counted = _counted(count(rows, recipe.settings, size=POOL, **reading))
+    if counted.tally is None:
+        raise NoData("there is nothing to learn from: no document has a weight above zero")
+    sample = counted.aside.drawn.examples()
+    some = [sample[at] for at in as_rows(sample).tolist()]
+    # A mean of weights is rounded down: what is held out was learned, and no more.
+    weights = np.floor(np.array([example.weight for example in some]) / UNIT) * UNIT
+    batch = Batch([example.text for example in some], [example.label for example in some], weights)
+    corpus = Corpus.of([batch], recipe.settings)
+    if plan.textbook:
+        goal = Goal("half")
+    model = fit_labels(corpus, recipe, {}, goal=goal, tally=counted.tally, threads=plan.threads)
+    model.corpus = None
+    model.info = _told(counted, plan, bad_rows, observer) | model.info
     return model
 
 

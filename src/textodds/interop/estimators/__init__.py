@@ -7,8 +7,9 @@ underscore; the mathematics is the learner's, which `learner()` gives. What the 
 statistics that add (``statistics_``), so that `partial_fit` in batches equals `fit` on all rows.
 
 Read `generative` (labels, batches, priors) first, then a family: `count_rows` and `word_counts`; `gaussians`
-and `discriminants`; `categories`; then `softmax_regression`. `mixed_table` and `text_classifier` are faces of
-whole models. From outside, import the classes below, from `textodds`.
+and `discriminants`; `categories`; then `softmax_regression`. `mixed_table`, and `text_classifier` and
+`multilabel_classifier` over `text_estimator`, are faces of whole models. From outside, import the
+classes below, from `textodds`.
 """
 
 from textodds.interop.estimators.categories import CategoricalNB, JointTable
@@ -18,6 +19,7 @@ from textodds.interop.estimators.discriminants import (
 )
 from textodds.interop.estimators.gaussians import GaussianNB
 from textodds.interop.estimators.mixed_table import MixedNB
+from textodds.interop.estimators.multilabel_classifier import MultiLabelTextClassifier
 from textodds.interop.estimators.softmax_regression import NBSoftmax, SoftmaxRegression
 from textodds.interop.estimators.text_classifier import TextClassifier
 from textodds.interop.estimators.word_counts import (
@@ -35,6 +37,7 @@ __all__ = [
     "JointTable",
     "LinearDiscriminantAnalysis",
     "MixedNB",
+    "MultiLabelTextClassifier",
     "MultinomialNB",
     "NBSoftmax",
     "QuadraticDiscriminantAnalysis",

@@ -2,7 +2,8 @@
 
 A pipeline that is linear in the words of a text is read in three parts, a file each: which terms a text has
 (`terms`), what its row becomes on the way to the classifier (`steps`), and how the classifier scores that
-(`classifiers`). `pipeline` makes the model. From outside: `from_sklearn`.
+(`classifiers`, of several labels a text `several_labels`). `pipeline` makes the model.
+From outside: `from_sklearn`.
 """
 
 from textodds.interop.from_sklearn.pipeline import from_sklearn

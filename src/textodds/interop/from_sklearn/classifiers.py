@@ -264,7 +264,11 @@ OTHERS = {
         "its probabilities are a mean over folds, or steps of a curve, and not linear in words",
         "convert the classifier within it; or train on the texts: textodds.train calibrates by itself",
     ),
-    "OneVsRestClassifier": ONE_VERSUS_REST,
+    "OneVsRestClassifier": (
+        "it has a probability for each class against the rest, which no softmax of linear scores gives",
+        "fitted on an indicator matrix it gives several labels a text: name its columns, labels=[…]; "
+        "else fit again with LogisticRegression, which knows all classes at once",
+    ),
     "TextClassifier": ("it takes texts, and needs no pipeline", "its model_ is a TextModel already"),
 }
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import numpy as np
 
 from textodds.errors import InputError
 from textodds.interop.class_priors import PriorParameter
 from textodds.interop.from_sklearn.classifiers import Scores, scores_of
+from textodds.interop.from_sklearn.several_labels import label_scores_of
 from textodds.interop.from_sklearn.steps import RowTransform, Step, pass_through, rows_of, steps_of
 from textodds.interop.from_sklearn.terms import terms_of
 from textodds.interop.labels import Label
+from textodds.judge.thresholds import Goal
 from textodds.learn.arrays import Integers
 from textodds.learn.forms.linear import LinearModel, Weights, log_prior
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import Learner
 from textodds.learn.softmax.regression import SoftmaxLearner
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text import Weighting
 
 
-def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None) -> TextModel:
+@overload
+def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None) -> TextModel: ...
+@overload
+def from_sklearn(pipeline: object, *, labels: Sequence[Label]) -> MultiLabelModel: ...
+def from_sklearn(
+    pipeline: object, *, prior: Mapping[Label, float] | None = None, labels: Sequence[Label] | None = None
+) -> TextModel | MultiLabelModel:
     r"""A model with the predictions of a fitted scikit-learn text pipeline.
 
     It can be saved, opened where scikit-learn is not, explained, evaluated and used from the command line.
@@ -56,6 +65,10 @@ def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None
         How often each class was in training, where the classifier does not say: all but naive Bayes and
         discriminant analysis. No answer depends on it, but ``with_prior`` and ``mix`` do, which otherwise
         take all classes to have been alike.
+    labels : sequence, optional
+        The labels of the columns of the indicator matrix that the pipeline was fitted on. It then ends in
+        ``OneVsRestClassifier`` of ``LogisticRegression``, ``SGDClassifier(loss="log_loss")`` or
+        ``MultinomialNB``, and becomes a `MultiLabelModel` that gives a label from one half on.
 
     Raises
     ------
@@ -94,7 +107,7 @@ def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None
     rows = rows_of(first, terms.n)
     for step in between:
         rows = pass_through(rows, step)
-    scores, rows = scores_of(last, rows)
+    scores, rows = scores_of(last, rows) if labels is None else label_scores_of(last, rows, labels)
     vocabulary, columns = terms.vocabulary(rows.kept)
     learner = _learner(scores, rows, columns)
     weighting = None
@@ -102,14 +115,15 @@ def from_sklearn(pipeline: object, *, prior: Mapping[Label, float] | None = None
         idf = bool((rows.scale[columns] != 1.0).any())
         weighting = Weighting(rows.frequency, idf, rows.smooth, rows.unit)
     recipe = Recipe(terms.settings, terms.selection, "ignore", learner, weighting, calibrate=False)
-    return TextModel(
-        recipe,
-        vocabulary,
-        _form(scores, rows, columns, prior, presence=weighting is None and rows.frequency == "binary"),
-        None,
-        _info([first, *between, last], scores),
-        scale=None if weighting is None else rows.scale[columns],
-    )
+    presence = weighting is None and rows.frequency == "binary"
+    form = _form(scores, rows, columns, prior, presence=presence)
+    about = _info([first, *between, last], scores)
+    scale = None if weighting is None else rows.scale[columns]
+    if labels is None:
+        return TextModel(recipe, vocabulary, form, None, about, scale=scale)
+    model = MultiLabelModel(recipe, vocabulary, form, None, about, scale=scale)
+    model.goal = Goal("half")
+    return model
 
 
 def _learner(scores: Scores, rows: RowTransform, columns: Integers) -> Learner:

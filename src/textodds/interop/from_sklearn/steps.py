@@ -24,6 +24,7 @@ HOLDERS = {
     "FixedThresholdClassifier": "give its estimator_; its threshold is for `textodds.judge.decisions`",
     "TunedThresholdClassifierCV": "give its estimator_; its threshold is for `textodds.judge.decisions`",
     "TextClassifier": "it holds a TextModel already: its model_",
+    "MultiLabelTextClassifier": "it holds a MultiLabelModel already: its model_",
 }
 """What is not a pipeline, and holds one or a model."""
 

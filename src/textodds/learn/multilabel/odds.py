@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,9 +55,9 @@ class LabelOdds:
         """The calibration of held-out scores (N, K) of rows that have each label or not (N, K)."""
         K = scores.shape[1]
         unit = max(float(np.abs(scores).mean()), 1.0)
-        some = slice(None, None, max(1, scores.size // ENOUGH_CELLS))  # of the rows, evenly spread
-        flat, there = (scores[some] / unit).reshape(-1, 1), truth[some].reshape(-1, 1)
-        shared = _least(flat, there, np.repeat(weights[some], K), np.zeros((2, 1)), FREE)
+        rows, columns = _telling(scores)
+        flat, there = (scores[rows, columns] / unit).reshape(-1, 1), truth[rows, columns].reshape(-1, 1)
+        shared = _least(flat, there, weights[rows.reshape(-1)], np.zeros((2, 1)), FREE)
         own = _least(scores / unit, truth, weights, np.repeat(shared, K, axis=1), STRAY)
         return cls(np.exp(own[0]) / unit, own[1])
 
@@ -103,47 +104,93 @@ def label_loss(logits: Floats, truth: Mask, weights: Floats) -> float:
     return float(weights @ losses.mean(axis=1) / weights.sum())
 
 
+def _telling(scores: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of the cells that tell what all labels share, one after the other.
+
+    Of few labels they are all cells of rows that are evenly spread. Of many, nearly all cells are far below
+    any decision: of every row those of the highest scores are taken, by which no probability is biased.
+    """
+    N, K = scores.shape
+    if K <= MANY or scores.size <= ENOUGH_CELLS:
+        some = np.arange(0, N, max(1, scores.size // ENOUGH_CELLS))
+        return np.repeat(some, K), np.tile(np.arange(K), len(some))
+    most = max(1, min(K, ENOUGH_CELLS // N))
+    best = np.argpartition(-scores, most - 1, axis=1)[:, :most]
+    return np.repeat(np.arange(N), most), best.reshape(-1)
+
+
+MANY = 500  # labels from which on cells are chosen by their scores
 ENOUGH_CELLS = 200_000
 """Cells, rows times labels, that tell what all labels share."""
 
 
 def _least(z: Floats, truth: Mask, weights: Floats, mean: Floats, spread: tuple[float, float]) -> Floats:
-    """The log slope and the bias of each column, (2, K), by Newton's method, damped."""
-    K = z.shape[1]
-    x, damping = mean.copy(), np.full(K, 1e-3)
-    pull = np.array(spread)[:, None] ** -2.0
-    sign = np.where(truth, -1.0, 1.0)
+    """The log slope and the bias of each column, (2, K), by Newton's method, damped.
 
-    def value_at(x: Floats) -> Floats:
-        margin = (np.exp(x[0]) * z + x[1]) * sign
-        loss = np.maximum(margin, 0.0) + np.log1p(np.exp(-np.abs(margin)))
-        return np.asarray(weights @ loss + 0.5 * (pull * (x - mean) ** 2).sum(axis=0))
-
-    def slope_at(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        along = np.exp(x[0]) * z
-        p = sigmoid(along + x[1])
-        wrong, bend = p - truth, p * (1.0 - p)
-        turned, bent = wrong * along, bend * along
-        gradient = np.stack([weights @ turned, weights @ wrong]) + pull * (x - mean)
-        uu = weights @ (bent * along)
-        return (
-            gradient,
-            np.maximum(uu + weights @ turned, 0.1 * uu) + pull[0],
-            weights @ bent,
-            weights @ bend + pull[1],
-        )
-
-    value = value_at(x)
+    Columns that are settled are left behind once they are the half: most of many labels are soon.
+    """
+    found, left = mean.copy(), np.arange(z.shape[1])
+    run = _Newton(z, truth, weights, mean, np.array(spread)[:, None] ** -2.0)
     for _ in range(40):
-        gradient, uu, ub, bb = slope_at(x)
-        a, c = uu * (1 + damping), bb * (1 + damping)
+        far = run.step()
+        if not far.any():
+            break
+        if 2 * far.sum() <= len(far):
+            found[:, left] = run.x
+            left, run = left[far], run.of(far)
+    found[:, left] = run.x
+    return found
+
+
+class _Newton:
+    """A log slope and a bias for each of some columns, (2, K), on their way to the least loss."""
+
+    def __init__(self, z: Floats, truth: Mask, weights: Floats, mean: Floats, pull: Floats) -> None:
+        self.z, self.truth, self.weights, self.mean, self.pull = z, truth, weights, mean, pull
+        self.sign = np.where(truth, -1.0, 1.0)
+        self.x, self.damping = mean.copy(), np.full(z.shape[1], 1e-3)
+        self.value = self._value_at(self.x)
+
+    def of(self, some: Mask) -> _Newton:
+        """The same of some columns."""
+        part = copy.copy(self)
+        part.z, part.truth, part.sign = self.z[:, some], self.truth[:, some], self.sign[:, some]
+        part.mean, part.x = self.mean[:, some], self.x[:, some]
+        part.damping, part.value = self.damping[some], self.value[some]
+        return part
+
+    def step(self) -> Mask:
+        """Take a step in each column where the loss falls; which columns were not settled before it."""
+        gradient, uu, ub, bb = self._slopes()
+        a, c = uu * (1 + self.damping), bb * (1 + self.damping)
         size = np.maximum(a * c - ub**2, 1e-12 * a * c)
         step = np.stack([c * gradient[0] - ub * gradient[1], a * gradient[1] - ub * gradient[0]]) / size
-        if np.abs(step * gradient).sum(axis=0).max(initial=0.0) < 1e-7:  # of the loss, in nats
-            break
-        there = x - np.clip(step, -2.0, 2.0)
-        found = value_at(there)
-        better = found < value
-        x, value = np.where(better, there, x), np.where(better, found, value)
-        damping = np.where(better, damping / 10.0, np.minimum(damping * 10.0, 1e9))
-    return x
+        far = np.asarray(np.abs(step * gradient).sum(axis=0) >= 1e-7)  # of the loss, in nats
+        if far.any():
+            there = self.x - np.clip(step, -2.0, 2.0)
+            found = self._value_at(there)
+            better = found < self.value
+            self.x = np.where(better, there, self.x)
+            self.value = np.where(better, found, self.value)
+            self.damping = np.where(better, self.damping / 10.0, np.minimum(self.damping * 10.0, 1e9))
+        return far
+
+    def _value_at(self, x: Floats) -> Floats:
+        margin = (np.exp(x[0]) * self.z + x[1]) * self.sign
+        loss = np.maximum(margin, 0.0) + np.log1p(np.exp(-np.abs(margin)))
+        return np.asarray(self.weights @ loss + 0.5 * (self.pull * (x - self.mean) ** 2).sum(axis=0))
+
+    def _slopes(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The gradient (2, K), and the second derivatives in both, in each with the other, (K,)."""
+        along = np.exp(self.x[0]) * self.z
+        p = sigmoid(along + self.x[1])
+        wrong, bend = p - self.truth, p * (1.0 - p)
+        turned, bent = wrong * along, bend * along
+        gradient = np.stack([self.weights @ turned, self.weights @ wrong]) + self.pull * (self.x - self.mean)
+        uu = self.weights @ (bent * along)
+        return (
+            gradient,
+            np.maximum(uu + self.weights @ turned, 0.1 * uu) + self.pull[0],
+            self.weights @ bent,
+            self.weights @ bend + self.pull[1],
+        )

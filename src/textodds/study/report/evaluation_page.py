@@ -11,6 +11,7 @@ import numpy as np
 
 from textodds.judge.evaluation import BINS, RESAMPLES, Evaluation, Interval, Reliability, wilson
 from textodds.model.explain import visible
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.study.report import card, figures
 from textodds.study.report.evaluation_classes import DRAWN, class_measures, classes_figure, confusion
@@ -21,20 +22,20 @@ from textodds.study.report.picture import MOST
 from textodds.study.report.ranking_curves import DISTINCT, RankingCurve
 
 if TYPE_CHECKING:
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
     from textodds.model.table_model import TableModel
 
 SHARES = (1.0, 0.99, 0.95, 0.9, 0.8, 0.5)  # shares of the rows of which it is said how they do
 
 
 def evaluation_report(
-    model: Model, source: object, labels: object = None, *, called: str = "the model", **reading: Any
+    model: AnyModel, source: object, labels: object = None, *, called: str = "the model", **reading: Any
 ) -> str:
     """The report of `textodds evaluate --report`: one HTML file, with figures and without scripts.
 
     Parameters
     ----------
-    model : TextModel or TableModel
+    model : TextModel, TableModel or MultiLabelModel
         What is measured.
     source, labels, **reading
         Labelled data, as `textodds.read` takes it.
@@ -42,6 +43,11 @@ def evaluation_report(
         The name of the model on the page.
     """
     data = model.read(source, labels, labelled=True, **reading)
+    if isinstance(model, MultiLabelModel):
+        from textodds.study.report.label_data import measured_labels
+        from textodds.study.report.label_page import label_page
+
+        return label_page(model, *measured_labels(model, data), called=called, data=data.description)
     evaluation, found = measured(model, data)
     return evaluation_page(model, evaluation, found, called=called, data=data.description)
 

@@ -37,9 +37,16 @@ GUIDE: Mapping[str, Any] = {"color": FAINT, "linewidth": 0.8, "linestyle": (0, (
 
 @drawing()
 def curves(
-    drawn: Mapping[str, tuple[Floats, Floats]], names: tuple[str, str], *, diagonal: bool = False
+    drawn: Mapping[str, tuple[Floats, Floats]],
+    names: tuple[str, str],
+    *,
+    diagonal: bool = False,
+    points: Mapping[str, tuple[float, float]] | None = None,
 ) -> Figure:
-    """Curves in the unit square, by their names; ``diagonal`` draws what chance would give."""
+    """Curves in the unit square, by their names; ``diagonal`` draws what chance would give.
+
+    Some have ``points`` that are marked.
+    """
     figure = empty_figure(WIDTH, WIDTH - 0.4)
     axes = figure.subplots()
     if diagonal:
@@ -47,6 +54,8 @@ def curves(
     for k, (label, (x, y)) in enumerate(drawn.items()):
         line: Mapping[str, Any] = {"color": STYLES[k].line, "linestyle": DASHES[k % len(DASHES)]}
         axes.plot(x, y, linewidth=1.6, marker="o" if len(x) == 1 else "", label=short_name(label), **line)
+        if points is not None and label in points:
+            axes.plot(*points[label], marker=STYLES[k].marker, markersize=7, color=STYLES[k].line)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=names[0], ylabel=names[1], aspect="equal")
     if len(drawn) > 1:
         how: Mapping[str, Any] = {"loc": "lower right" if diagonal else "lower left"}
@@ -72,20 +81,33 @@ def coverage(share: Floats, right: Floats) -> Figure:
 
 
 @drawing()
-def reliability(bins: Reliability) -> Figure:
-    """How often answers are right, by how probable they were said to be; below, how many said so."""
+def reliability(
+    bins: Reliability,
+    names: tuple[str, str, str] = ("accuracy", "probability of the answer", "rows"),
+    *,
+    many: bool = False,
+) -> Figure:
+    """How often answers are right, by how probable they were said to be; below, how many said so.
+
+    Of ``many`` that are nearly all improbable, numbers are on a logarithmic scale.
+    """
     figure = empty_figure(WIDTH, WIDTH + 0.5)
     top, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     draw_reliability(top, bins, STYLES[0], 5)
     small: Mapping[str, Any] = {"xycoords": "axes fraction", "fontsize": 8, "color": FAINT}
     top.annotate("underconfident above the line", (0.04, 0.96), **small)
     top.annotate("too sure below it", (0.96, 0.04), ha="right", **small)
-    top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel="accuracy")
+    top.set(xlim=(-0.01, 1.01), ylim=(-0.02, 1.02), ylabel=names[0])
     rows, said, _ = np.array(bins).T
     place = np.minimum((said * BINS).astype(np.intp), BINS - 1)
     below.bar((place + 0.5) / BINS, rows, 0.86 / BINS, color=STYLES[0].colour, alpha=0.6)
-    below.set(xlabel="probability of the answer", ylabel="rows")
-    below.locator_params(axis="y", nbins=3)
+    below.set(xlabel=names[1], ylabel=names[2])
+    if many:
+        below.set_yscale("log")
+        below.yaxis.set_major_formatter(lambda n, _: short_number(round(n)))
+        below.minorticks_off()
+    else:
+        below.locator_params(axis="y", nbins=3)
     figure.align_ylabels([top, below])
     return figure
 
@@ -142,14 +164,19 @@ def faint_grid(axes: Axes, axis: str) -> None:
 
 
 @drawing()
-def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArray[np.integer]) -> Figure:
+def confusion(
+    labels: Sequence[str],
+    counts: NDArray[np.integer],
+    totals: NDArray[np.integer],
+    names: tuple[str, str] = ("answered", "true label"),
+) -> Figure:
     """Rows by true label (down) and answer (across), shaded by the share of the label's ``totals``."""
     from matplotlib.patches import Rectangle
 
     K = len(labels)
     cell, small = (0.62, 9.5) if K <= 6 else (0.46, 8.5) if K <= 12 else (0.36, 7.5)
-    names = [short_name(label) for label in labels]
-    longest = max(map(len, names))
+    shown = [short_name(label) for label in labels]
+    longest = max(map(len, shown))
     figure = empty_figure(*[cell * K + 0.5 + 0.085 * longest] * 2)
     axes = figure.subplots()
     for i, j in np.ndindex(K, K):
@@ -164,10 +191,10 @@ def confusion(labels: Sequence[str], counts: NDArray[np.integer], totals: NDArra
         ink = FAINT if not count else "white" if shade > DEEP else INK
         number = short_number(count) if count else "·"
         axes.text(j, i, number, ha="center", va="center", fontsize=small, color=ink)
-    axes.set_xticks(range(K), names, rotation=0 if longest * 0.09 < cell else 90)
-    name_lines(axes, names)
+    axes.set_xticks(range(K), shown, rotation=0 if longest * 0.09 < cell else 90)
+    name_lines(axes, shown)
     axes.tick_params(length=0, labelcolor=INK, labelsize=small if K > 12 else 9)
-    axes.set(xlim=(-0.5, K - 0.5), xlabel="answered", ylabel="true label", aspect="equal")
+    axes.set(xlim=(-0.5, K - 0.5), xlabel=names[0], ylabel=names[1], aspect="equal")
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.spines[:].set_visible(False)
