@@ -12,7 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 RUST := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q
 # A worker that has done its part takes tests of the other: no long file is left to one of them at the end.
-SHARED := -n auto --dist worksteal
+SHARED := --dist worksteal
+# Services, browsers and clusters are waited for: with one worker more than processors, none of these is idle.
+WORKERS ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 FUZZ_SECONDS ?= 15
 FUZZ_TARGETS := lines terms model
 FUZZ_FLAGS := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -26,7 +28,9 @@ demo: $(VENV)/installed
 
 check: lint room-test
 
-test: lint rust-test python-test
+# Linking Rust's tests takes one processor; Python's tests begin beside it.
+test: lint
+	@$(MAKE) --no-print-directory -j 2 rust-test python-test
 
 $(BIN)/python:
 	@echo "making a virtual environment in $(VENV)"
@@ -88,20 +92,20 @@ rust-test: $(VENV)/ready
 # The rooms and the laws of every model: no process, no browser, no real data, nothing that takes seconds.
 ROOMS := conformance data text stats learn judge model training study interop
 room-test: $(VENV)/ready
-	$(PYTEST) $(SHARED) -m "not spark and not long and not slow and not realdata" $(ROOMS:%=tests/%) tests/test_*.py
+	$(PYTEST) -n auto $(SHARED) -m "not spark and not long and not slow and not realdata" $(ROOMS:%=tests/%) tests/test_*.py
 
 python-test: $(VENV)/ready
-	$(PYTEST) $(SHARED) -m "not spark and not long"
+	$(PYTEST) -n $(WORKERS) $(SHARED) -m "not spark and not long"
 
 # What `make test` does in little, at its full length.
 test-long: $(VENV)/ready
-	$(PYTEST) -n auto --dist loadfile -m "long and not spark" tests
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m "long and not spark" tests
 
 # Spark on this machine, and a cluster whose processes are killed; takes Java 17. `.ci/run` has it too.
 # Its Java compiles quickly rather than well: no test runs for long.
 test-spark: export SPARK_SUBMIT_OPTS := -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: $(VENV)/ready
-	$(PYTEST) -n auto --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m spark tests/spark tests/cli/test_cli_spark.py
 	$(PYTEST) -m spark tests/docs/test_documentation.py
 
 # A bounded run of all fuzz targets at once; FUZZ_SECONDS=3600 for a long one. Finds go to rust/fuzz/artifacts.

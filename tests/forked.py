@@ -38,18 +38,41 @@ def start(*args: str, env: dict[str, str]) -> Forked | subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**os.environ, **env})
 
 
+def run(*args: str, input: str = "", timeout: float = 300) -> subprocess.CompletedProcess[str]:  # noqa: A002
+    """A process of `textodds` that has ended, to which ``input`` came through a pipe."""
+    if sys.platform != "linux":
+        command = [sys.executable, "-m", "textodds", *args]
+        return subprocess.run(
+            command, input=input, timeout=timeout, capture_output=True, text=True, check=False
+        )
+    theirs, ours = os.pipe()
+    process = Forked(*args, env={}, stdin=theirs)
+    writing = threading.Thread(target=_write, args=(ours, input.encode()), daemon=True)
+    writing.start()
+    out, err = process.communicate(timeout)
+    writing.join()
+    return subprocess.CompletedProcess(process.args, process.wait(), out, err)
+
+
+def _write(end: int, content: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError), os.fdopen(end, "wb") as file:  # it need not read all
+        file.write(content)
+
+
 class Forked:
     """A process of the command line, with the part of `subprocess.Popen` that tests use."""
 
-    def __init__(self, *args: str, env: dict[str, str]) -> None:
+    def __init__(self, *args: str, env: dict[str, str], stdin: int | None = None) -> None:
         self.args = ["textodds", *args]
         self.returncode: int | None = None
+        given = os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin
         out, their_out = os.pipe()
         err, their_err = os.pipe()
         self._status, their_status = os.pipe()
         request = {"args": args, "folder": str(Path.cwd()), "environment": {**os.environ, **env}}
-        _ask(json.dumps(request).encode(), [their_out, their_err, their_status])
-        for end in (their_out, their_err, their_status):
+        ends = [given, their_out, their_err, their_status]
+        _ask(json.dumps(request).encode(), ends)
+        for end in ends:
             os.close(end)
         self.stdout: IO[str] = os.fdopen(out, encoding="utf-8")
         self.stderr: IO[str] = os.fdopen(err, encoding="utf-8")
@@ -134,7 +157,7 @@ def _end(asked: socket.socket, process: subprocess.Popen[bytes]) -> None:
 
 def _requests(asked: socket.socket) -> Iterator[tuple[dict[str, Any], list[int]]]:
     while True:
-        request, ends, _, _ = socket.recv_fds(asked, 1 << 18, 3)
+        request, ends, _, _ = socket.recv_fds(asked, 1 << 18, 4)
         if not request:
             return
         yield json.loads(request), list(ends)
@@ -143,19 +166,18 @@ def _requests(asked: socket.socket) -> Iterator[tuple[dict[str, Any], list[int]]
 def _tend(ends: list[int]) -> None:
     """In a process of its own: fork once more, and tell the status pipe the pid, and how that one ended.
 
-    Returns in the new process only, whose stdout and stderr are the given ones.
+    Returns in the new process only, whose stdin, stdout and stderr are the given ones.
     """
-    out, err, status = ends
+    *streams, status = ends
     pid = os.fork()
     if pid == 0:
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        for number, end in enumerate((nothing, out, err)):
+        for number, end in enumerate(streams):
             os.dup2(end, number)
             os.close(end)
         os.close(status)
         return
-    os.close(out)
-    os.close(err)
+    for end in streams:
+        os.close(end)
     os.write(status, f"{pid}\n".encode())
     _, ended = os.waitpid(pid, 0)
     os.write(status, f"{os.waitstatus_to_exitcode(ended)}\n".encode())

@@ -13,7 +13,11 @@ import numpy as np
 
 import textodds
 from pairs import cover
-from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
+from textodds.learn.discriminant import (
+    GaussianLearner,
+    LinearDiscriminantLearner,
+    QuadraticDiscriminantLearner,
+)
 from textodds.learn.naive_bayes import BernoulliLearner, ComplementLearner, MultinomialLearner
 from textodds.learn.registry import learner_named
 from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner
@@ -369,10 +373,11 @@ def _discriminants():
     given = {
         "lda": LinearDiscriminantLearner(0.3, prior="uniform", tolerance=1e-8),
         "qda": QuadraticDiscriminantLearner(0.5, prior="uniform", rank=4),
+        "gaussian": GaussianLearner(0.01, prior="uniform"),
     }
     names = ("words", "words-and-characters", "hashing", "selection", "counts")
     settings = {name: OF_WEIGHTS[name] for name in names} | {"sklearn": {"sklearn": True, "min_df": 1}}
-    for kind, setting, choice, classes in cover(("lda", "qda"), list(settings), ("open", "given"), (2, 7)):
+    for kind, setting, choice, classes in cover(tuple(given), list(settings), ("open", "given"), (2, 7)):
         learner = kind if choice == "open" else given[kind]
         yield DiscriminantCase(f"{kind}-{choice}-{setting}-{classes}", learner, classes, settings[setting])
 

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from textodds.study.audit import audit
     from textodds.study.compare import Comparison, compare, compare_groups, compare_vocabulary
     from textodds.study.diff import diff
+    from textodds.study.label_audit import audit_labels
     from textodds.study.report.evaluation_page import evaluation_report
     from textodds.text import TextSettings, Weighting
     from textodds.text.word_counts import word_counts
@@ -102,6 +103,7 @@ __all__ = [
     "TfidfVectorizer",
     "Weighting",
     "audit",
+    "audit_labels",
     "class_mix",
     "compare",
     "compare_groups",
@@ -160,6 +162,7 @@ _HOME = {
     "TfidfVectorizer": "interop.vectorisers",
     "Weighting": "text",
     "audit": "study.audit",
+    "audit_labels": "study.label_audit",
     "class_mix": "judge.class_mix",
     "compare": "study.compare",
     "compare_groups": "study.compare",

@@ -17,10 +17,11 @@ import pytest
 from pyarrow import parquet
 
 import textodds
+from forked import run
 from textodds.cli import answers, main
 
 from .transcripts import COMMAND
-from .transcripts import textodds as run
+from .transcripts import textodds as process
 
 TICKETS = """\
 id;body;kind
@@ -236,7 +237,7 @@ def test_a_pipe_with_the_columns_of_the_model_is_a_table(tickets, content, rows,
 
 
 def test_a_pipe_goes_in_and_another_comes_out(tickets):
-    done = run("predict", "t.textodds", "-", "-o", "-", input=gzip.compress(TICKETS.encode()), text=False)
+    done = process("predict", "t.textodds", "-", "-o", "-", input=gzip.compress(TICKETS.encode()), text=False)
     head, *rows = csv.reader(io.StringIO(done.stdout.decode()), delimiter=";")
     assert [row[:3] for row in rows] == ROWS[1:]
     assert head[3:] == ["label", "probability"]

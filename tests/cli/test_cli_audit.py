@@ -68,7 +68,7 @@ def test_json_has_one_object_a_line_and_the_whole_text(capsys):
     expected = suspects(3)
     assert [list(each) for each in told] == [
         ["row", "label", "suggested", "p_label", "p_suggested", "text"]
-    ] * 3
+    ] * 2
     assert [each["row"] for each in told] == [each.row for each in expected]
     assert [each["p_label"] for each in told] == [each.p_label for each in expected]
     by_row = {each["row"]: each for each in told}
@@ -77,7 +77,24 @@ def test_json_has_one_object_a_line_and_the_whole_text(capsys):
     assert by_row[20]["suggested"] == "ham"
 
 
+def test_rows_whose_label_is_expected_are_not_shown(capsys):
+    assert main(["audit", "letters.csv", "--quiet"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.split("\n\n")[0].splitlines()] in (
+        ["row", "7", "20"],
+        ["row", "20", "7"],
+    )
+    rows = Path("letters.csv").read_text().splitlines()
+    Path("letters.csv").write_text("\n".join([*rows[:7], *rows[8:20], *rows[21:]]) + "\n")
+    assert main(["audit", "letters.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert err.startswith("38 rows of letters.csv, each left out: 100.0% agree")
+    assert "expected" not in out
+
+
 def test_twenty_rows_are_shown_unless_told_otherwise(capsys):
+    rows = Path("letters.csv").read_text().splitlines()
+    wrong = [row.replace(",ham", ",h").replace(",spam", ",ham").replace(",h", ",spam") for row in rows[1:]]
+    Path("letters.csv").write_text("\n".join([rows[0], *(rows[1:] * 8), *wrong]) + "\n")
     assert main(["audit", "letters.csv", "--quiet"]) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import textodds
+from forked import run
 from pairs import together
 from textodds.cli import main
 
 from .transcripts import COMMAND
-from .transcripts import textodds as run
 
 EXAMPLE = textodds.__path__[0] + "/cli/demo_data/messages.csv"
 TEXTS = ["claim your free prize", "see you at lunch", ""]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import forked
 from textodds.cli import main
 
-from .transcripts import COMMAND, on_a_terminal, textodds
+from .transcripts import COMMAND, on_a_terminal
 
 MESSAGES = Path(__file__).parents[2] / "examples" / "messages.csv"
 
@@ -88,11 +89,11 @@ def test_a_model_of_tables_reads_texts_as_a_column(messages, capsys):
 
 
 def test_a_table_on_stdin_must_be_said_to_be_one():
-    done = textodds("compare", "-", "--format", "csv", "--label", "sex", input=people(100))
+    done = forked.run("compare", "-", "--format", "csv", "--label", "sex", input=people(100))
     assert done.returncode == 2
     assert "or name a learner of tables: `--learner mixed`, `--models mixed`" in done.stderr
     args = ["--format", "csv", "--label", "sex", "--models", "lda,mixed", "--no-curves", "--json"]
-    done = textodds("compare", "-", *args, input=people(100))
+    done = forked.run("compare", "-", *args, input=people(100))
     assert len(json.loads(done.stdout)["models"]) == 2
 
 

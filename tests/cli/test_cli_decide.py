@@ -136,7 +136,7 @@ def test_a_promise_that_cannot_be_kept_is_an_error_that_says_what_can(held_out, 
 @pytest.mark.parametrize("by_class", [[], ["--by-class"]])
 def test_sets_are_labels_with_bars_between_the_most_probable_first(held_out, posteriors, capsys, by_class):
     sets = Sets.of(held_out, 0.95, bool(by_class))
-    out, err = said(capsys, "--sets", "0.95", *by_class)
+    out, err = said(capsys, "--set", "0.95", *by_class)
     within = sets.of_posteriors(np.log(posteriors))
     expected = []
     for row, held in zip(posteriors, within, strict=True):
@@ -147,9 +147,17 @@ def test_sets_are_labels_with_bars_between_the_most_probable_first(held_out, pos
     assert {line.count("|") for line in expected} == {0, 1}
     told = [
         json.loads(line)["set"]
-        for line in said(capsys, "--sets", "0.95", "--json", *by_class).out.splitlines()
+        for line in said(capsys, "--set", "0.95", "--json", *by_class).out.splitlines()
     ]
     assert ["|".join(held) for held in told] == [line.split("\t")[0] for line in expected]
+
+
+def test_the_option_of_sets_has_one_name_in_help_and_answers_to_its_earlier_one(held_out, capsys):
+    assert said(capsys, "--sets", "0.95") == said(capsys, "--set", "0.95")
+    assert main(["predict", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "--set COVERAGE" in shown
+    assert "--sets" not in shown
 
 
 def test_classes_of_too_few_texts_are_named(held_out, monkeypatch, capsys):
@@ -161,12 +169,12 @@ def test_classes_of_too_few_texts_are_named(held_out, monkeypatch, capsys):
         return model
 
     monkeypatch.setattr(PREDICT, "load", opened)
-    out, err = said(capsys, "--sets", "0.9", "--by-class")
+    out, err = said(capsys, "--set", "0.9", "--by-class")
     assert err == "in every set, because they have too few texts: 1 class, ham\n"
     assert all("ham" in line.split("\t")[0].split("|") for line in out.splitlines())
 
 
-@pytest.mark.parametrize("args", [["--max-error", "0.1"], ["--sets", "0.9"]])
+@pytest.mark.parametrize("args", [["--max-error", "0.1"], ["--set", "0.9"]])
 def test_a_model_without_held_out_texts_promises_nothing(model, monkeypatch, capsys, args):
     def opened(path, **settings):
         model = load(path, **settings)
@@ -185,16 +193,16 @@ def test_a_model_without_held_out_texts_promises_nothing(model, monkeypatch, cap
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (["--loss", "ham->spam: 2", "--sets", "0.9"], "`--loss` and `--sets` cannot be combined"),
-        (["--abstain", "0", "--sets", "0.9"], "`--abstain` and `--sets` cannot be combined"),
-        (["--max-error", "0.1", "--sets", "0.9"], "`--max-error` and `--sets` cannot be combined"),
+        (["--loss", "ham->spam: 2", "--set", "0.9"], "`--loss` and `--set` cannot be combined"),
+        (["--abstain", "0", "--set", "0.9"], "`--abstain` and `--set` cannot be combined"),
+        (["--max-error", "0.1", "--set", "0.9"], "`--max-error` and `--set` cannot be combined"),
         (["--loss", "ham->spam: 2", "--max-error", "0.1"], "`--loss` and `--max-error` cannot be combined"),
-        (["--by-class"], "`--by-class` applies to `--sets` only"),
-        (["--sets", "0.9", "--prior", "uniform"], "`--sets` is guaranteed under the training prior"),
+        (["--by-class"], "`--by-class` applies to `--set` only"),
+        (["--set", "0.9", "--prior", "uniform"], "`--set` is guaranteed under the training prior"),
         (["--max-error", "0.1", "--prior", "uniform"], "`--max-error` is guaranteed under"),
-        (["--sets", "1"], "`--sets` cannot be `1`"),
-        (["--sets", "0"], "`--sets` cannot be `0`"),
-        (["--sets", "nan"], "`--sets` cannot be `nan`"),
+        (["--set", "1"], "`--set` cannot be `1`"),
+        (["--set", "0"], "`--set` cannot be `0`"),
+        (["--set", "nan"], "`--set` cannot be `nan`"),
         (["--max-error", "0"], "`--max-error` cannot be `0`"),
         (["--abstain", "-1"], "`--abstain` cannot be `-1`"),
         (["--abstain", "inf"], "`--abstain` cannot be `inf`"),

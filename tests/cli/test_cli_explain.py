@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import textodds
+from forked import run
 from textodds.cli import main
 from textodds.learn.calibration import Calibration
 
 from .transcripts import COMMAND, on_a_terminal
-from .transcripts import textodds as run
 
 TEXT = "Free phone? See you at zebra"
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import forked
 import textodds
 from pairs import together
 from textodds.cli import main
@@ -88,7 +89,7 @@ def test_texts_are_taken_alike_with_say_from_a_file_and_from_stdin(model, comman
         ]
         answers = []
         for way, stdin in ways:
-            done = process(*line, *way, "--json", input=stdin)
+            done = forked.run(*line, *way, "--json", input=stdin)
             assert done.returncode == 0, done.stderr
             answers.append(done.stdout)
         assert len(set(answers)) == 1

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 import textodds
+from forked import run
 from model_files import parts, put_together
 from textodds.cli import main
 from textodds.errors import InputError, Unsupported
-
-from .transcripts import textodds as run
 
 MORE = "id,text,label\nm7,free eggs,breakfast\nm8,see you at noon,ham\n"
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import forked
 import textodds
 from textodds.cli import main
 from textodds.judge.class_mix import class_mix
 from textodds.learn.held_out import HeldOut
 from textodds.model.file import load
-
-from .transcripts import textodds as process
 
 MIX = import_module("textodds.cli.mix")
 WORD_OF_IT = "the model is not calibrated: the intervals may be too narrow\n"
@@ -92,7 +91,7 @@ def test_the_share_in_training_is_that_of_the_data_whatever_the_prior(mail, monk
 
 def test_the_mix_of_stdin_is_found(today, capsys):
     assert main(["mix", "mail.textodds", "today.txt", "--json"]) == 0
-    done = process("mix", "mail.textodds", "-", "--json", input=Path("today.txt").read_text())
+    done = forked.run("mix", "mail.textodds", "-", "--json", input=Path("today.txt").read_text())
     assert done.returncode == 0, done.stderr
     assert done.stdout == capsys.readouterr().out
 

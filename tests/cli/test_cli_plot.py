@@ -8,10 +8,9 @@ import click
 import numpy as np
 import pytest
 
+import forked
 from textodds.cli import main
 from textodds.cli.commands import commands
-
-from .transcripts import textodds
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'textodds[plot]'")
 
@@ -125,14 +124,14 @@ def test_quiet_says_nothing(people, capsys):
 
 def test_the_picture_of_a_pipe(people):
     for picture in ("boundaries", "densities"):
-        done = textodds("plot", picture, "-", "--label", "sex", input=table())
+        done = forked.run("plot", picture, "-", "--label", "sex", input=table())
         assert (done.returncode, done.stdout) == (0, "")
         assert f"wrote {picture}.svg: " in done.stderr
         assert Path(f"{picture}.svg").exists()
 
 
 def test_a_column_of_a_pipe_that_does_not_seem_to_be_numbers_is_refused(monkeypatch):
-    done = textodds("plot", "densities", "-", "--label", "sex", "--column", "name", input=table())
+    done = forked.run("plot", "densities", "-", "--label", "sex", "--column", "name", input=table())
     assert done.returncode == 2
     assert done.stderr.startswith("error: column `name` of stdin does not look numeric\n\nhint: write ")
 

@@ -8,10 +8,9 @@ from textwrap import dedent
 
 import pytest
 
+import forked
 import textodds
 from textodds.cli import main
-
-from .transcripts import textodds as process
 
 HEADER = "id,income,visits,town,kind"
 
@@ -385,7 +384,7 @@ def test_settings_of_tables_are_those_of_python(people, capsys, setting):
 
 def test_a_table_on_stdin_is_learned_where_its_learner_is_named(people):
     args = ("train", "-", "--label", "kind", "-o", "x.textodds", "--quiet")
-    done = process(*args, "--learner", "mixed", input=Path("people.csv").read_text())
+    done = forked.run(*args, "--learner", "mixed", input=Path("people.csv").read_text())
     assert (done.returncode, done.stderr) == (0, "")
     assert textodds.load("x.textodds").class_documents == {"poor": 40, "rich": 40}
 
@@ -393,7 +392,7 @@ def test_a_table_on_stdin_is_learned_where_its_learner_is_named(people):
 @pytest.mark.parametrize("more", [[], ["--learner", "categorical"]], ids=["no learner", "categorical"])
 def test_a_table_on_stdin_that_would_be_read_twice_is_refused_with_the_way_out(people, more):
     args = ("train", "-", "--label", "kind", "-o", "x.textodds", "--quiet", *more)
-    done = process(*args, input=Path("people.csv").read_text())
+    done = forked.run(*args, input=Path("people.csv").read_text())
     assert done.returncode == 2
     assert "no row" not in done.stderr
     assert "--learner mixed" in done.stderr or "--columns" in done.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import forked
 from pairs import together
 from textodds.cli import main
 
@@ -86,7 +87,7 @@ def test_a_journal_for_a_service_that_only_reads_is_refused(model, capsys):
 
 
 def test_a_missing_model_is_said_and_nothing_is_made(tmp_path):
-    done = textodds("serve", "missing.textodds", "--port", "0")
+    done = forked.run("serve", "missing.textodds", "--port", "0")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(
         "error: no model file at `missing.textodds`\n\nhint: make one: textodds train "

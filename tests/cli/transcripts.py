@@ -20,7 +20,7 @@ COMMAND = [sys.executable, "-m", "textodds"]
 
 
 def textodds(*args, **settings):
-    """A finished process of its own, with the bytes or text it printed."""
+    """A finished process of its own, with the bytes or text it printed; `forked.run` is quicker."""
     settings = {"text": True, "timeout": 300, "capture_output": True, **settings}
     return subprocess.run([*COMMAND, *args], check=False, **settings)
 

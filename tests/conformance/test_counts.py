@@ -7,6 +7,7 @@ import pytest
 
 import textodds
 from model_cases import OF_TEXTS, CountCase, close
+from pairs import together
 from textodds import TextModel
 from textodds.learn.forms.linear import Weights
 
@@ -21,6 +22,7 @@ def test_the_layouts_are_what_they_are_meant_to_be():
             assert (case.model.linear.weights.dense is not None) == (case.classes == 2), case
 
 
+@together
 @every_case
 def test_weights_as_exceptions_equal_the_full_matrix(case):
     model = case.model

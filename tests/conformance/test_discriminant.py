@@ -16,7 +16,11 @@ from textodds.cli import main
 from textodds.errors import InputError, ModelFileError, TooFewRows, Unsupported
 from textodds.interop.to_onnx import to_onnx
 from textodds.interop.to_sklearn import to_sklearn
-from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
+from textodds.learn.discriminant import (
+    GaussianLearner,
+    LinearDiscriminantLearner,
+    QuadraticDiscriminantLearner,
+)
 from textodds.learn.forms.linear import LinearModel
 from textodds.learn.forms.quadratic import QuadraticModel
 from textodds.text import Weighting
@@ -27,9 +31,11 @@ LEARNERS = {
     "qda": "qda",
     "lda-given": LinearDiscriminantLearner(0.3, prior="uniform", tolerance=1e-8),
     "qda-given": QuadraticDiscriminantLearner(0.5, prior="uniform", rank=4),
+    "gaussian": "gaussian",
+    "gaussian-given": GaussianLearner(0.01, prior="uniform"),
 }
 LINEAR = [name for name in LEARNERS if name.startswith("lda")]
-QUADRATIC = [name for name in LEARNERS if name.startswith("qda")]
+QUADRATIC = [name for name in LEARNERS if name not in LINEAR]
 CLASSES = (2, 7)
 SETTINGS = {
     "words": {},
@@ -73,13 +79,13 @@ def test_the_prior_of_the_data_comes_back(learner):
     shares = np.array(list(model.class_documents.values()))
     data = model.with_prior("uniform").with_prior("data")
     np.testing.assert_allclose(np.exp(data.form.log_prior), shares / shares.sum(), rtol=1e-12)
-    if LEARNERS[learner] in ("lda", "qda"):
+    if LEARNERS[learner] in ("lda", "qda", "gaussian"):
         np.testing.assert_allclose(
             data.predict_proba(new_texts(7)), model.predict_proba(new_texts(7)), atol=1e-9
         )
 
 
-@pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
+@pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner, GaussianLearner])
 def test_a_prior_given_in_training_equals_that_prior_given_later(kind):
     texts, labels = map(list, documents(2))
     prior = {"class 00": 0.05, "class 01": 0.95}
@@ -230,7 +236,7 @@ def test_one_class_is_refused(learner):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner])
+@pytest.mark.parametrize("kind", [LinearDiscriminantLearner, QuadraticDiscriminantLearner, GaussianLearner])
 def test_no_shrinkage_of_texts_is_refused(kind):
     with pytest.raises(TooFewRows):
         textodds.train(*map(list, documents(2)), learner=kind(0.0))
@@ -296,6 +302,24 @@ def test_a_shrinkage_that_is_none_is_refused(learner, shrinkage, capsys):
 def test_learners_without_shrinkage_refuse_it(capsys):
     assert main(["train", MESSAGES, "--learner", "softmax:shrinkage=0.5", "-o", "m"]) == 2
     assert "softmax has no shrinkage" in capsys.readouterr().err
+
+
+def test_gaussian_naive_bayes_of_texts_is_trained_and_asked(tmp_path, capsys):
+    assert main(["train", MESSAGES, "--learner", "gaussian", "-o", "g.textodds"]) == 0
+    assert "; smoothing " in capsys.readouterr().err
+    for given in (["gaussian:smoothing=1e-9"], ["gaussian", "--textbook"]):
+        assert main(["train", MESSAGES, "--learner", *given, "-o", "m.textodds", "--quiet"]) == 0
+        assert textodds.load("m.textodds").info["fit"]["smoothing"] == 1e-9
+    assert main(["inspect", "g.textodds"]) == 0
+    out = capsys.readouterr().out
+    assert "smoothing " in out
+    assert "2 K V + (K − 1)" in out
+    for command in ("predict", "explain"):
+        assert main([command, "g.textodds", "--say", "win a free phone now"]) == 0
+        assert "spam" in capsys.readouterr().out
+    assert main(["evaluate", "g.textodds", MESSAGES]) == 0
+    assert main(["inspect", "g.textodds", "--word", "free"]) == 2
+    assert "error: Gaussian naive Bayes has no weights of single words" in capsys.readouterr().err
 
 
 @both
@@ -400,6 +424,47 @@ def changed(array, at, value):
     array = array.copy()
     array[at] = value
     return array
+
+
+DIAGONAL = ("mean_starts", "mean_words", "mean", "variance", "rest")
+
+
+@pytest.fixture
+def diagonal(tmp_path):
+    """The file of a Gaussian naive Bayes of texts."""
+    path = tmp_path / "model"
+    model_of("gaussian-given", 2, "words").save(path)
+    return path
+
+
+def test_the_file_of_a_diagonal_covariance_is_read_again_to_the_last_bit(diagonal):
+    arrays, header = parts(diagonal)
+    assert header["covariance"] == "diagonal"
+    put_together(diagonal, arrays, header)
+    same_bits(textodds.load(diagonal), model_of("gaussian-given", 2, "words"), new_texts(2))
+
+
+@together
+@pytest.mark.parametrize("name", DIAGONAL)
+def test_a_diagonal_covariance_that_is_damaged_is_refused(diagonal, name):
+    arrays, header = parts(diagonal)
+    array = arrays[f"quadratic.{name}"]
+    refused(diagonal, {other: each for other, each in arrays.items() if other != f"quadratic.{name}"}, header)
+    for damaged in (array[:-1], array.reshape(-1, 1), np.append(array, array[:1]), array.astype("i2")):
+        refused(diagonal, {**arrays, f"quadratic.{name}": damaged}, header)
+    if array.dtype.kind == "f":
+        values = (np.nan, np.inf) if name == "mean" else (np.nan, np.inf, 0.0, -1.0)
+        for value in values:
+            refused(diagonal, {**arrays, f"quadratic.{name}": changed(array, -1, value)}, header)
+    else:
+        refused(diagonal, {**arrays, f"quadratic.{name}": changed(array, 1, array[-1] + 10**6)}, header)
+        refused(diagonal, {**arrays, f"quadratic.{name}": array[::-1].copy()}, header)
+
+
+def test_a_covariance_that_is_another_is_refused(diagonal):
+    arrays, header = parts(diagonal)
+    for covariance in ("full", "spherical", None, 3):
+        refused(diagonal, arrays, {**header, "covariance": covariance})
 
 
 def test_the_file_that_is_damaged_below_was_sound(file):

@@ -109,6 +109,7 @@ def test_what_counts_alone_allow_is_refused_with_the_way_out(learner):
     assert "train multinomial" in caught.value.hint
 
 
+@together
 @every_case
 def test_the_prior_is_that_of_the_data_or_of_balanced_classes(case):
     shares = np.array(list(case.model.class_documents.values()))
@@ -117,6 +118,7 @@ def test_the_prior_is_that_of_the_data_or_of_balanced_classes(case):
     np.testing.assert_allclose(np.exp(case.model.linear.log_prior), expected, rtol=1e-12)
 
 
+@together
 @every_case
 def test_parameters_sum_to_zero_over_the_classes_and_a_text_without_words_has_the_bias(case):
     weights, bias = case.model.linear.weights.dense, bias_of(case.model)
@@ -125,6 +127,7 @@ def test_parameters_sum_to_zero_over_the_classes_and_a_text_without_words_has_th
     np.testing.assert_array_equal(case.model.score([""])[0][0], bias)
 
 
+@together
 @every_case
 def test_the_gradient_is_zero_at_the_optimum(case):
     """That of the lectures, written out here from the rows and the probabilities."""

@@ -19,6 +19,7 @@ LEARNERS = [
     "nb-softmax:C=2:tolerance=1e-9:ngrams=1",
     "lda",
     "qda:rank=8",
+    "gaussian",
 ]
 CLASSES = ("ash", "birch", "cedar")
 

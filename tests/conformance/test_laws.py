@@ -23,6 +23,11 @@ from textodds.learn.registry import LEARNERS, name_of, resolved
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 every_setting = pytest.mark.parametrize("case", SOME_CASES, ids=str)
 every_text_case = pytest.mark.parametrize("case", OF_TEXTS, ids=str)
+every_text_setting_and_at_length_every_text_case = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[] if case in SOME_CASES else pytest.mark.long) for case in OF_TEXTS],
+    ids=str,
+)
 every_settled_case = pytest.mark.parametrize("case", [case for case in CASES if case.is_settled], ids=str)
 
 
@@ -143,7 +148,7 @@ def test_saving_and_loading_gives_the_same_bits(case, tmp_path):
 @every_case
 def test_explanations_add_up_to_the_scores(case):
     model = case.model
-    if "qda" in case.name and not case.is_table:
+    if case.name.startswith(("qda", "gaussian")) and not case.is_table:
         with pytest.raises(Unsupported, match="has no weights of single words"):
             model.hyperplane(*model.classes_[:2])
     for row in case.new[-8:]:
@@ -259,7 +264,7 @@ def test_the_form_scores_rows_as_the_model_scores_texts(case):
         close(model.form.scores(rows.toarray()), expected)
 
 
-@every_text_case
+@every_text_setting_and_at_length_every_text_case
 def test_threads_do_not_matter(case):
     texts, labels = case.rows_and_labels
     times = 70_000 // sum(len(text) for text in texts) + 1  # fewer bytes would go to one thread

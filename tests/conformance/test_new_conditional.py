@@ -223,6 +223,8 @@ def unusual(kind, name):
         return kind(missing="ignore" if usual == "category" else "category")
     if name in SETTINGS:
         return kind(**{name: SETTINGS[name]})
+    if usual is None:
+        return kind(**{name: 0.5})
     return kind(**{name: not usual if isinstance(usual, bool) else type(usual)(usual / 2)})
 
 

@@ -162,3 +162,19 @@ def test_any_text_reads_back_gzipped_or_plain_in_batches_of_any_size(
             batches = list(read(mail))
             assert max(map(len, batches)) <= n_rows
             assert pairs(batches) == documents
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_object_of_a_list_is_parsed_once_whatever_its_letters(tmp_path, monkeypatch, indent):
+    rows = [{"text": f"naïve {i} phone", "label": "ham"} for i in range(300)]
+    path = tmp_path / "mail.json"
+    path.write_text(json.dumps(rows, ensure_ascii=False, indent=indent), encoding="utf-8")
+    parsed = []
+
+    def parse(text, at=0):
+        parsed.append(at)
+        return json.JSONDecoder().raw_decode(text, at)
+
+    monkeypatch.setattr("textodds.data.jsonl._parse", parse)
+    assert [text for batch in read(path) for text in batch.texts] == [row["text"] for row in rows]
+    assert len(parsed) == 300

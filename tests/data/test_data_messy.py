@@ -11,8 +11,9 @@ from unbatched import pairs
 
 import textodds
 from textodds.data import encoding, read
+from textodds.data.label_sets import labels_in
 from textodds.data.mail import text_of_html
-from textodds.errors import BadFile, BadRow, InputError, MissingColumn, Unsupported
+from textodds.errors import BadFile, BadRow, InputError, LabelsRead, MissingColumn, Unsupported
 
 MESSY = Path(__file__).parents[1] / "messy"
 GERMAN = [
@@ -280,3 +281,20 @@ def test_data_sets_of_hugging_face_are_data_and_classes_have_names():
     assert model.evaluate(splits).n == 1
     with pytest.raises(InputError, match="has no split `train`; its splits are a, b"):
         textodds.train(datasets.DatasetDict(a=data, b=data))
+
+
+def test_several_labels_in_a_field_are_taken_apart_and_what_was_odd_is_reported():
+    with pytest.warns(LabelsRead) as told:
+        model = textodds.train(MESSY / "labels.csv", label="Tags", label_separator=",")
+    assert [str(each.message) for each in told] == [
+        "1 row has a label twice: it counts once",
+        "1 row has an empty label beside others: it is left out",
+    ]
+    assert model.class_documents == {"Billing": 4.0, "delivery": 4.0, "praise": 1.0, "urgent": 2.0}
+    assert model.n_texts == 8
+    texts = ["thanks", "the refund is late"]
+    assert [len(labels) for labels in model.with_thresholds(0.0).predict(texts)] == [4, 4]
+    found = [labels_in(name) for _, name in pairs(model.read(MESSY / "labels.csv", labelled=True))]
+    assert found[0] == ("Billing", "urgent")
+    assert found[2] == ()
+    assert found[6] == ("delivery", "praise")

@@ -108,9 +108,11 @@ def test_an_error_in_the_consumer_leaves_no_thread():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", ["format='lines', labelled=False", "format='jsonl'", ""])
-def test_an_interrupt_while_stdin_is_silent_ends_the_process(options):
-    script = f"""
+def test_an_interrupt_while_stdin_is_silent_ends_the_process():
+    """All at once: each is let wait for its thread."""
+    processes = {}
+    for options in ("format='lines', labelled=False", "format='jsonl'", ""):
+        script = f"""
 from textodds.data import prefetched, read
 try:
     print('waiting', flush=True)
@@ -118,19 +120,21 @@ try:
 except KeyboardInterrupt:
     print('interrupted', flush=True)
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    with process:
-        try:
+        command = [sys.executable, "-c", script]
+        pipe = subprocess.PIPE
+        processes[options] = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
+    try:
+        for process in processes.values():
             assert process.stdout.readline() == b"waiting\n"
-            time.sleep(0.3)
+        time.sleep(0.3)
+        for process in processes.values():
             process.send_signal(signal.SIGINT)
+        for process in processes.values():
             process.wait(300)
-        finally:
+    finally:
+        for process in processes.values():
             process.kill()
-        assert (process.stdout.read(), process.stderr.read(), process.returncode) == (
-            b"interrupted\n",
-            b"",
-            0,
-        )
+    for options, process in processes.items():
+        with process:
+            told = process.stdout.read(), process.stderr.read(), process.returncode
+        assert told == (b"interrupted\n", b"", 0), options

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pairs import together
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     page
@@ -81,6 +83,7 @@ def banned(text):
             yield f"“{text[max(found.start() - 40, 0) : found.end() + 30]}”: {instead}"
 
 
+@together
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_is_plain_british_english(page):
     text = prose(page.read_text(encoding="utf-8"))

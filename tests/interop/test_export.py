@@ -197,6 +197,7 @@ def run(model, texts):
     return session.run(None, {"rows": model.rows(texts).toarray()})
 
 
+@together
 @every_case
 def test_the_pipeline_gives_the_probabilities_and_labels_of_the_model(learner, classes, settings):
     model = model_of(learner, classes, settings)
@@ -244,6 +245,7 @@ def test_a_block_whose_terms_were_all_dropped_leaves_the_length_of_the_other_as_
     assert_same(model, pipeline, new_texts(2))
 
 
+@together
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_our_tokeniser_is_in_the_pipeline_only_where_scikit_learn_has_none(settings):
     pipeline = to_sklearn(model_of("multinomial", 2, settings))
@@ -283,6 +285,7 @@ assert not [name for name in sys.modules if name.startswith("textodds.")]
         np.testing.assert_allclose(got, model.predict_proba(new), rtol=0, atol=1e-10)
 
 
+@together
 @pytest.mark.parametrize("settings", OF_OURS)
 def test_a_pipeline_with_our_tokeniser_survives_pickling(settings):
     model = model_of("bernoulli", 5, settings)
@@ -341,6 +344,7 @@ def test_a_label_that_ends_in_nothing_keeps_it():
     assert to_sklearn(model).predict(["aa"]).tolist() == model.predict(["aa"]).tolist() == ["x\0"]
 
 
+@together
 @pytest.mark.parametrize(
     ("learner", "classes", "settings"),
     cover(

@@ -676,6 +676,7 @@ def awkward():
     }
 
 
+@together
 @in_turn(5)
 @pytest.mark.filterwarnings("ignore::textodds.errors.Shrunk")
 @every_learner

@@ -11,7 +11,7 @@ from sklearn import naive_bayes
 from sklearn.feature_extraction.text import CountVectorizer
 
 import textodds
-from pairs import pairwise
+from pairs import pairwise, together
 from row_counts import counts_of_rows
 from textodds import TextSettings
 from textodds.errors import NoData
@@ -210,6 +210,7 @@ def test_rows_are_those_of_count_vectorizer():
 LIMITS = list(itertools.product([1, 2, 5, 0.0, 0.05, 0.1, 0.3], [1.0, 0.9, 0.3, 20, 3]))
 
 
+@together
 @pytest.mark.parametrize(("min_df", "max_df"), LIMITS)
 def test_document_frequency_limits_are_count_vectorizers(min_df, max_df):
     seen, labels = texts(7, 3, 60)

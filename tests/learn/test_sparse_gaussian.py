@@ -4,13 +4,24 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import multivariate_normal
+from sklearn.naive_bayes import GaussianNB
 
 from pairs import pairwise, together
 from textodds.errors import InputError, TooFewRows, Unsupported
-from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, conjugate_gradients, shared
+from textodds.learn.conditionals.sparse_gaussian import (
+    Directions,
+    SparseClasses,
+    WordMoments,
+    conjugate_gradients,
+    shared,
+)
 from textodds.learn.design import LabelledRows
-from textodds.learn.discriminant import LinearDiscriminantLearner, QuadraticDiscriminantLearner
-from textodds.learn.forms.quadratic import LowRank
+from textodds.learn.discriminant import (
+    GaussianLearner,
+    LinearDiscriminantLearner,
+    QuadraticDiscriminantLearner,
+)
+from textodds.learn.forms.quadratic import Diagonal, LowRank
 
 CLASSES = ("a", "b", "c")
 
@@ -481,3 +492,85 @@ def test_a_class_that_was_impossible_in_training_is_possible_under_another_prior
     assert np.exp(model.log_posterior(rows))[:, 2].max() < 1e-9
     best = model.with_prior(np.log(np.full(3, 1 / 3))).log_posterior(rows).argmax(axis=1)
     assert (np.array(CLASSES)[best] == np.array(labels)).mean() > 0.6
+
+
+# Naive Bayes: a diagonal covariance of each class
+
+
+@pairwise
+@weighted
+@pytest.mark.parametrize("smoothing", [1.0, 1e-3, 1e-9])
+@pytest.mark.parametrize("density", [0.1, 0.3])
+def test_a_diagonal_covariance_is_that_of_scikit_learn(weighted, smoothing, density):
+    rows, codes = data(density=density)
+    w = weights_of(codes) if weighted else None
+    largest = np.average((rows - np.average(rows, axis=0, weights=w)) ** 2, axis=0, weights=w).max()
+    share = smoothing * largest / rows.var(axis=0).max()  # theirs is of rows without their weights
+    theirs = GaussianNB(var_smoothing=share).fit(rows, codes, w)
+    ours = WordMoments.of(classes(rows, codes, w)).smoothed(smoothing)
+    mean, variance = ours.columns(np.arange(rows.shape[1]))
+    np.testing.assert_allclose(mean.T, theirs.theta_, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(variance.T, theirs.var_, rtol=1e-9)
+    assert ours.rest == pytest.approx(theirs.epsilon_, rel=1e-12)
+    new, _ = data(seed=1, density=density)
+    asked = np.concatenate([rows, new, np.zeros((1, rows.shape[1]))])
+    expected = theirs.predict_joint_log_proba(asked) - np.log(theirs.class_prior_)
+    got = ours.log_density(sparse.csr_array(asked))
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-4)  # where a variance is 1e-9 of another
+    np.testing.assert_allclose(Diagonal(mean.T, variance.T).log_density(asked), got, rtol=1e-9, atol=1e-4)
+
+
+def test_a_row_of_words_that_a_class_has_is_not_lost_in_rounding():
+    rows, codes = data(density=0.9)
+    everywhere = rows > 0
+    assert all(everywhere[codes == k].any(axis=0).all() for k in range(3))
+    ours = WordMoments.of(classes(rows, codes)).smoothed(1e-12)
+    theirs = GaussianNB(var_smoothing=1e-12).fit(rows, codes)
+    expected = theirs.predict_joint_log_proba(rows) - np.log(theirs.class_prior_)
+    np.testing.assert_allclose(ours.log_density(sparse.csr_array(rows)), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_a_weight_of_two_is_two_rows():
+    rows, codes = data()
+    twice = classes(np.concatenate([rows, rows[:5]]), np.concatenate([codes, codes[:5]]))
+    heavy = classes(rows, codes, np.where(np.arange(len(codes)) < 5, 2.0, 1.0))
+    got, expected = (
+        WordMoments.of(each).smoothed(0.1).log_density(sparse.csr_array(rows)) for each in (heavy, twice)
+    )
+    np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_without_smoothing_a_class_whose_words_do_not_vary_is_named():
+    rows, codes = data(density=0.9)
+    rows[codes == 1, 4] = 0.0
+    with pytest.raises(TooFewRows, match="does not vary in class `b` has no density") as caught:
+        WordMoments.of(classes(rows, codes)).smoothed(0.0)
+    assert "1e-9" in caught.value.hint
+
+
+def test_texts_that_are_all_alike_are_refused():
+    rows, codes = np.ones((6, 3)), np.array([0, 0, 1, 1, 2, 2])
+    learner = GaussianLearner()
+    with pytest.raises(TooFewRows, match="no word varies"):
+        learner.fit_design(None, LabelledRows(sparse.csr_array(rows), CLASSES, codes, np.ones(6)))
+
+
+def test_a_class_of_one_row_has_the_smoothing_as_its_variance():
+    rows, codes = data(sizes=(12, 1, 15))
+    ours = WordMoments.of(classes(rows, codes)).smoothed(0.5)
+    _, variance = ours.columns(np.arange(rows.shape[1]))
+    np.testing.assert_array_equal(variance[:, 1], ours.rest)
+    assert np.isfinite(ours.log_density(sparse.csr_array(rows))).all()
+
+
+def test_smoothing_is_chosen_on_held_out_rows_unless_it_is_given():
+    rows, codes = data(sizes=(60, 60, 60))
+    labelled = LabelledRows(sparse.csr_array(rows), CLASSES, codes, np.ones(len(codes)))
+    chosen = GaussianLearner().fit_design(None, labelled)
+    losses = dict(chosen.about["path"])
+    assert losses[chosen.about["smoothing"]] == min(losses.values())
+    assert chosen.held_out is not None
+    given = GaussianLearner(1e-9).fit_design(None, labelled, calibrate=False)
+    theirs = GaussianNB().fit(rows, codes)
+    np.testing.assert_array_equal(given.model.scores(labelled.rows).argmax(axis=1), theirs.predict(rows))
+    assert given.model.temperature == 1.0

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_explain_sum import MODELS, QUADRATIC, WORDS, answered
+from test_explain_sum import DIAGONAL, MODELS, QUADRATIC, WORDS, answered
 
 import textodds
 from pairs import in_turn, together
@@ -16,7 +16,7 @@ from textodds.model.explain import flip as flip_module
 from textodds.model.explain import unit
 
 said = st.lists(st.sampled_from([*WORDS, "zzz", "Free", "qqq"]), max_size=7).map(" ".join)
-EVERY = {**MODELS, "qda": QUADRATIC}
+EVERY = {**MODELS, "qda": QUADRATIC, "gaussian": DIAGONAL}
 NEAR = 1e-9  # a tie, which rounding decides
 
 

@@ -47,6 +47,7 @@ MODELS = {
     "two classes": textodds.train(TEXTS[:6], LABELS[:6]),
 }
 QUADRATIC = textodds.train(TEXTS, LABELS, learner="qda")
+DIAGONAL = textodds.train(TEXTS, LABELS, learner="gaussian")
 
 said = st.lists(st.sampled_from([*WORDS, "zzz", "Free", "qqq"]), max_size=9).map(" ".join)
 models = st.sampled_from(sorted(MODELS)).map(MODELS.__getitem__)
@@ -156,14 +157,14 @@ def test_an_uncalibrated_explanation_is_that_of_the_scores():
     assert got.log_odds != pytest.approx(model.explain("free at noon", "spam", "ham").log_odds, rel=1e-3)
 
 
-@given(text=said, data=st.data())
-def test_shares_of_a_quadratic_model_add_up(text, data):
-    label, rival = data.draw(st.permutations(QUADRATIC.classes_))[:2]
-    scores = dict(zip(QUADRATIC.classes_, QUADRATIC.score([text])[0][0], strict=True))
-    got = QUADRATIC.explain(text, label, rival)
+@given(model=st.sampled_from([QUADRATIC, DIAGONAL]), text=said, data=st.data())
+def test_shares_of_a_quadratic_model_add_up(model, text, data):
+    label, rival = data.draw(st.permutations(model.classes_))[:2]
+    scores = dict(zip(model.classes_, model.score([text])[0][0], strict=True))
+    got = model.explain(text, label, rival)
     assert got.log_odds == pytest.approx(scores[label] - scores[rival], abs=1e-9)
-    p = dict(zip(QUADRATIC.classes_, np.exp(log_softmax(QUADRATIC.score([text])[0][0])), strict=True))[label]
-    against_all = QUADRATIC.explain(text, label, "others")
+    p = dict(zip(model.classes_, np.exp(log_softmax(model.score([text])[0][0])), strict=True))[label]
+    against_all = model.explain(text, label, "others")
     if 1e-6 < p < 1 - 1e-6:
         assert against_all.log_odds == pytest.approx(math.log(p / (1 - p)), abs=1e-8)
 
@@ -182,6 +183,16 @@ def test_shares_of_a_quadratic_model_are_those_of_its_dense_form():
         A = np.eye(V) / rest - B @ np.diag(1 / rest - 1 / form.gaussians.variance[k]) @ B.T
         mu = form.gaussians.mean[[k]].toarray()[0]
         np.testing.assert_allclose(got[:, k], (x * (A @ (mu - x / 2)))[row.indices], rtol=1e-9)
+
+
+def test_shares_of_a_diagonal_covariance_are_those_of_its_dense_form():
+    from textodds.model.explain.decompose import shares
+
+    row = DIAGONAL.rows(["free phone at noon"])
+    mean, variance = DIAGONAL.form.gaussians.columns(row.indices)
+    density = -((row.data[:, None] - mean) ** 2) / (2 * variance)
+    got = shares(DIAGONAL.form, row.indices, row.data)
+    np.testing.assert_allclose(got, density + mean**2 / (2 * variance), rtol=1e-9)
 
 
 def test_an_explanation_stays_what_it_is_when_the_model_learns_more():

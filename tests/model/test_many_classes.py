@@ -35,7 +35,7 @@ found = calibration.Calibration.of_parts(scores, codes, np.ones(N), offset=np.ze
 assert found.slopes.shape == (1,)
 """
 AUDITED = """
-K = 2000
+K = 10_000
 labels = [f"{i % K:05}" for i in range(2 * K)]
 texts = [f"own{label} own{label} also" for label in labels]
 texts[7] = texts[8]

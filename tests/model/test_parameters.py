@@ -18,6 +18,7 @@ K, V = 3, len({word for text in TEXTS for word in text.split()})
         ("bernoulli", K * V + K - 1),
         ("complement", K * (V - 1) + K - 1),
         ("softmax:ngrams=1:min_df=1", (K - 1) * (V + 1)),
+        ("gaussian:min_df=1", 2 * K * V + K - 1),
         ("lda:min_df=1", K * V + V * (V + 1) // 2 + K - 1),
     ],
 )

@@ -351,7 +351,7 @@ def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path: Path, mode
 def test_a_journal_of_a_later_version_is_refused(path: Path) -> None:
     Journal(path).close()
     with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA user_version = 4")
+        db.execute("PRAGMA user_version = 6")
     before = path.read_bytes()
     with pytest.raises(ModelFileError, match="not a journal of this version"):
         Journal(path)

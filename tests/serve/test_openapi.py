@@ -16,7 +16,15 @@ from serve.wire import running
 from textodds.serve import messages, tensor_messages
 from textodds.serve.routes import ENDPOINTS
 
-NAMED = {"/v1/classify", "/v1/classify/batch", "/v1/explain", "/v1/learn", "/v1/suggest", "/v1/words"}
+NAMED = {
+    "/v1/classify",
+    "/v1/classify/batch",
+    "/v1/explain",
+    "/v1/explain/flip",
+    "/v1/learn",
+    "/v1/suggest",
+    "/v1/words",
+}
 NAMED |= {"/v1/evaluate", "/v1/reports/{key}"}
 NAMED |= {"/v2/models/{name}/infer", "/v2/models/{name}/versions/{version}/infer"}
 
@@ -117,7 +125,7 @@ def test_examples_fit_their_schemas_and_are_answered(told, client):
             gives = operation["responses"]["200"]["content"]["application/json"]["schema"]
             jsonschema_rs.validate(schema_of(told, gives), answer.json())
             answered += 1
-    assert answered == 9
+    assert answered == 10
 
 
 def test_refusals_are_described_as_they_are(told, client):

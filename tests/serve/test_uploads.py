@@ -158,15 +158,13 @@ def test_labels_that_the_model_does_not_have_are_counted_apart(send):
 @pytest.mark.parametrize(
     ("content", "media"),
     [
-        (b"", "text/csv"),
-        (b"label,text\n", "text/csv"),
         (b"text\nfree\n", "text/csv"),
+        (b"a,b\n1,2\n", "text/csv"),
         (b'label,text\nham,"free\n', "text/csv"),
         (b"label,text\nham,\xff\xfe\n", "text/csv"),
         (b"\xff\xfel\x00", "text/csv"),
         (b"\x00" * 1000, "text/csv"),
         (b"nonsense", "application/gzip"),
-        (gzip.compress(CSV)[:-9], "application/gzip"),
         (FORMS["parquet"][0][:-20], "application/vnd.apache.parquet"),
         (parquet(label=[1.5], text=[[1, 2]]), "application/vnd.apache.parquet"),
         (b'{"label": "ham", "text": 1}\n', "application/x-ndjson"),
@@ -176,11 +174,13 @@ def test_labels_that_the_model_does_not_have_are_counted_apart(send):
     ],
 )
 def test_a_file_that_cannot_be_measured_is_422_in_words(send, content, media):
+    """Of what the sender can do: there are no options of the command line here, and no such file."""
     answer = send(content, media)
     found = problem(answer, 422)
     assert found["code"].startswith("input")
-    assert b"upload." not in answer.body  # nor any other name of ours
+    assert b"upload-" not in answer.body  # nor any other name of ours
     assert b"textodds-" not in answer.body
+    assert b"--" not in answer.body
 
 
 @pytest.mark.parametrize(
@@ -230,14 +230,7 @@ def test_a_file_that_cannot_be_measured_is_422_in_words(send, content, media):
 def test_a_refusal_says_where_in_the_file_that_was_sent(send, content, media, detail, hint):
     found = problem(send(content, media), 422)
     assert (found["detail"], found.get("hint")) == (detail, hint)
-
-
-def test_a_refusal_speaks_of_what_the_sender_can_do(send):
-    """There are no options of the command line here, and no such file."""
-    for content in (b"a,b\n1,2\n", b"label,text\nham\n"):
-        answer = send(content)
-        problem(answer, 422)
-        assert b"--" not in answer.body
+    assert found["code"].startswith("input")
 
 
 @pytest.mark.parametrize("media", ["application/json", "text/html", "multipart/form-data", "x" * 1000])

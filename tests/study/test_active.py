@@ -16,6 +16,7 @@ from textodds.text import TextSettings
 
 LEARNERS = (
     "multinomial", "bernoulli", "complement", "semisupervised", "softmax", "nb-softmax", "lda", "qda",
+    "gaussian",
 )  # fmt: skip
 
 

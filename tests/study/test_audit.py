@@ -67,12 +67,14 @@ def test_suspects_are_in_the_order_of_their_probability_which_is_that_of_leaving
     found = audit(read(texts, made), learner=MultinomialLearner(), most=600)
     p = [suspect.p_label for suspect in found.suspects]
     assert p == sorted(p)
-    assert sorted(suspect.row for suspect in found.suspects) == list(range(1, 601))
     expected = textodds.train(texts, made, learner="multinomial").leave_one_out(texts, made)
-    np.testing.assert_allclose(p, np.sort(np.exp(expected.own)))
-    suggested = {suspect.row: suspect.suggested for suspect in found.suspects}
     best = expected.log_posterior.argmax(axis=1)
-    assert [suggested[i + 1] for i in range(600)] == [f"c{k}" for k in best]
+    wrong = np.flatnonzero(best != expected.truth)
+    assert len(wrong) >= 20
+    np.testing.assert_allclose(p, np.sort(np.exp(expected.own[wrong])))
+    assert {suspect.row: suspect.suggested for suspect in found.suspects} == {
+        i + 1: f"c{best[i]}" for i in wrong
+    }
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [300], range(7, 600, 7)], ids=str)
@@ -124,13 +126,16 @@ def test_a_heavy_row_does_not_stand_up_for_its_own_label():
 
 def test_a_row_without_weight_does_not_end_an_audit():
     texts, labels = drawn()
-    source = read([*texts, "a1"], [*labels, "other"], [1.0] * 600 + [0.0])
+    source = read([*texts, "a1"], [*planted(labels, WRONG), "other"], [1.0] * 600 + [0.0])
     assert len(audit(source, learner=MultinomialLearner(), most=5).suspects) == 5
 
 
-def test_more_suspects_than_rows_are_all_rows():
-    source = read(["a", "b", "a b"], ["x", "y", "x"])
-    assert len(audit(source, learner=MultinomialLearner(), most=100).suspects) == 3
+def test_a_row_whose_label_is_the_expected_one_is_not_listed():
+    texts, labels = drawn()
+    found = audit(read(texts, planted(labels, WRONG)), learner=MultinomialLearner(), most=600)
+    assert all(suspect.suggested != suspect.label for suspect in found.suspects)
+    assert len(found.suspects) == found.disagreements
+    assert not audit(read(["a a", "a", "b b", "b"], ["x", "x", "y", "y"])).suspects
 
 
 def test_threads_do_not_matter():

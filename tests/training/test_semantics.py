@@ -481,8 +481,8 @@ def test_a_recipe_may_be_of_an_estimator(estimator):
 
 
 def test_a_recipe_of_texts_is_not_of_an_estimator_of_tables():
-    with pytest.raises(InputError, match="gaussian learns from tables"):
-        recipe_of(textodds.GaussianNB())
+    with pytest.raises(InputError, match="categorical learns from tables"):
+        recipe_of(textodds.CategoricalNB())
 
 
 def test_a_choice_that_a_learner_does_not_have_is_refused():

@@ -61,11 +61,12 @@ fn cells(data: &[u8], kind: Kind, chop: usize, size: usize) -> Option<Cells> {
 
 fuzz_target!(|data: &[u8]| {
     let [choice, chop, data @ ..] = data else { return };
-    let kind = match choice % 5 {
+    let kind = match choice % 6 {
         0 => Kind::Lines,
         1 => Kind::FastText,
         2 => Kind::Delimited { delimiter: Some(b','), quoting: false, header: true },
         3 => Kind::Delimited { delimiter: None, quoting: true, header: false },
+        5 => Kind::FastTextSets,
         _ => Kind::Delimited { delimiter: None, quoting: true, header: true },
     };
     let whole = rows(data, kind, 1 << 20, 1 << 20);

@@ -19,16 +19,18 @@ from textodds.cli.progress import progress
 from textodds.data import prefetched
 from textodds.data.files import STDIN
 from textodds.data.written_file import replacing
+from textodds.learn.arrays import Floats
 from textodds.model.answers import AnswerColumns, free_names, is_of_labels, spread
 from textodds.model.label_columns import LabelColumns
-from textodds.model.text_model import TextModel
+from textodds.model.multilabel_model import MultiLabelModel
+from textodds.model.text_updates import TextUpdates
 
 if TYPE_CHECKING:
     from textodds.data import Source
     from textodds.data.kept_rows import KeptRows
     from textodds.data.row_file import RowFile
     from textodds.model.answers import Decide
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
 
 NAMED = 5  # rows without a known word that are named
 SET = "set"
@@ -38,8 +40,8 @@ FAMILIARITY = ("log_density", "surprise", "p_value")
 class UnknownTexts:
     """Counts the texts of which the model knows no word, or the rows without a value."""
 
-    def __init__(self, model: Model) -> None:
-        self._is_of_texts = isinstance(model, TextModel)
+    def __init__(self, model: AnyModel) -> None:
+        self._is_of_texts = isinstance(model, TextUpdates)
         self.rows = self.count = 0
         self._first: list[int] = []
 
@@ -70,7 +72,7 @@ class Answered:
     """Answers rows as they come, and counts what is to be said at the end."""
 
     def __init__(
-        self, model: Model, wanted: AnswerColumns, decide: Decide | None, *, familiarity: bool
+        self, model: AnyModel, wanted: AnswerColumns, decide: Decide | None, *, familiarity: bool
     ) -> None:
         self._model, self._wanted, self._decide = model, wanted, decide
         self._familiarity = familiarity
@@ -113,17 +115,21 @@ class Answered:
             return self.none()
         scores, evidence = self._model.score_batch(part.batch)
         self.unknown.see(evidence, part.good, len(part))
-        columns: dict[str, Any] = dict(self._wanted.of_scores(scores, self._decide))
+        columns = self._of_scores(scores, self._decide)
         if self._familiarity:
+            assert not isinstance(self._model, MultiLabelModel)
             found = self._model.familiarity_of(part.batch)
             columns |= {name: np.array([getattr(each, name) for each in found]) for name in FAMILIARITY}
         return columns
 
+    def _of_scores(self, scores: Floats, decide: Decide | None) -> dict[str, Any]:
+        return dict(self._wanted.of_scores(scores, decide))
+
     def none(self) -> dict[str, Any]:
         """The columns of no rows."""
-        columns: dict[str, Any] = dict(self._wanted.of_scores(np.zeros((0, len(self._model.classes_)))))
+        columns = self._of_scores(np.zeros((0, len(self._model.classes_))), None)
         if self._decide is not None:  # a row says what else it gives
-            some = self._wanted.of_scores(np.zeros((1, len(self._model.classes_))), self._decide)
+            some = self._of_scores(np.zeros((1, len(self._model.classes_))), self._decide)
             columns = {name: each[:0] for name, each in some.items()}
         return columns | ({name: np.zeros(0) for name in FAMILIARITY} if self._familiarity else {})
 

@@ -33,7 +33,8 @@ class Option(click.Option):
     """An option that stands in a section of the help.
 
     ``reads`` gives the files that its value names to be read; ``writes`` is what is written to the file
-    that it names, which may be one of those that the parameters ``may_replace`` name.
+    that it names, which may be one of those that the parameters ``may_replace`` name. The names ``also`` are
+    accepted, but not shown.
     """
 
     def __init__(
@@ -43,10 +44,21 @@ class Option(click.Option):
         reads: Paths | None = None,
         writes: str | None = None,
         may_replace: Sequence[str] = (),
+        also: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.section, self.reads, self.writes, self.may_replace = section, reads, writes, may_replace
+        self.also = also
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Accept all of its names."""
+        shown = self.opts
+        self.opts = [*shown, *self.also]
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.opts = shown
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Values that begin so: those of its type, or files."""

@@ -59,15 +59,15 @@ def loss_options() -> Callable[[F], F]:
 
 
 def guarantee_options() -> Callable[[F], F]:
-    """``--threshold``, ``--max-error``, ``--sets`` and ``--by-class``."""
+    """``--threshold``, ``--max-error``, ``--set`` and ``--by-class``."""
     threshold = "Abstain below this probability."
     max_error = "Abstain so that at most this share of answers is wrong, with 95 % confidence."
     sets = "Answer with a set of labels that contains the true one with this probability."
-    by_class = "With --sets: guarantee the probability within every class."
+    by_class = "With --set: guarantee the probability within every class."
     return together(
         option(SECTION, "--threshold", type=SHARE, metavar="PROBABILITY", help=threshold),
         option(SECTION, "--max-error", type=INSIDE, metavar="RATE", help=max_error),
-        option(SECTION, "--sets", type=INSIDE, metavar="COVERAGE", help=sets),
+        option(SECTION, "--set", "sets", also=["--sets"], type=INSIDE, metavar="COVERAGE", help=sets),
         option(SECTION, "--by-class", is_flag=True, help=by_class),
     )
 
@@ -109,7 +109,7 @@ def answers_of(
     """What the options make of probabilities; None if the most probable class is all that is wanted."""
     loss, abstain, by_class = options["loss"], options["abstain"], options["by_class"]
     max_error, sets, threshold = options["max_error"], options["sets"], options["threshold"]
-    ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("sets", sets)) if on]
+    ways = [name for name, on in (("loss", loss), ("max-error", max_error), ("set", sets)) if on]
     if threshold is not None:
         ways.append("threshold")
     if abstain is not None and not loss:
@@ -119,9 +119,7 @@ def answers_of(
             f"`--{ways[0]}` and `--{ways[1]}` cannot be combined", hint="leave out one of the two"
         )
     if by_class and sets is None:
-        raise InputError(
-            "`--by-class` applies to `--sets` only", hint="give their coverage too: `--sets 0.9`"
-        )
+        raise InputError("`--by-class` applies to `--set` only", hint="give its coverage too: `--set 0.9`")
     if (rule := rule_of(model, loss, abstain, quiet=quiet)) is not None:
         return _least_loss(rule, model.class_names)
     if threshold is not None:

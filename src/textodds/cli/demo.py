@@ -24,7 +24,7 @@ MESSAGES = (
     ("ham", "Shall we meet at the station at six? I'll bring the tickets."),
     ("ham", "Thanks for dinner last night, the pie was perfect. Same time next month?"),
     ("spam", "Claim your refund today: enter your card details at tax-refund.example"),
-    ("spam", "We tried to deliver your parcel. Tell us when you are at home: parcel-desk.example/7"),
+    ("spam", "We were here with a parcel. Tell us when you are at home: parcel-desk.example/7"),
 )
 KEEP = "Write the messages and the model to this folder."
 REASONS = 5  # words that the explanation of an answer names

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import argument, command, option
-from textodds.cli.decision import loss_options, rule_of
+from textodds.cli.decision import SECTION, loss_options, rule_of
 from textodds.cli.options import (
     SHARE,
     Reading,
+    goal_option,
     model_argument,
     reading_options,
     running_options,
@@ -20,17 +21,22 @@ from textodds.cli.options import (
 )
 from textodds.cli.output import faint, say, show, size, strong
 from textodds.cli.progress import watched
+from textodds.cli.several_labels.refusals import refuse, refuse_of_one
+from textodds.cli.texts import warn_of_labels
 from textodds.data.written_file import replacing
 from textodds.errors import InputError
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from textodds.judge.decisions import DecisionCosts, MeanLoss
     from textodds.judge.evaluation import Evaluation
+    from textodds.judge.thresholds import Goal
     from textodds.model.file import Model
     from textodds.study.report.evaluation_data import EvaluationData
 
-FAIL_UNDER = "Exit with status 1 if the accuracy is below this."
+FAIL_UNDER = "Exit with status 1 if the accuracy (of several labels: micro-F1) is below this."
+GOAL = "Of several labels: measure with thresholds for this goal."
 PAGE = "Write an HTML report: confusion matrix, classes, calibration, words and the most confident mistakes."
 
 
@@ -45,9 +51,10 @@ PAGE = "Write an HTML report: confusion matrix, classes, calibration, words and 
 )
 @model_argument()
 @argument("data", "Labelled data: files, patterns, a folder, a database, or - for stdin.", nargs=-1)
-@option("Verdict", "--fail-under", type=SHARE, metavar="ACCURACY", help=FAIL_UNDER)
+@option("Verdict", "--fail-under", type=SHARE, metavar="SHARE", help=FAIL_UNDER)
 @option("Report", "--report", metavar="FILE.html", writes="report", help=PAGE)
 @loss_options()
+@goal_option(SECTION, GOAL)
 @reading_options(labelled=True)
 @running_options(json="Print the measures as one JSON object.")
 def evaluate(
@@ -57,6 +64,7 @@ def evaluate(
     report: str | None,
     loss: tuple[str, ...],
     abstain: float | None,
+    goal: Goal | None,
     threads: int | None,
     as_json_: bool,
     quiet: bool,
@@ -68,13 +76,19 @@ def evaluate(
     precision, recall and F1 of each class, and the confusion matrix; and warns if the model does not
     beat the largest class, or if a class has few rows. Use data that the model was not trained on.
     With losses, also prints the mean loss of the decisions and the share that is answered.
+    Of several labels a text, prints micro-, macro- and sample-F1, subset accuracy, precision of the most
+    probable labels, ranking and log-loss, and precision, recall and F1 of each label.
     A report is one HTML file that shows the same and more; it needs
     `pip install 'textodds[plot]'`.
     """
     from textodds.judge.decisions import DecisionCosts
 
     page = None if report is None else _checked_page(Path(report))
-    measured = load_one_label(model, threads=threads)
+    measured = load(model, threads=threads)
+    if isinstance(measured, MultiLabelModel):
+        refuse({"report": report, "loss": loss, "abstain": abstain})
+        return _evaluate_labels(measured, data, fail_under, goal, options, json=as_json_, quiet=quiet)
+    refuse_of_one({"goal": goal})
     rule = rule_of(measured, loss, abstain, quiet=quiet)
     source = source_for(measured, data, options, labelled=True)
     costs = None if rule is None else DecisionCosts(rule)
@@ -93,6 +107,33 @@ def evaluate(
     if fail_under is None or evaluation.accuracy >= fail_under:
         return 0
     say(f"accuracy {evaluation.accuracy:.4f} is below {fail_under:g}", quiet=quiet)
+    return 1
+
+
+def _evaluate_labels(
+    model: MultiLabelModel,
+    data: tuple[str, ...],
+    fail_under: float | None,
+    goal: Goal | None,
+    options: Reading,
+    *,
+    json: bool,
+    quiet: bool,
+) -> int:
+    """Measure a model of several labels a text."""
+    from textodds.cli.several_labels.measures import evaluation_lines, must_know_a_label
+
+    if goal is not None:
+        model = model.with_goal(goal)
+    source = source_for(model, data, options, labelled=True)
+    with watched(source, "measuring", quiet=quiet, classes=len(model.classes_)) as batches:
+        evaluation = model.evaluate_batches(batches)
+    warn_of_labels(source, options)
+    must_know_a_label(evaluation)
+    show(evaluation.as_dict(), evaluation_lines(evaluation), json=json)
+    if fail_under is None or evaluation.micro_f1 >= fail_under:
+        return 0
+    say(f"micro-F1 {evaluation.micro_f1:.4f} is below {fail_under:g}", quiet=quiet)
     return 1
 
 

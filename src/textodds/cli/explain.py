@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 from textodds.cli.commands import command, option
 from textodds.cli.options import COUNT, model_argument, reading_options, running_options, top_option
 from textodds.cli.output import aligned, counted, echo, faint, harmless, one_line, say, show, strong, styled
+from textodds.cli.several_labels.refusals import refuse
 from textodds.cli.texts import TextOptions, batches_given, rows_of, text_options
 from textodds.data.written_file import replacing
 from textodds.errors import InputError, Unsupported
 from textodds.model.explain import OTHERS, Explanation, Flip
 from textodds.model.explain.markup import page
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 
 if TYPE_CHECKING:
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
     from textodds.model.table_model import TableExplanation
 
 ROW = "Explain only this row of DATA, from 1."
@@ -81,6 +83,9 @@ def explain(
     sum to the answer's. Green, underlined words support the answer, red ones oppose it. Where the
     features are pairs of words or characters, each word has the sum of its shares.
 
+    Of several labels a text, each label that is given is explained against its absence, with its
+    threshold; where none is, the most probable. With `--json` they are a list.
+
     Texts are given with `--say`, in DATA or on stdin, as for `predict`. Explains the first ten rows of
     DATA, or as many as `--limit` says; with `--json` all.
     """
@@ -88,8 +93,10 @@ def explain(
         raise InputError("`--row` and `--limit` cannot be combined", hint="leave out one of the two")
     if others and why_not is not None:
         raise InputError("`--others` and `--why-not` cannot be combined", hint="leave out one of the two")
-    opened = load_one_label(model)
-    if not isinstance(opened, TextModel) and (others or parts or html is not None):
+    opened = load(model)
+    if isinstance(opened, MultiLabelModel):
+        refuse({"why_not": why_not, "others": others})
+    elif not isinstance(opened, TextModel) and (others or parts or html is not None):
         raise Unsupported(
             "`--others`, `--parts` and `--html` apply to texts only",
             hint="leave them out; `--why-not` takes any class",
@@ -114,7 +121,7 @@ def explain(
 
 
 def _explain_one(
-    opened: Model,
+    opened: AnyModel,
     given: Any,
     label: str | None,
     why_not: str | None,
@@ -125,6 +132,11 @@ def _explain_one(
     as_json_: bool,
 ) -> None:
     """Print the explanation of one text or row, and write its page, if there is to be one."""
+    if isinstance(opened, MultiLabelModel):
+        from textodds.cli.several_labels.explanations import explain_labels
+
+        explain_labels(opened, given, label, top=top, parts=parts, html=html, json=as_json_)
+        return
     if not isinstance(opened, TextModel):
         by_column = opened.explain(given, label, why_not)
         show(_plain(by_column), _row_lines(by_column), json=as_json_)
@@ -170,7 +182,7 @@ def _row_lines(explanation: TableExplanation) -> Iterator[str]:
     yield ""
     rows = [[faint(name), "", f"{odds:+.2f}"] for name, odds in explanation.start_lines]
     rows += [
-        [one_line(name), faint("" if value is None else one_line(str(value))), _signed(odds)]
+        [one_line(name), faint("" if value is None else one_line(str(value))), signed(odds)]
         for name, value, odds in explanation.columns
     ]
     yield from aligned([*rows, [strong("log-odds"), "", strong(f"{explanation.log_odds:+.2f}")]], left=2)
@@ -180,12 +192,12 @@ def _text_lines(
     explanation: Explanation, text: str, flip: Flip | None, top: int, *, parts: bool
 ) -> Iterator[str]:
     rival = "all others" if explanation.rival == OTHERS else one_line(explanation.rival)
-    yield harmless(text) if not explanation.stretches else _coloured(explanation, text)
+    yield harmless(text) if not explanation.stretches else coloured(explanation, text)
     yield ""
     yield f"{strong(one_line(explanation.label))} {explanation.probability:.4f}, rather than {rival}"
     yield ""
     rows = [
-        [one_line(name), _signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
+        [one_line(name), signed(odds)] if is_one else [faint(name), f"{odds:+.2f}"]
         for name, odds, is_one in explanation.sum_lines(top, parts=parts)
     ]
     rows.append([strong("log-odds"), strong(f"{explanation.log_odds:+.2f}")])
@@ -205,11 +217,12 @@ def _flip_line(flip: Flip | None, explanation: Explanation) -> str:
     return f"without {words}: {strong(one_line(flip.label_after))} {flip.probability_after:.4f}{fewest}"
 
 
-def _signed(odds: float) -> str:
+def signed(odds: float) -> str:
+    """Log-odds, green for and red against."""
     return styled(f"{odds:+.2f}", fg="green" if odds > 0 else "red" if odds < 0 else None)
 
 
-def _coloured(explanation: Explanation, text: str) -> str:
+def coloured(explanation: Explanation, text: str) -> str:
     """The text, its words green for the label and red against it, bold where they say much."""
     most = max(abs(stretch.log_odds) for stretch in explanation.stretches)
     pieces, end = [], 0

@@ -12,6 +12,7 @@ from textodds.cli.commands import command, option
 from textodds.cli.distributions import distribution_lines, distributions, weights_of
 from textodds.cli.options import model_argument, top_option
 from textodds.cli.output import faint, one_line, show, strong, table, weight
+from textodds.cli.several_labels.refusals import refuse
 from textodds.cli.summaries import (
     CLASSES,
     UNIT,
@@ -26,7 +27,8 @@ from textodds.errors import Unsupported
 from textodds.judge.evaluation import held_out_measures
 from textodds.learn.forms.equivalence import Hyperplane
 from textodds.model.explain import visible
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.parameters import parameter_count
 from textodds.model.text_model import TextModel
 
@@ -58,7 +60,7 @@ BETWEEN = (
 )
 @model_argument()
 @top_option(10, "Number of words per class; of tables, of values per column.")
-@option(SECTION, "--class", "labels", multiple=True, metavar="LABEL", help=CLASS)
+@option(SECTION, "--class", "--label", "labels", multiple=True, metavar="LABEL", help=CLASS)
 @option(SECTION, "--word", "words", multiple=True, metavar="WORD", help=WORD)
 @option(SECTION, "--between", nargs=2, metavar="LABEL RIVAL", help=BETWEEN)
 @option("Running", "--check", is_flag=True, help=CHECK)
@@ -78,11 +80,18 @@ def inspect(
     evidence: their log-odds against the other classes, calibrated, for one use of the word.
     Of a table, the distribution of each column in each class: mean and standard deviation of numbers,
     P(value | class) of categories; of softmax regression, the weights.
+    Of several labels a text, also the goal and the threshold of each label.
     """
-    opened = load_one_label(model, check=check)
+    opened = load(model, check=check)
     file: dict[str, Any] = {"model": str(Path(model)), "bytes": Path(model).stat().st_size}
     file |= {"format": opened.file_format, "checksums": opened.has_checksums, "checked": check}
-    if not isinstance(opened, TextModel):
+    if isinstance(opened, MultiLabelModel):
+        from textodds.cli.several_labels import facts
+
+        refuse({"between": between})
+        about = file | facts.about_labels(opened, top, labels, words)
+        show(about, facts.lines(about), json=as_json_)
+    elif not isinstance(opened, TextModel):
         if labels or words or between:
             raise Unsupported("a model of tables has no words", hint="leave out --class, --word, --between")
         about = file | _about_table(opened)

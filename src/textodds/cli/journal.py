@@ -30,7 +30,8 @@ def journal(action: str, file: str, output: str | None, as_json_: bool, quiet: b
     """Check, export or repair a service's journal of corrections.
 
     `check` verifies that a journal is intact. `export` prints its readable entries as JSON lines;
-    corrections of rows have `row` instead of `text`. `repair` writes the readable entries to another
+    corrections of rows have `row` instead of `text`, those of several labels `labels` instead of `label`.
+    `repair` writes the readable entries to another
     journal: replace the damaged one with it, and start the service with `--accept-loss`.
     """
     path = Path(file)
@@ -62,15 +63,18 @@ def _check(path: Path, *, json: bool, quiet: bool) -> None:
 
 
 def _export(path: Path, *, quiet: bool) -> None:
+    from textodds.data.label_sets import labels_in
     from textodds.serve.rows import kept_row
     from textodds.serve.salvage import salvage
 
     found = salvage(path)
     for entry in found.entries:
-        plain = {**entry._asdict(), "sign": "learned" if entry.sign > 0 else "forgotten"}
-        if found.of_rows:
+        plain: dict[str, object] = {**entry._asdict(), "sign": "learned" if entry.sign > 0 else "forgotten"}
+        if found.kind.sets:
+            plain["labels"] = list(labels_in(str(plain.pop("label"))))
+        if found.kind.rows:
             text = plain.pop("text")
-            plain["row"] = None if text is None else kept_row(text)
+            plain["row"] = None if text is None else kept_row(str(text))
         echo(as_json(plain))
     if missing := _missing(found.lost, has_lost_log=found.has_lost_log):
         say(missing, quiet=False)

@@ -9,18 +9,22 @@ from typing import Any, Unpack
 from textodds.cli import model_files, summaries
 from textodds.cli.commands import F, argument, command, option, together
 from textodds.cli.options import (
+    Reading,
     opened,
     reading_of,
     reading_options,
     running_options,
 )
 from textodds.cli.output import counted, tell
-from textodds.cli.texts import BOTH, TextOptions, batches_given, no_data, text_options
+from textodds.cli.texts import BOTH, TextOptions, batches_given, named_label, no_data, text_options
 from textodds.data.files import STDIN
 from textodds.errors import BadRow, InputError, MissingColumn
 from textodds.model.file import load
 from textodds.model.id_filter import IdFilter
 
+_AS_IDS: Reading = {"label_separator": None, "weight": None}
+ADD = "Of several labels: give the learned text of `--say` this label too."
+REMOVE = "Of several labels: take this label from the learned text of `--say`."
 NEW_CLASS = "Add labels that the model does not have as new classes."
 
 
@@ -28,7 +32,9 @@ class ChangeOptions(TextOptions):
     """What ``learn`` and ``forget`` take."""
 
     model: str
-    label_is: str | None
+    label_is: tuple[str, ...]
+    add_label: tuple[str, ...]
+    remove_label: tuple[str, ...]
     document_ids: tuple[str, ...]
     id_column: str | None
     new_class: bool
@@ -59,8 +65,17 @@ def _options(verb: str) -> Callable[[F], F]:
     )
 
 
-@command("learn", examples=["textodds learn mail.textodds more.csv", f"textodds learn mail.textodds {BOTH}"])
+@command(
+    "learn",
+    examples=[
+        "textodds learn mail.textodds more.csv",
+        f"textodds learn mail.textodds {BOTH}",
+        'textodds learn tickets.textodds --say "my parcel is late" --add-label urgent',
+    ],
+)
 @option("Data", "--new-class", is_flag=True, help=NEW_CLASS)
+@option("Texts", "--add-label", multiple=True, metavar="LABEL", help=ADD)
+@option("Texts", "--remove-label", multiple=True, metavar="LABEL", help=REMOVE)
 @_options("Learn")
 def learn(**options: Unpack[ChangeOptions]) -> None:
     """Learn more labelled texts.
@@ -68,7 +83,9 @@ def learn(**options: Unpack[ChangeOptions]) -> None:
     `--label-is` labels texts that have no label of their own, in DATA, on stdin or from `--say`.
     The result is the model that training on these texts too would give: for naive Bayes to the last
     bit, for softmax regression to the solver's tolerance. A label that the model does not have is an
-    error, and nothing is changed, unless `--new-class` is given.
+    error, and nothing is changed, unless `--new-class` is given. Of several labels a text, `--label-is`
+    is given once for each (empty for none), and `--add-label` and `--remove-label` change the labels
+    of a text that was learned.
     """
     _change(1, options)
 
@@ -95,6 +112,9 @@ def _change(sign: int, options: ChangeOptions) -> None:
     with model_files.changing(path, quiet=options["quiet"]) as must_be_unchanged:
         changed: Any = load(options["model"], threads=options["threads"], check=True)
         _ = changed.basis  # a model that has none is told of before the data is read
+        if options.get("add_label") or options.get("remove_label"):
+            _relabel(changed, path, options, must_be_unchanged)
+            return
         id_filter = _id_filter(changed, sign, options)
         basis = _basis(changed, path, sign, id_filter, options)
         if sign > 0:
@@ -119,18 +139,30 @@ def _change(sign: int, options: ChangeOptions) -> None:
     tell(about, lines, json=options["as_json_"], quiet=options["quiet"])
 
 
+def _relabel(model: Any, path: Path, options: ChangeOptions, must_be_unchanged: Callable[[], None]) -> None:
+    """Change labels of texts that were learned, and write the model whole or not at all."""
+    from textodds.cli.several_labels.changes import relabel
+
+    model_files.must_be_writable(path)
+    lines = relabel(model, options["texts"], options)
+    must_be_unchanged()
+    written = model_files.write(model, path)
+    about = {**model_files.plain(model, path, written), "rows": len(options["texts"])}
+    lines.append(f"{path} now has {summaries.extent(model)}")
+    tell(about, lines, json=options["as_json_"], quiet=options["quiet"])
+
+
 def _basis(model: Any, path: Path, sign: int, id_filter: IdFilter, options: ChangeOptions) -> Any:
     """What the model would rest on had it learned just the texts that pass."""
-    label = options["label_is"]
-    if options["texts"] and not label:
+    label = named_label(model, options["label_is"], options["texts"])
+    if options["texts"] and label is None:
         raise InputError("`--say` needs `--label-is LABEL`", hint=f"write both: {BOTH}")
-    if label is not None and not label.strip():
-        raise InputError("`--label-is` is empty", hint=f"name the label: {BOTH}")
-    if label is not None and options.get("label") is not None:
-        raise InputError(
-            "`--label` and `--label-is` cannot be combined",
-            hint="leave out one of the two",
-        )
+    for name in ("label", "label_separator"):
+        if label is not None and options.get(name) is not None:
+            raise InputError(
+                f"`--{name.replace('_', '-')}` and `--label-is` cannot be combined",
+                hint="leave out one of the two",
+            )
     doing = "learning" if sign > 0 else "forgetting"
     model_files.must_be_writable(path)
     with batches_given(model, options, doing, quiet=options["quiet"], labelled=True, label=label) as batches:
@@ -167,7 +199,7 @@ def _column(column: str, options: ChangeOptions) -> list[str]:
             hint="leave out `--bad-rows skip`, and fix the rows",
         )
     # As labels, which may be numbers in the data and are text here, and of which none is empty.
-    source = opened(options["data"] or (STDIN,), reading_of(options) | {"label": column, "weight": None})
+    source = opened(options["data"] or (STDIN,), reading_of(options) | _AS_IDS | {"label": column})
     if not source.replayable or source.is_stdin:
         raise InputError(
             f"{source.description} can be read only once, and `--id` reads it twice", hint="put it in a file"

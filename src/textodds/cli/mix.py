@@ -9,7 +9,8 @@ from textodds.cli.commands import argument, command
 from textodds.cli.options import Reading, model_argument, reading_options, running_options, source_for
 from textodds.cli.output import counted, one_line, say, show, strong, table
 from textodds.cli.progress import watched
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
     from textodds.judge.class_mix import Mix
@@ -35,12 +36,20 @@ def mix(
 
     Prints the estimated share of each class, with a 95 % interval, and its share in training. Counts of
     predicted labels are biased towards the training proportions; this estimate is not, as long as
-    texts within each class are like those in training.
+    texts within each class are like those in training. Of several labels a text, prints the mean
+    probability of each label: the share of texts that have it, if they are like those in training.
     """
     from textodds.judge.class_mix import log_posteriors, model_mix
 
-    opened = load_one_label(model, threads=threads)
+    opened = load(model, threads=threads)
     source = source_for(opened, data, options, labelled=False)
+    if isinstance(opened, MultiLabelModel):
+        from textodds.cli.several_labels import shares
+
+        with watched(source, "reading", quiet=quiet, classes=len(opened.classes_)) as batches:
+            found = shares.plain(opened, shares.shares_of(opened, batches))
+        show(found, shares.lines(found), json=as_json_)
+        return
     with watched(source, "reading", quiet=quiet, classes=len(opened.classes_)) as batches:
         log_posterior = log_posteriors(opened, batches)
     estimate = model_mix(opened, log_posterior)

@@ -15,9 +15,10 @@ from textodds.data.compression import without_suffix
 from textodds.data.written_file import file_name
 from textodds.errors import ModelFileError
 from textodds.model import file_lock
+from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
 
 SUFFIX = ".textodds"
 ELSEWHERE = "choose a folder that exists and may be written to, with `{}`"
@@ -65,7 +66,7 @@ def changing(path: Path, *, quiet: bool) -> Iterator[Callable[[], None]]:
         yield must_be_unchanged
 
 
-def write(model: Model, path: Path, *, counts: bool = True) -> int:
+def write(model: AnyModel, path: Path, *, counts: bool = True) -> int:
     """Save the model, whole or not at all; the bytes it takes."""
     from safetensors import SafetensorError
 
@@ -78,12 +79,15 @@ def write(model: Model, path: Path, *, counts: bool = True) -> int:
     return path.stat().st_size
 
 
-def plain(model: Model, path: Path, written: int) -> dict[str, object]:
+def plain(model: AnyModel, path: Path, written: int) -> dict[str, object]:
     """What a model file rests on, for JSON."""
+    documents = model.class_documents
+    several = {"several_labels": True} if isinstance(model, MultiLabelModel) else {}
     return {
         "model": str(path),
         "bytes": written,
-        "documents": sum(model.class_documents.values()),
-        "classes": model.class_documents,
+        "documents": model.n_texts if isinstance(model, MultiLabelModel) else sum(documents.values()),
+        **several,
+        "classes": documents,
         "columns" if model.kind == "tables" else "words": model.extent[0],
     }

@@ -24,7 +24,8 @@ from textodds.text import Selection, TextSettings, Weighting
 
 if TYPE_CHECKING:
     from textodds.data import Source
-    from textodds.model.file import Model
+    from textodds.judge.thresholds import Goal
+    from textodds.model.file import AnyModel
 
 N = TypeVar("N", int, float)
 
@@ -122,6 +123,12 @@ THREADS = number(int, f"a whole number from 1 to {MOST_THREADS:,}", lambda n: 1 
 SHARE = number(float, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 TIME = Value(in_seconds, "a time such as 60s, 2min or 0")
 
+GOAL = Value(
+    lambda text: _goal(text),
+    "f1 (micro- and macro-F1 together), micro-f1, macro-f1, precision=0.9, recall=0.9, "
+    "cost=1:5 (a false alarm against a miss), or half",
+)
+
 # Rows times classes scored at once: 32 MB of scores, whatever the number of classes.
 CELLS = 4 << 20
 
@@ -130,7 +137,8 @@ class Reading(TypedDict, total=False):
     """How data is read, as the library takes it: see `textodds.read`."""
 
     text: str | tuple[str, ...] | None
-    label: str | None
+    label: str | tuple[str, ...] | None
+    label_separator: str | None
     weight: str | None
     format: str | None
     query: str | None
@@ -150,13 +158,13 @@ def switch_off(section: str, name: str, about: str) -> Callable[[F], F]:
 
 def reading_options(*, labelled: bool, weighted: bool = False) -> Callable[[F], F]:
     """The options for reading data."""
-    text = "Column of the texts; again for another, or joined: subject+body.  [default: by its name]"
+    text = "Texts; again, or subject+body.  [default: by name]"
     weight = option("Data", "--weight", metavar="COLUMN", help="Column of weights: 2 counts a row twice.")
     query = "Run this query on the database DATA, or DuckDB."
     rejects = "Write skipped rows here.  [default: nowhere]"
     return together(
         option("Data", "--text", metavar="COLUMN", multiple=True, callback=_one_or_several, help=text),
-        *([label_option()] if labelled else []),
+        *([label_options()] if labelled else []),
         *([weight] if weighted else []),
         format_option(FORMATS),
         option("Data", "--query", metavar="SQL", reads=in_query, help=query),
@@ -188,8 +196,29 @@ def _one_or_several(
 
 
 def label_option() -> Callable[[F], F]:
-    """``--label``."""
+    """``--label``, of one column."""
     return option("Data", "--label", metavar="COLUMN", help="Column of the labels.  [default: by its name]")
+
+
+def label_options() -> Callable[[F], F]:
+    """``--label``, of one column or several, and ``--label-separator``."""
+    label = "Labels; again for 0/1 columns.  [default: by name]"
+    separator = "Stands between several labels of a row: | or ;."
+    return together(
+        option("Data", "--label", metavar="COLUMN", multiple=True, callback=_one_or_several, help=label),
+        option("Data", "--label-separator", metavar="TEXT", help=separator),
+    )
+
+
+def goal_option(section: str, about: str) -> Callable[[F], F]:
+    """``--goal``."""
+    return option(section, "--goal", type=GOAL, metavar="GOAL", help=about)
+
+
+def _goal(text: str) -> Goal:
+    from textodds.judge.thresholds import Goal
+
+    return Goal.of(text)
 
 
 def format_option(formats: Sequence[str]) -> Callable[[F], F]:
@@ -223,7 +252,7 @@ def opened(data: Sequence[str], options: Reading, *, labelled: bool = True) -> S
 
 
 def source_for(
-    model: Model, data: Sequence[str], options: Reading, *, labelled: bool, keep_rows: bool = False
+    model: AnyModel, data: Sequence[str], options: Reading, *, labelled: bool, keep_rows: bool = False
 ) -> Any:
     """The source of what a model reads: texts, or rows of its table; its columns are those of training."""
     given, how = paths_of(data, options.get("query")), reading_of(options)
@@ -301,7 +330,7 @@ def learners_and_settings() -> Iterator[tuple[str, str]]:
     yield AUTO, f"the best on held-out texts of {', '.join(names_of(choice=True))}"
     for name in names_of():
         entry = LEARNERS[name]
-        of = {(False, True): ", of tables", (True, True): ", of texts or tables"}
+        of = {(False, True): ", of tables", (True, True): ", also of tables"}
         settings = " ".join(_usual(entry.load(), chosen=entry.textbook))
         yield name, f"{entry.title}{of.get((entry.is_of_texts, entry.is_of_tables), '')}: {settings}"
     yield "texts", f"with any learner of texts: {' '.join(_of_texts())}"
@@ -376,6 +405,6 @@ def column_options(*, like: bool = True) -> Callable[[F], F]:
     kinds = "number, gaussian, bins, category, text, ignore.  [default: by type]"
     value = Value(columns, "`age=number,city=category,id=ignore`")
     named = option("Data", "--columns", type=value, metavar="NAME=WHAT,…", help=kinds)
-    again = "Repeat this model's selection on DATA or its documents; of tables: use its columns."
+    again = "Repeat its selection; of tables, take its columns."
     model = option("Data", "--like", metavar="MODEL", reads=themselves, help=again)
     return together(named, *([model] if like else []))

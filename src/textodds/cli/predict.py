@@ -12,6 +12,7 @@ import numpy as np
 from textodds.cli.answers import Answered, UnknownTexts, write_answers
 from textodds.cli.commands import command, option
 from textodds.cli.decision import (
+    SECTION,
     Answer,
     AnswerOptions,
     Answers,
@@ -22,19 +23,23 @@ from textodds.cli.decision import (
 from textodds.cli.options import (
     COUNT,
     PRIOR,
+    goal_option,
     model_argument,
     portions,
     reading_options,
     running_options,
 )
 from textodds.cli.output import as_json, one_line
+from textodds.cli.several_labels.refusals import refuse, refuse_of_one
 from textodds.cli.texts import TextOptions, batches_given, source_given, text_options
 from textodds.errors import InputError
 from textodds.learn.forms.linear import log_softmax
 from textodds.model.answers import AnswerColumns
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 
 if TYPE_CHECKING:
+    from textodds.judge.thresholds import Goal
     from textodds.model.file import Model
 
 OUTPUT = (
@@ -43,6 +48,7 @@ OUTPUT = (
 )
 PROBA = "Print the probability of every class, most probable first; with -o, as columns p(CLASS)."
 TOP = "Print the N most probable classes; with -o, as columns label_1, probability_1, ..."
+GOAL = "Of several labels: choose thresholds for this goal, such as precision=0.95."
 OTHER_PRIOR = "Use another class prior: data, uniform, or spam=0.02,ham=0.98."
 FAMILIARITY = (
     "Add a novelty p-value, for a model trained with `--typical`: a small "
@@ -50,7 +56,7 @@ FAMILIARITY = (
 )
 JSON = (
     "One JSON object a line: label, probability, evidence (known words), probabilities; and action "
-    "(null for no answer), expected_loss or set, where these decide."
+    "(null for no answer), expected_loss or set, where these decide; or labels and probabilities."
 )
 
 
@@ -60,6 +66,7 @@ class PredictOptions(AnswerOptions, TextOptions):
     proba: bool
     top: int | None
     familiarity: bool
+    goal: Goal | None
     as_json_: bool
 
 
@@ -74,6 +81,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
         "textodds predict mail.textodds new.csv -o answers.parquet --threshold 0.8",
         'textodds predict mail.textodds new.csv --loss "ham->spam: 20" --abstain 0.5',
         "textodds predict mail.textodds new.csv --max-error 0.01",
+        "textodds predict tickets.textodds new.csv --goal precision=0.95",
         "tail -f log.txt | textodds predict log.textodds",
     ],
 )
@@ -86,6 +94,7 @@ PIECE = 4096  # lines written at once: fast where stdout is not buffered, and so
 @option("Answers", "--familiarity", is_flag=True, help=FAMILIARITY)
 @loss_options()
 @guarantee_options()
+@goal_option(SECTION, GOAL)
 @reading_options(labelled=False)
 @running_options(json=JSON)
 def predict(
@@ -100,14 +109,19 @@ def predict(
 
     Prints one line for each text, in order: the label, a tab, and its probability. Lines of stdin are
     answered as they come. With losses, a threshold or a guaranteed error rate, the label is the decision,
-    or ? for no answer.
+    or ? for no answer. Of several labels a text, those from their thresholds on are printed, most
+    probable first, then a tab and their probabilities; `--threshold` is one threshold for all labels.
 
     With -o, the answers follow the columns of DATA: label, empty for no answer, and probability. If DATA
     has a column of that name, the answer is called predicted_label, and so on. With `--bad-rows skip`,
     bad rows that can be parsed stay, without an answer.
     """
     _check(output, options)
-    answering = load_one_label(model, threads=threads)
+    answering = load(model, threads=threads)
+    if isinstance(answering, MultiLabelModel):
+        _predict_labels(answering, output, prior, options, quiet=quiet)
+        return
+    refuse_of_one({"goal": options["goal"]})
     if prior is not None:
         answering = answering.with_prior(prior)
     decide = answers_of(answering, prior, options, quiet=quiet)
@@ -124,6 +138,35 @@ def predict(
     with batches_given(answering, options, "answering", quiet=quiet) as batches:
         _write(answering, batches, decide, options, unknown)
     unknown.say(quiet=quiet or options["as_json_"])
+
+
+def _predict_labels(
+    model: MultiLabelModel, output: str | None, prior: object, options: PredictOptions, *, quiet: bool
+) -> None:
+    """Print or write the labels of texts that may have several."""
+    from textodds.cli.several_labels.answers import LabelsAnswered, answer_lines, with_decision
+    from textodds.model.label_answers import LabelAnswerColumns
+
+    names = ("loss", "abstain", "max_error", "sets", "by_class", "familiarity")
+    refuse({**{name: options[name] for name in names}, "prior": prior})  # type: ignore[literal-required]
+    model = with_decision(model, options["threshold"], options["goal"])
+    wanted: dict[str, Any] = {"proba": options["proba"], "top": options["top"]}
+    if output is not None:
+        answered = LabelsAnswered(model, LabelAnswerColumns(model, **wanted))
+        write_answers(source_given(model, options, keep_rows=True), output, answered, quiet=quiet)
+        return
+    unknown = UnknownTexts(model)
+    with batches_given(model, options, "answering", quiet=quiet) as batches:
+        for batch in portions(batches, len(model.classes_)):
+            _put(answer_lines(model, batch, unknown, json=options["as_json_"], **wanted))
+    unknown.say(quiet=quiet or options["as_json_"])
+
+
+def _put(lines: Iterator[str]) -> None:
+    """Write lines, and see to it that they arrive before more are waited for."""
+    while piece := "".join(itertools.islice(lines, PIECE)):
+        sys.stdout.write(piece)
+    sys.stdout.flush()
 
 
 def _check(output: str | None, options: PredictOptions) -> None:
@@ -149,12 +192,9 @@ def _write(
     options: PredictOptions,
     unknown: UnknownTexts,
 ) -> None:
-    """Write the answers, and see to it that they arrive before the next batch is waited for."""
+    """Write the answers of each batch before the next is waited for."""
     for batch in portions(batches, len(model.classes_)):
-        lines = _lines(model, batch, decide, options, unknown)
-        while piece := "".join(itertools.islice(lines, PIECE)):
-            sys.stdout.write(piece)
-        sys.stdout.flush()
+        _put(_lines(model, batch, decide, options, unknown))
 
 
 def _lines(

@@ -26,7 +26,7 @@ from textodds.model.explain import visible
 
 if TYPE_CHECKING:
     from textodds.judge.evaluation import Evaluation, Interval
-    from textodds.model.file import Model
+    from textodds.model.file import AnyModel
     from textodds.model.table_model import TableModel
 
 UNIT = "rows are weighted: one use in a text is a part of a unit, and adds that part (see `explain`)"
@@ -46,10 +46,12 @@ def largest(documents: Mapping[str, float] | Mapping[str, float | None], most: i
     return sorted(documents, key=lambda label: -(documents[label] or 0))[:most]
 
 
-def extent(model: Model) -> str:
+def extent(model: AnyModel) -> str:
     """What a model rests on and how large it is, in words."""
     documents = f"{weight(model.basis.n_documents)} {model.rests_on}"
-    return f"{documents} in {counted(len(model.classes_), 'class')}, {counted(*model.extent)}"
+    K, is_of_several = len(model.classes_), getattr(model, "several_labels", False)
+    classes = f"with {counted(K, 'label')}" if is_of_several else f"in {counted(K, 'class')}"
+    return f"{documents} {classes}, {counted(*model.extent)}"
 
 
 def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
@@ -69,7 +71,7 @@ def text_model_lines(about: dict[str, Any]) -> Iterator[str]:
             else "their log-odds per unit"
         )
         yield f"{nouns(about)} with the most evidence for each class, and {adds}"
-        yield from _top_words(about["top_words"])
+        yield from top_word_lines(about["top_words"])
     for word in about["asked"]:
         yield ""
         yield from _word_lines(word, about)
@@ -126,18 +128,31 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "documents", weight(about["documents"])
     known = about["words_counted"] not in (None, about["words"])
     yield nouns(about), f"{about['words']:,}" + (f", of {about['words_counted']:,} counted" if known else "")
-    name = recipe["learner"]["learner"]
-    learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
-    yield "learner", f"{name} ({_choices((k, v) for k, v in learner.items() if v is not False)})"
-    yield "parameters", _parameters(about)
-    yield "text", _choices(_text_choices(settings))
-    if (weighting := recipe.get("weighting")) is not None:
-        yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
+    learner, *rest = recipe_facts(recipe, settings)
+    yield from (learner, ("parameters", _parameters(about)), *rest)
     yield from (("fit", line) for line in fit_lines(about["fit"], settings))
     yield from (("chosen", line) for line in selection_headline(about.get("chosen")))
     yield from (("held out", line) for line in held_out_lines(about.get("left_out")))
-    yield from _calibration(about)
+    yield from calibration_facts(about)
     yield "selection", f"{_choices(recipe['selection'].items())}, unknown {recipe['unknown']}"
+    yield from file_facts(about)
+    if about["fingerprint"]:
+        yield "fingerprint", about["fingerprint"][:16] + "…"
+    yield from _quality(about["quality"])
+
+
+def recipe_facts(recipe: dict[str, Any], settings: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The learner and how texts are cut and weighted, in words."""
+    name = recipe["learner"]["learner"]
+    learner = {key: value for key, value in recipe["learner"].items() if key != "learner"}
+    yield "learner", f"{name} ({_choices((k, v) for k, v in learner.items() if v is not False)})"
+    yield "text", _choices(_text_choices(settings))
+    if (weighting := recipe.get("weighting")) is not None:
+        yield "weighting", ", ".join(_choice(*pair) for pair in weighting.items())
+
+
+def file_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The file of a model of texts, what it holds and what it was learned from, in words."""
     counts = "with" if about["counts"] else "without"
     documents = "with" if about["keeps_documents"] else "without"
     yield "file", f"{_file(about)}, {counts} counts, {documents} documents"
@@ -145,12 +160,10 @@ def _text_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if about["source"]:
         rejected = f", {counted(about['rejected'], 'row')} skipped" if about["rejected"] else ""
         yield "data", about["source"] + rejected
-    if about["fingerprint"]:
-        yield "fingerprint", about["fingerprint"][:16] + "…"
-    yield from _quality(about["quality"])
 
 
-def _calibration(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def calibration_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Why probabilities are not those of a calibration on the present documents, if so."""
     if about.get("earlier_calibration"):
         yield "calibration", "from before the model changed; it kept no documents to recalibrate on"
     yield from (("calibration", line) for line in uncalibrated_lines(about.get("uncalibrated")))
@@ -179,7 +192,7 @@ def _table_facts(about: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "columns", f"{about['columns']:,}"
     yield "learner", about["recipe"]["learner"]
     yield "parameters", _parameters(about)
-    yield from _calibration(about)
+    yield from calibration_facts(about)
     rows = "with" if about["keeps_documents"] else "without"
     yield "file", f"{_file(about)}, {rows} rows"
     yield from _checked(about)
@@ -203,9 +216,9 @@ def fit_lines(fit: Any, settings: dict[str, Any]) -> Iterator[str]:
             if loss is not None:
                 told = f"mean log-loss of texts before they were learned {loss:.4f}"
             yield f"{terms}; one pass, {told}"
-        elif "shrinkage" in fit:
-            shrinkage = f"shrinkage {fit['shrinkage']:g} and temperature {fit['temperature']:.3g}"
-            yield f"{terms}; {shrinkage}{chosen} ({method})"
+        elif name := next((each for each in ("shrinkage", "smoothing") if each in fit), None):
+            level = f"{name} {fit[name]:g} and temperature {fit['temperature']:.3g}"
+            yield f"{terms}; {level}{chosen} ({method})"
         else:
             gap, norm = fit["gap"], fit.get("gradient_norm")
             proof = f"within {gap:.1e} of the optimum" if gap is not None else f"gradient {norm:.1e}"
@@ -284,7 +297,7 @@ def _choice(name: str, value: Any) -> str:
     return f"{name} {value}"  # of 1 and 1.0, one text and all texts, the point must stay
 
 
-def _top_words(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+def top_word_lines(top_words: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     """One paragraph for each class, wrapped between a word and the next."""
     margin = max(width(one_line(label)) for label in top_words) + 5
     room = shutil.get_terminal_size().columns

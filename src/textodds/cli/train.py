@@ -20,6 +20,7 @@ from textodds.cli.options import (
     SomeOf,
     Value,
     column_options,
+    goal_option,
     in_bytes,
     learner_option,
     learners_and_settings,
@@ -36,16 +37,18 @@ from textodds.cli.overwrite import themselves
 from textodds.cli.progress import Progress, progress, watched
 from textodds.cli.spark import setting, trained
 from textodds.data import Source
-from textodds.errors import InputError
+from textodds.errors import InputError, Unsupported
 from textodds.judge.baseline import Baseline
 from textodds.judge.evaluation import Evaluation, held_out_measures
 from textodds.learn.registry import AUTO
 from textodds.model.file import load_one_label
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.text_model import TextModel
 from textodds.text.settings import FEATURES
 
 if TYPE_CHECKING:
-    from textodds.model.file import Model
+    from textodds.judge.thresholds import Goal
+    from textodds.model.file import AnyModel, Model
 
 LARGEST = 10  # classes that the summary names
 SIZE = Value(in_bytes, "a size such as 2GB or 500MB")
@@ -56,6 +59,7 @@ OUTPUT = "The model file.  [default: DATA.textodds here]"
 UNLABELLED = "Unlabelled texts to use too, by EM (naive Bayes)."
 CLEAN = "Merge labels that differ only in case or spaces."
 BUDGET = "Core time to select and train.  [default: 60s]"
+GOAL = "For several labels: f1, recall=0.9, …  [default: f1]"
 MEMORY = "Memory for words; rare ones go first.  [default: 2GiB]"
 
 
@@ -116,6 +120,7 @@ class TrainOptions(Reading):
     columns: dict[str, str] | None
     like: str | None
     memory: int | None
+    goal: Goal | None
     threads: int | None
     spark: str | None
     conf: tuple[tuple[str, str], ...]
@@ -133,6 +138,7 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
         "textodds train tickets.parquet --learner multinomial:ngrams=1-2:min_df=2 --test held_out.parquet",
         "textodds train people.csv --label income --columns id=ignore",
         "textodds train --like mail.textodds -o again.textodds",
+        "textodds train tickets.csv --label-separator '|' --goal precision=0.9",
         "textodds train 'mail/*.parquet' --learner multinomial --spark local[2]",
     ],
     section=("Learners, and their settings", learners_and_settings),
@@ -152,6 +158,7 @@ def _default_path(context: click.Context, _: click.Parameter, output: str | None
 @textbook_option()
 @option("Learner", "--features", type=SomeOf([AUTO, *FEATURES]), metavar="NAME", help=FEATURES_HELP)
 @option("Learner", "--budget", type=TIME, metavar="TIME", help=BUDGET)
+@goal_option("Learner", GOAL)
 @option("Learner", "--stream", is_flag=True, help="Learn softmax in one pass, in bounded memory.")
 @option("Running", "--memory", type=SIZE, metavar="SIZE", help=MEMORY)
 @option("Spark", "--spark", metavar="MASTER", help="local[2], spark://HOST:7077, yarn or sc://HOST.")
@@ -169,8 +176,8 @@ def train(
     """Train a classifier on labelled texts or tables.
 
     Reads CSV, TSV, JSON, Parquet, Excel, mail, fastText lines, folders and databases, gzipped or not;
-    selects features and learner on held-out texts, unless they are named; and writes one model file. The
-    model keeps its documents, compactly, so that it can learn, forget and merge.
+    selects features and learner on held-out texts; and writes a model file with its documents, to learn
+    and forget.
     """
     is_of_kept = options["like"] is not None and not data and options["query"] is None
     if is_of_kept and click.get_current_context().get_parameter_source("output") is ParameterSource.DEFAULT:
@@ -183,9 +190,10 @@ def train(
     with progress(quiet=quiet) as observer:
         model = _trained(data, options, observer)
     seconds = time.perf_counter() - started
-    if len(model.classes_) == 1:
+    is_of_several = isinstance(model, MultiLabelModel)
+    if len(model.classes_) == 1 and not is_of_several:
         warn(f"only one class: every answer will be '{one_line(model.class_names[0])}'")
-    evaluation = None
+    evaluation: Any = None
     if test is not None:
         reading = reading_of(options) | {"weight": None, "query": None, "rejects_path": None}
         tested = source_for(model, [test], reading, labelled=True)
@@ -195,6 +203,11 @@ def train(
             _warn_of_shared(observer.sources[0 if options["unlabelled"] else -1], tested)
         model.info["quality"] = {"source": tested.description} | evaluation.as_dict()
     written = model_files.write(model, path, counts=not no_counts)
+    if isinstance(model, MultiLabelModel):
+        from textodds.cli.several_labels.training import tell_trained
+
+        tell_trained(model, path, written, evaluation, observer, seconds, json=as_json_, quiet=quiet)
+        return
     is_told = options["like"] or options["unlabelled"] or options["stream"] or options["textbook"]
     is_open = options["learner"] in (None, AUTO) and not is_told
     about = (observer, seconds, evaluation, options["weight"], is_of_kept, is_open)
@@ -215,7 +228,7 @@ def _warn_of_shared(learned: object, tested: Source) -> None:
         )
 
 
-def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> Model:
+def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -> AnyModel:
     """The model that the options ask for, by `textodds.train` or `textodds.spark.train`."""
     elsewhere = ("learner", "like", "spark", "conf")
     how: dict[str, Any] = {name: value for name, value in options.items() if name not in elsewhere}
@@ -228,11 +241,17 @@ def _trained(data: tuple[str, ...], options: TrainOptions, observer: Progress) -
             raise InputError(
                 "`--like` with a model of texts does not run on Spark", hint="leave out `--spark`"
             )
+        for name in ("goal", "label_separator"):
+            if how.pop(name) is not None:
+                raise Unsupported(
+                    f"`--{name.replace('_', '-')}` is for several labels a text, which Spark does not learn",
+                    hint="leave out `--spark`",
+                )
         return trained(options["spark"], options["conf"], data, how)
     from textodds.training.train import train as of_library
 
     source: object = None if is_kept else paths_of(data, options["query"])
-    model: Model = of_library(source, **how)
+    model: AnyModel = of_library(source, **how)
     return model
 
 

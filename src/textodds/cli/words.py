@@ -16,8 +16,8 @@ from textodds.errors import InputError, Unsupported
 from textodds.learn.recipe import spelled
 from textodds.learn.registry import AUTO
 from textodds.model.explain import visible
-from textodds.model.file import load_one_label
-from textodds.model.text_model import TextModel
+from textodds.model.file import load
+from textodds.model.text_updates import TextUpdates
 from textodds.text.settings import TextSettings
 from textodds.text.word_counts import word_counts
 from textodds.training.choose.candidates import recipe_with
@@ -58,9 +58,9 @@ def words(text: str, model: str | None, learner: str | None, as_json_: bool) -> 
     show(about, _lines(about), json=as_json_)
 
 
-def _opened(path: str) -> TextModel:
-    model = load_one_label(path)
-    if not isinstance(model, TextModel):
+def _opened(path: str) -> TextUpdates:
+    model = load(path)
+    if not isinstance(model, TextUpdates):
         raise Unsupported(f"`{path}` is a model of tables, which has columns, not words")
     if model.recipe.settings.fields:
         names = ", ".join(model.recipe.settings.fields)

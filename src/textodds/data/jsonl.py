@@ -29,6 +29,8 @@ from textodds.errors import BadFile, MissingColumn
 
 BLANKS = b" \t\r\n"  # what JSON itself calls blank
 _BLANKS = re.compile(r"[ \t\r\n]*")
+_COMMA = re.compile(r"[ \t\r\n]*,[ \t\r\n]*(?=[^ \t\r\n])")
+"""A comma, and blanks on either side of it up to something else."""
 _LIST = re.compile(r'"([^"\\\']+)"\s*:\s*\[\s*\{')
 """The key of a list of objects."""
 
@@ -102,51 +104,56 @@ def _items(file: File, stream: BinaryIO, request: ColumnRequest) -> Iterator[Row
     text = _Pieces(file, stream)
     text.skip("\ufeff")
     text.skip("[")
-    is_first = True
-    while (mark := text.next_mark()) != "]":
-        if not is_first:
-            if mark != ",":
-                raise text.broken("Expecting ',' delimiter")
-            text.skip(",")
-            text.next_mark()
-        is_first = False
+    is_last = text.next_mark() == "]"
+    while not is_last:
         line = text.line
-        item, raw = text.value()
-        if not isinstance(item, dict):
+        item, written = text.value()
+        try:
+            raw = written.encode()
+        except UnicodeEncodeError:  # bytes that are not UTF-8
+            raw = written.encode(errors="surrogateescape")
+            item = _object(raw, request)
+        if not isinstance(item, (dict, Unreadable)):
             item = Unreadable(f"a JSON {_KINDS[type(item)]}, not an object")
-        yield (item if raw.isascii() else _object(raw, request)), None, None, line, raw
+        yield item, None, None, line, raw
+        is_last = not text.goes_on()
     text.skip("]")
     if text.next_mark(may_end=True):
         raise text.broken("Extra data behind the list")
 
 
 class _Pieces:
-    """The text of a stream, of which a piece is held; ``line`` is where it has come to."""
+    """The text of a stream, of which a piece is held."""
 
     def __init__(self, file: File, stream: BinaryIO) -> None:
         self._file, self._stream = file, stream
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="surrogateescape")
-        self._text, self._at, self.line = "", 0, 1
+        self._text, self._at = "", 0
+        self._line, self._counted = 1, 0  # and up to where lines were counted
+
+    @property
+    def line(self) -> int:
+        """The line it has come to."""
+        self._line += self._text.count("\n", self._counted, self._at)
+        self._counted = self._at
+        return self._line
 
     def _more(self) -> bool:
         """Read as much again as is held, and at least a piece; whether there was any."""
-        rest = self._text[self._at :]
+        line, rest = self.line, self._text[self._at :]
         if len(rest) > RECORD_BYTES:
-            raise BadFile(f"an object in line {self.line} of `{self._file.name}` is longer than 1 GiB")
+            raise BadFile(f"an object in line {line} of `{self._file.name}` is longer than 1 GiB")
         piece = self._stream.read(max(files.BUFFER, len(rest)))
-        self._text, self._at = rest + self._decoder.decode(piece, final=not piece), 0
+        self._text = rest + self._decoder.decode(piece, final=not piece)
+        self._at = self._counted = 0
         return bool(piece)
-
-    def _pass(self, end: int) -> None:
-        self.line += self._text.count("\n", self._at, end)
-        self._at = end
 
     def next_mark(self, *, may_end: bool = False) -> str:
         """The next character that is not blank; nothing at the end, if it may end there."""
         while True:
             blanks = _BLANKS.match(self._text, self._at)
             assert blanks is not None
-            self._pass(blanks.end())
+            self._at = blanks.end()
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more():
@@ -154,13 +161,27 @@ class _Pieces:
                     return ""
                 raise self.broken("the list is never closed")
 
+    def goes_on(self) -> bool:
+        """Whether a comma comes next, which is passed over, rather than the end of the list."""
+        if (comma := _COMMA.match(self._text, self._at)) is not None:
+            self._at = comma.end()
+            return True
+        mark = self.next_mark()  # at the end of a piece, or of the list
+        if mark == "]":
+            return False
+        if mark != ",":
+            raise self.broken("Expecting ',' delimiter")
+        self.skip(",")
+        self.next_mark()
+        return True
+
     def skip(self, mark: str) -> None:
         """Pass over this character, if it comes next."""
         if self.next_mark() == mark:
             self._at += 1
 
-    def value(self) -> tuple[object, bytes]:
-        """The next value, and how it is written."""
+    def value(self) -> tuple[object, str]:
+        """The next value, and how it is written; bytes that are not UTF-8 are lone surrogates there."""
         while True:
             try:
                 item, end = _parse(self._text, self._at)
@@ -174,9 +195,9 @@ class _Pieces:
             size = end - self._at
             if end < len(self._text) or not self._more():  # `12` may go on
                 break
-        raw = self._text[self._at : self._at + size].encode(errors="surrogateescape")
-        self._pass(self._at + size)
-        return item, raw
+        written = self._text[self._at : self._at + size]
+        self._at += size
+        return item, written
 
     def broken(self, reason: str, lines: int = 0) -> BadFile:
         """The error for text that is not JSON."""

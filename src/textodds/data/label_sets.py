@@ -41,6 +41,15 @@ def is_set(name: str) -> bool:
     return name.startswith(MARK)
 
 
+def shown_name(name: str) -> str:
+    """A label or a set of them, as people read it.
+
+    >>> shown_name("spam"), shown_name(name_of(["urgent", "billing"])), shown_name(name_of([]))
+    ('spam', 'billing, urgent', 'no label')
+    """
+    return (", ".join(labels_in(name)) or "no label") if is_set(name) else name
+
+
 def labels_of_sets(names: Iterable[str]) -> tuple[str, ...]:
     """All labels of some sets, sorted."""
     return tuple(sorted(set("".join(names).split(MARK)) - {""}))  # each label has a mark before it
@@ -78,14 +87,20 @@ class LabelSets:
 
     @property
     def notes(self) -> list[str]:
+        """What was read otherwise than it was written, and whether the separator was of no use."""
+        found = self.row_notes
+        if self.rows and not self.several and self.separator is not None:
+            found.append(f"no row has the separator {self.separator!r} between labels: each has one at most")
+        return found
+
+    @property
+    def row_notes(self) -> list[str]:
         """What was read otherwise than it was written."""
         found = []
         if self.repeated:
             found.append(f"{_rows(self.repeated)} a label twice: it counts once")
         if self.blank:
             found.append(f"{_rows(self.blank)} an empty label beside others: it is left out")
-        if self.rows and not self.several and self.separator is not None:
-            found.append(f"no row has the separator {self.separator!r} between labels: each has one at most")
         return found
 
     def of(self, values: Sequence[Any]) -> tuple[list[str], Problems]:

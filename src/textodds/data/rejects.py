@@ -114,6 +114,12 @@ class Rejects:
                     assert self._path is not None
                     raise _unwritable(self._path, error) from error
 
+    def discard(self) -> None:
+        """Remove the file, if there is one."""
+        self.close()
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
 
 def _unwritable(path: Path, error: OSError) -> BadFile:
     return BadFile(

@@ -126,6 +126,11 @@ class Source:
         return [] if self._request.label_sets is None else self._request.label_sets.notes
 
     @property
+    def label_row_notes(self) -> list[str]:
+        """The same of rows alone, for data whose separator was given for other data."""
+        return [] if self._request.label_sets is None else self._request.label_sets.row_notes
+
+    @property
     def label_type(self) -> LabelType:
         """Of what type the labels are that were read: text, unless they come as something else."""
         return self._request.label_types.found

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from textodds.errors import InputError, NoData, suggestion
-from textodds.judge.guarantees import at_most
 from textodds.learn.arrays import Floats, Mask
 from textodds.learn.held_out import HeldOut
 from textodds.stats.distributions import binomial_cdf
@@ -94,6 +93,8 @@ def chosen(goal: Goal, p: Floats, truth: Mask) -> Floats:
 
 def _precise(p: Floats, truth: Mask, least: float) -> float:
     """The lowest threshold at which a share of ``least`` of those given is right, with 95 % confidence."""
+    from textodds.judge.guarantees import at_most
+
     there = np.ones(len(p), np.uint32)
     try:
         return at_most(HeldOut(truth.astype(np.uint32), there, p, p), 1.0 - least, CONFIDENCE).threshold
@@ -149,7 +150,10 @@ def _best_of_known(p: Floats, truth: Mask, micro: float, macro: float) -> Floats
     at = alone.argmax(axis=0)
     if micro:
         at = _settled(at, right, given, there, np.where(may_end, 0.0, -np.inf), alone * (macro / K), micro)
-    middle = np.vstack([np.ones((1, K)), 0.5 * (ranked[:-1] + ranked[1:]), np.zeros((1, K))])
+    # Between the last that is given the label and the first that is not: 0.5 if it lies there, or the middle.
+    middle = 0.5 * (ranked[:-1] + ranked[1:])
+    middle = np.where((ranked[:-1] >= 0.5) & (ranked[1:] < 0.5), 0.5, middle)
+    middle = np.vstack([np.ones((1, K)), middle, np.zeros((1, K))])
     found = np.take_along_axis(middle, at[None], axis=0)[0]
     return np.asarray(np.where(at == 0, 0.5 * (1.0 + ranked[0]), found))
 

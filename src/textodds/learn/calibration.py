@@ -270,6 +270,15 @@ def _least(at: Callable[[Floats], tuple[float, Floats, Floats]], x: Floats) -> F
     return x
 
 
+def is_worth_it(before: Floats, after: Floats, codes: Integers, weights: Floats) -> bool:
+    """Whether a calibration lowers the loss of the rows it was found on by more than its parameters.
+
+    So much would be gained if there were nothing to calibrate, and lost on other rows (Akaike 1974).
+    """
+    gain = log_loss(before, codes, weights) - log_loss(after, codes, weights)
+    return bool(gain * len(codes) > 1 + before.shape[1])
+
+
 def log_loss(scores: Floats, codes: Integers, weights: Floats) -> float:
     """Mean of ``-log p(class | row)`` over weighted rows."""
     losses = -log_softmax(scores)[np.arange(len(codes)), codes]

@@ -220,9 +220,17 @@ class DesignMatrix:
     @cached_property
     def labelled(self) -> LabelledRows:
         """The rows with their classes, of which there must be two."""
+        return replace(self.labels, rows=self.rows(None))
+
+    @property
+    def labels(self) -> LabelledRows:
+        """The same, every row empty, for those that weigh its words themselves."""
         documents = self.documents
-        weights = checked_weights(documents.weights, len(documents))
-        return LabelledRows(self.rows(None), documents.classes, documents.codes, weights).with_two_classes()
+        N = len(documents)
+        nowhere = np.zeros(0, np.int32), np.zeros(N + 1, np.int64)
+        empty = CompressedRows((np.zeros(0), *nowhere), (N, len(documents.vocabulary)))
+        weights = checked_weights(documents.weights, N)
+        return LabelledRows(empty, documents.classes, documents.codes, weights).with_two_classes()
 
     def scale(self, factor: Floats | None) -> Floats:
         """What each word is worth, (V,)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from textodds.errors import InputError, NotConverged, Unsupported
 from textodds.learn.arrays import Floats, SparseRows
 from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.conditionals.gaussian import Gaussian
-from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, Watch, shared
+from textodds.learn.conditionals.sparse_gaussian import Directions, SparseClasses, Watch, WordMoments, shared
 from textodds.learn.covariance import check_shrinkage
 from textodds.learn.design import Design, LabelledRows
 from textodds.learn.forms.linear import LinearModel, Weights, check_prior, log_joint, log_prior, log_softmax
@@ -24,6 +24,11 @@ from textodds.learn.registry import Learner, Prior
 
 INTENSITIES = (0.97, 0.9, 0.7, 0.5, 0.3, 0.1)
 """Shrinkages of the covariance of texts that are tried, from the simplest model on."""
+
+SMOOTHINGS = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-9)
+"""Smoothings of the variances of words that are tried, from the simplest model on."""
+
+USUAL_SMOOTHING = 1e-9  # of numbers, and of textbooks
 
 ENOUGH = 700  # texts to hold out, to choose the shrinkage and the temperature on
 
@@ -45,15 +50,10 @@ class DiscriminantFit:
         return self.about
 
 
-class _Discriminant(Learner):
-    """What both discriminants of texts do: the shrinkage is chosen on held-out rows, with a calibration."""
+class _GaussianClasses(Learner):
+    """What Gaussian learners of texts do: what is open is chosen on held-out rows, with a calibration."""
 
-    shrinkage: float | str | None
-
-    def __post_init__(self) -> None:
-        hint = "a number from 0 to 1, `oas`, `ledoit-wolf`, `likelihood`, or None to have it chosen"
-        check_shrinkage(self.shrinkage, ("oas", "ledoit-wolf", "likelihood"), hint)
-        check_prior(self.prior)
+    chooses: ClassVar[str] = "shrinkage"  # its setting that is chosen
 
     def fit_design(
         self,
@@ -69,13 +69,17 @@ class _Discriminant(Learner):
         """
         whole = SparseClasses.of(data.rows, data.codes, data.weights, data.classes)
         prior = np.log(whole.mass / whole.mass.sum())  # that of the data, by which the model is calibrated
-        path = _chosen_sparse(whole, prior, self.shrinkage, self._along, calibrate)
+        path = _chosen_sparse(whole, prior, self._levels(), self._along, calibrate)
         model, about = self._fitted(whole, prior, path, (observer or Observer()).step)
         model = model.with_prior(log_prior(self.prior, data.classes, data.class_weights()))
-        return DiscriminantFit(model, {**path.report(), **about}, held_out=path.held_out)
+        return DiscriminantFit(model, {**path.report(self.chooses), **about}, held_out=path.held_out)
 
-    def _along(self, kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
-        """``log p(x | k)`` of rows under the model of others, shrinkage by shrinkage."""
+    def _levels(self) -> Sequence[float]:
+        """What is tried, from the simplest model on."""
+        raise NotImplementedError
+
+    def _along(self, kept: SparseClasses, rows: SparseRows, levels: Sequence[float]) -> Iterator[Floats]:
+        """``log p(x | k)`` of rows under the model of others, level by level."""
         raise NotImplementedError
 
     def _fitted(
@@ -85,20 +89,46 @@ class _Discriminant(Learner):
         raise NotImplementedError
 
 
+class _Discriminant(_GaussianClasses):
+    """Both discriminants of texts, whose covariances are shrunk."""
+
+    shrinkage: float | str | None
+
+    def __post_init__(self) -> None:
+        hint = "a number from 0 to 1, `oas`, `ledoit-wolf`, `likelihood`, or None to have it chosen"
+        check_shrinkage(self.shrinkage, ("oas", "ledoit-wolf", "likelihood"), hint)
+        check_prior(self.prior)
+
+    def _levels(self) -> Sequence[float]:
+        if isinstance(self.shrinkage, str):
+            raise Unsupported(
+                "of sparse rows the shrinkage is a number, or chosen on held-out rows, "
+                f"not by {self.shrinkage}",
+                hint="leave it out, so that it is chosen",
+            )
+        return INTENSITIES if self.shrinkage is None else (float(self.shrinkage),)
+
+
 @dataclass(frozen=True)
-class GaussianLearner(Learner):
-    """Gaussian naive Bayes: numbers independent given the class; see `Gaussian`.
+class GaussianLearner(_GaussianClasses):
+    """Gaussian naive Bayes: numbers, or weights of words, independent given the class; see `Gaussian`.
+
+    Of sparse rows, such as texts, each word has a mean and a variance in each class, and temperature and bias
+    are chosen on held-out rows; see `textodds.learn.conditionals.sparse_gaussian.WordMoments`.
 
     Parameters
     ----------
-    smoothing : float, default 1e-9
-        Share of its variance over all rows that is added to the variances of a column.
+    smoothing : float or None, default None
+        Added to variances: of numbers, a share of the variance of their column over all rows; of texts, a
+        share of the largest variance of a word, as in scikit-learn. None: of numbers 1e-9, of texts chosen by
+        the log-loss of held-out rows.
     prior : "data", "uniform" or dict, default "data"
         Probability of each class before a number is read.
     """
 
-    smoothing: float = 1e-9
+    smoothing: float | None = None
     prior: Prior = "data"
+    chooses: ClassVar[str] = "smoothing"
 
     def __post_init__(self) -> None:
         check_prior(self.prior)
@@ -106,8 +136,23 @@ class GaussianLearner(Learner):
 
     @property
     def gaussian(self) -> Gaussian:
-        """The class-conditional."""
-        return Gaussian("diagonal", smoothing=self.smoothing)
+        """The class-conditional of columns of numbers."""
+        return Gaussian("diagonal", smoothing=USUAL_SMOOTHING if self.smoothing is None else self.smoothing)
+
+    def _levels(self) -> Sequence[float]:
+        return SMOOTHINGS if self.smoothing is None else (float(self.smoothing),)
+
+    def _along(self, kept: SparseClasses, rows: SparseRows, levels: Sequence[float]) -> Iterator[Floats]:
+        moments = WordMoments.of(kept)
+        for smoothing in levels:
+            yield moments.smoothed(smoothing).log_density(rows)
+
+    def _fitted(
+        self, whole: SparseClasses, prior: Floats, path: _Path, watch: Watch
+    ) -> tuple[QuadraticModel, dict[str, object]]:
+        gaussians = WordMoments.of(whole).smoothed(path.level)
+        model = QuadraticModel(whole.classes, prior, gaussians).calibrated(path.calibration)
+        return model, {"method": "moments"}
 
 
 @dataclass(frozen=True)
@@ -138,9 +183,9 @@ class LinearDiscriminantLearner(_Discriminant):
         if not 0 < self.tolerance < 1:
             raise InputError(f"tolerance must be between 0 and 1, got {self.tolerance!r}")
 
-    def _along(self, kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
+    def _along(self, kept: SparseClasses, rows: SparseRows, levels: Sequence[float]) -> Iterator[Floats]:
         start = None
-        for shrinkage in intensities:
+        for shrinkage in levels:
             found = shared(kept, shrinkage, start=start, tolerance=ROUGH, least=LEAST)
             start = found.weights
             yield rows @ found.weights + found.intercept
@@ -148,7 +193,7 @@ class LinearDiscriminantLearner(_Discriminant):
     def _fitted(
         self, whole: SparseClasses, prior: Floats, path: _Path, watch: Watch
     ) -> tuple[LinearModel, dict[str, object]]:
-        found = shared(whole, path.shrinkage, tolerance=self.tolerance, watch=watch)
+        found = shared(whole, path.level, tolerance=self.tolerance, watch=watch)
         if found.residual > self.tolerance:
             warnings.warn(
                 f"not converged after {found.steps} steps: a relative residual of {found.residual:.2g} is "
@@ -198,32 +243,32 @@ class QuadraticDiscriminantLearner(_Discriminant):
             raise Unsupported("sparse rows are not pooled", hint="leave pooling out; shrinkage is chosen")
         return super().fit_design(design, data, **how)
 
-    def _along(self, kept: SparseClasses, rows: SparseRows, intensities: Sequence[float]) -> Iterator[Floats]:
+    def _along(self, kept: SparseClasses, rows: SparseRows, levels: Sequence[float]) -> Iterator[Floats]:
         directions = Directions.of(kept, self.rank)
-        for shrinkage in intensities:
+        for shrinkage in levels:
             yield directions.shrunk(shrinkage).log_density(rows)
 
     def _fitted(
         self, whole: SparseClasses, prior: Floats, path: _Path, watch: Watch
     ) -> tuple[QuadraticModel, dict[str, object]]:
-        gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.shrinkage)
+        gaussians = Directions.of(whole, self.rank, watch=watch).shrunk(path.level)
         model = QuadraticModel(whole.classes, prior, gaussians).calibrated(path.calibration)
         return model, {"method": "subspace iteration"}
 
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """The shrinkage of least held-out log-loss, with the calibration that goes with it."""
+    """The shrinkage or smoothing of least held-out log-loss, with the calibration that goes with it."""
 
-    shrinkage: float
+    level: float
     calibration: Calibration
     points: tuple[tuple[float, float], ...] = ()
     n_held_out: int = 0
     held_out: HeldOut | None = None
 
-    def report(self) -> dict[str, object]:
+    def report(self, name: str) -> dict[str, object]:
         return {
-            "shrinkage": self.shrinkage,
+            name: self.level,
             "temperature": self.calibration.temperature,
             "bias": np.ravel(self.calibration.bias).tolist(),
             "path": [list(point) for point in self.points],
@@ -234,43 +279,37 @@ class _Path:
 def _chosen_sparse(
     whole: SparseClasses,
     prior: Floats,
-    shrinkage: float | str | None,
+    levels: Sequence[float],
     along: Callable[[SparseClasses, SparseRows, Sequence[float]], Iterator[Floats]],
     calibrate: bool,
 ) -> _Path:
-    """Shrinkage, and calibration if it is wanted, by the log-loss of held-out rows.
+    """One of ``levels``, and calibration if it is wanted, by the log-loss of held-out rows.
 
-    ``along`` is as `_Discriminant._along`.
+    ``along`` is as `_GaussianClasses._along`.
     """
-    if isinstance(shrinkage, str):
-        raise Unsupported(
-            f"of sparse rows the shrinkage is a number, or chosen on held-out rows, not by {shrinkage}",
-            hint="leave it out, so that it is chosen",
-        )
-    intensities = INTENSITIES if shrinkage is None else (float(shrinkage),)
     runs, codes, weights = [], [], []
     for held in held_out(whole.codes, ENOUGH):
         kept = whole.part(~held)
         test = held & (whole.weights > 0)
         if kept.variance > 0 and test.any() and (kept.mass > 0).all():
-            runs.append(along(kept, whole.rows[np.flatnonzero(test)], intensities))
+            runs.append(along(kept, whole.rows[np.flatnonzero(test)], levels))
             codes.append(whole.codes[test])
             weights.append(whole.weights[test])
     if not runs:  # too few rows to hold any out
-        return _Path(intensities[0], Calibration.none())
+        return _Path(levels[0], Calibration.none())
     y, u = np.concatenate(codes), np.concatenate(weights)
     points: list[tuple[float, float]] = []
-    best = _Path(intensities[0], Calibration.none())
-    for intensity in intensities:
+    best = _Path(levels[0], Calibration.none())
+    for level in levels:
         scores = log_joint(np.concatenate([next(run) for run in runs]), prior)
         calibration = Calibration.of(scores, y, u)  # by which shrinkages are compared, whatever is kept
         loss = log_loss(calibration.applied(scores), y, u)
-        points.append((intensity, loss))
+        points.append((level, loss))
         if loss > min(loss for _, loss in points):
             break  # it rises
         if calibrate:
             answers = HeldOut.of(log_softmax(calibration.applied(scores)), y)
-            best = _Path(intensity, calibration, held_out=answers)
+            best = _Path(level, calibration, held_out=answers)
         else:
-            best = _Path(intensity, Calibration.none())
+            best = _Path(level, Calibration.none())
     return replace(best, points=tuple(points), n_held_out=len(y))

@@ -87,7 +87,7 @@ _SOFTMAX: dict[str, Any] = {
     "on_spark": True,
 }
 _TABLE: dict[str, Any] = {"learns_from": (TABLE,), "is_density": True}
-_NUMBERS, _CATEGORIES = ({**_TABLE, "column_kind": kind} for kind in ("number", "category"))
+_CATEGORIES: dict[str, Any] = {**_TABLE, "column_kind": "category"}
 _BOTH: dict[str, Any] = {
     "learns_from": (DOCUMENTS, TABLE),
     "textbook": {"shrinkage": 0.0},
@@ -142,7 +142,12 @@ _ENTRIES = (
         **_SOFTMAX,
     ),
     Entry("mixed", ".tables:MixedLearner", "naive Bayes of numbers, categories and texts", **_TABLE),
-    Entry("gaussian", ".discriminant:GaussianLearner", "Gaussian naive Bayes", **_NUMBERS),
+    Entry(
+        "gaussian",
+        ".discriminant:GaussianLearner",
+        "Gaussian naive Bayes",
+        **{**_BOTH, "textbook": {"smoothing": 1e-9}},
+    ),
     Entry("categorical", ".tables:CategoricalLearner", "categorical naive Bayes", **_CATEGORIES),
     Entry(
         "table",

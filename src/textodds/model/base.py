@@ -102,7 +102,7 @@ class UpdatableModel(OneState, ModelBasis[T, D], Additive, ABC, Generic[T, D]):
                 )
             return labels.resolved(given, known)
 
-        source.label_name = name
+        source.label_name, source.takes_label_sets = name, True
         return source
 
     def labels_in(self, classes: Iterable[str]) -> Iterable[str]:

@@ -175,10 +175,12 @@ def _text_contents(model: TextUpdates, tally: Tally | None) -> tuple[dict[str, A
         else:
             arrays |= _parts("linear.", form.weights, ("starts", "class_of", "exceptions"))
     else:
-        from textodds.learn.forms.quadratic import LowRank
+        from textodds.learn.forms.quadratic import LowRank, SparseDiagonal
 
-        assert isinstance(form.gaussians, LowRank)  # the only one that texts have
+        assert isinstance(form.gaussians, (LowRank, SparseDiagonal))  # those that texts have
         header["temperature"] = form.temperature
+        if isinstance(form.gaussians, SparseDiagonal):
+            header["covariance"] = "diagonal"  # of others, as in files of before, nothing is said
         gaussians = {f"quadratic.{name}": array for name, array in form.gaussians.arrays().items()}
         arrays |= _parts("quadratic.", form, ("log_prior", "intercept")) | gaussians
     if model.scale is not None:
@@ -444,7 +446,7 @@ def _linear(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V
 
 
 def _quadratic(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...], V: int) -> QuadraticModel:
-    from textodds.learn.forms.quadratic import LowRank, QuadraticModel
+    from textodds.learn.forms.quadratic import LowRank, QuadraticModel, SparseDiagonal
 
     K, temperature = len(classes), header["temperature"]
     prior, intercept = (_tensor(arrays, f"quadratic.{name}", "f8", K) for name in ("log_prior", "intercept"))
@@ -452,7 +454,11 @@ def _quadratic(header: dict[str, Any], arrays: Tensors, classes: tuple[str, ...]
         raise ModelFileError("its temperature is not a number above zero")
     if not (np.isfinite(prior).all() and np.isfinite(intercept).all()):
         raise ModelFileError("its prior or intercept is not a number")
-    gaussians = LowRank.of_arrays(part_of(arrays, "quadratic."), K, V)
+    covariance = header.get("covariance", "full")
+    if covariance not in ("full", "diagonal"):
+        raise ModelFileError("its covariance is neither full nor diagonal")
+    kind = SparseDiagonal if covariance == "diagonal" else LowRank
+    gaussians = kind.of_arrays(part_of(arrays, "quadratic."), K, V)
     return QuadraticModel(classes, prior, gaussians, temperature, intercept)
 
 

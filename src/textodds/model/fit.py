@@ -11,7 +11,7 @@ import numpy as np
 from textodds.data import Batch, Observer
 from textodds.errors import Separable
 from textodds.learn import naive_bayes
-from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.calibration import Calibration, is_worth_it
 from textodds.learn.conditionals.complement import transformed
 from textodds.learn.design import DesignMatrix
 from textodds.learn.forms.linear import LinearModel, Weights, log_softmax
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from textodds.stats.tally import Counts
     from textodds.text import Vocabulary
 
-CLEARLY = 0.95  # share of the held-out loss that a calibration must get below to be worth having
-
 
 def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
     """Calibrate a model by what was said of texts that were held out to choose its penalty."""
@@ -47,9 +45,9 @@ def calibrate_held_out(model: TextModel, held: HeldOutScores) -> None:
     prior = model.form.log_prior
     found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
     posterior = log_softmax(found.applied(scores - prior) + prior)
-    if log_loss(posterior, codes, weights) < CLEARLY * log_loss(scores, codes, weights):
+    if is_worth_it(scores, posterior, codes, weights):
         model.calibration = found
-    else:  # right as it is: the models of the folds differ from this one by more than a calibration gains
+    else:  # right as it is
         posterior, found = log_softmax(scores), Calibration.none()
     model.held_out = HeldOut.of(posterior, codes)
     model.info["left_out"] = {**found.told(scores, posterior, codes, weights), "folds": True}
@@ -140,8 +138,8 @@ def fit_corpus(
         return _transformed(corpus, recipe, info, threads, memory)
     reread = replace(recipe, settings=corpus.reread)
     design = DesignMatrix.of(corpus.batches(), reread, threads)
-    rows = design.labelled
     learner: Any = recipe.learner
+    rows = design.labels if learner.entry.is_penalised else design.labelled
     own: dict[str, Any] = {"calibrate": recipe.calibrate}  # discriminants calibrate themselves
     if learner.entry.is_penalised:
         own = {"start": _begun(start, design, rows.classes)}

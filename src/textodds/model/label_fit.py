@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +110,12 @@ class HeldScores:
     truth: Mask
     weights: Floats
 
+    @classmethod
+    def of(cls, parts: Iterable[tuple[Floats, Mask, Floats]]) -> HeldScores | None:
+        """Of several folds together; None without any."""
+        found = list(parts)
+        return cls(*(np.concatenate(each) for each in zip(*found, strict=True))) if found else None
+
 
 def calibrate(model: MultiLabelModel, held: HeldScores | None) -> None:
     """Calibrate each label, and choose the thresholds of the goal, by what was said of held-out texts."""
@@ -138,14 +144,17 @@ def calibrate(model: MultiLabelModel, held: HeldScores | None) -> None:
     }
 
 
-def folds_of(corpus: Corpus, K: int, enough: int = ENOUGH) -> Iterator[Integers]:
-    """The documents that are held out, fold by fold: by their hashes, so that equal texts stay together."""
+def folds_of(corpus: Corpus, K: int, enough: int | None = ENOUGH) -> Iterator[Integers]:
+    """The documents that are held out, fold by fold: by their hashes, so that equal texts stay together.
+
+    About ``enough`` of them, and no more than can be held at once; with None all, each in one fold.
+    """
     n = len(corpus)
     if n < FEWEST:
         return
     fold_of = (corpus.hashes % np.uint64(FOLDS)).astype(np.int64)
-    most = min(FOLDS, max(1, math.ceil(enough * FOLDS / n)))
-    each = max(FEWEST, HELD_CELLS // max(K, 1) // most)
+    most = FOLDS if enough is None else min(FOLDS, max(1, math.ceil(enough * FOLDS / n)))
+    each = n if enough is None else max(FEWEST, HELD_CELLS // max(K, 1) // most)
     for fold in range(most):
         held = np.flatnonzero(fold_of == fold)
         if 0 < len(held) < n:
@@ -161,10 +170,22 @@ def held_by_counts(
     enough: int = ENOUGH,
 ) -> HeldScores | None:
     """What naive Bayes says of documents whose fold was taken from its counts."""
+    folds = folds_of(corpus, len(labels), enough)
+    return HeldScores.of(part for _, part in _left_counts(corpus, tally, recipe, labels, threads, folds))
+
+
+def _left_counts(
+    corpus: Corpus,
+    tally: Tally,
+    recipe: Recipe,
+    labels: tuple[str, ...],
+    threads: int,
+    folds: Iterable[Integers],
+) -> Iterator[tuple[Integers, tuple[Floats, Mask, Floats]]]:
+    """The documents of each fold, with scores, truth and weights."""
     reread = replace(recipe, settings=corpus.reread)
     sets = Membership.of(corpus.classes, labels)
-    parts = []
-    for held in folds_of(corpus, len(labels), enough):
+    for held in folds:
         own = corpus.at(held)
         left = tally - Tally.count(own.batches(), settings=corpus.reread, threads=threads)
         if not left.classes:
@@ -177,14 +198,30 @@ def held_by_counts(
         )
         known = [k for k, name in enumerate(labels) if name in at]
         full[:, known] = scores[:, [at[labels[k]] for k in known]]
-        parts.append((full, sets.matrix(corpus.codes[held]), corpus.weights[held]))
-    return _together(parts)
+        yield held, (full, sets.matrix(corpus.codes[held]), corpus.weights[held])
 
 
-def _together(parts: list[tuple[Floats, Mask, Floats]]) -> HeldScores | None:
-    if not parts:
-        return None
-    return HeldScores(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+def out_of_fold(model: MultiLabelModel) -> Iterator[tuple[Integers, Floats, Mask]]:
+    """Of every document of a model, its probabilities by the model of other folds, fold by fold.
+
+    Documents are numbers in ``model.corpus``; probabilities and whether they have each label are (N, K).
+    """
+    corpus, odds, recipe = model.corpus, model.odds, model.recipe
+    assert corpus is not None
+    assert odds is not None
+    folds = folds_of(corpus, len(model.class_names), None)
+    if not isinstance(recipe.learner, SoftmaxLearner):
+        left = _left_counts(corpus, model.tally, recipe, model.class_names, model.threads, folds)
+        for held, (scores, truth, _) in left:
+            yield held, odds.probabilities(scores), truth
+        return
+    design = DesignMatrix.of(corpus.batches(), replace(recipe, settings=corpus.reread), model.threads)
+    rows, C = LabelledSets.of(design, corpus), recipe.learner.C
+    assert C is not None  # that of a trained model is settled
+    for held in folds:
+        if (fold := rows.fold(held)) is not None:
+            scores, truth, _ = fold.held(C, model.threads)
+            yield held, odds.probabilities(scores), truth
 
 
 def best_alpha(corpus: Corpus, tally: Tally, recipe: Recipe, threads: int) -> float:
@@ -227,7 +264,7 @@ def _logistic(
     if C is None:
         C, held = choose_c(folds, threads, observer.penalty)
     else:
-        held = _together([fold.held(C, threads) for fold in folds])
+        held = HeldScores.of(fold.held(C, threads) for fold in folds)
     begin = None if start is None else rows.begin(start)
     fit = solve(rows.problem(None), C, tolerance=learner.tolerance, start=begin, threads=threads)
     recipe = replace(recipe, learner=learner.settled(C))
@@ -337,7 +374,7 @@ def choose_c(
 
     def loss(C: float) -> float:
         nonlocal best
-        held = _together([fold.held(C, threads) for fold in folds])
+        held = HeldScores.of(fold.held(C, threads) for fold in folds)
         assert held is not None
         losses[C] = label_loss(held.scores, held.truth, held.weights)
         if losses[C] <= min(losses.values()):

@@ -11,7 +11,7 @@ as they were chosen with the document.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from textodds.learn.conditionals.bernoulli import log_absent
 from textodds.learn.forms.linear import LOG_ZERO, log, log_joint, log_prior, log_softmax
 from textodds.learn.recipe import selected
 from textodds.learn.solvers.objective import raw
+from textodds.model.left_out_cells import MANY, Answers, CellAnswers
 from textodds.model.text_model import TextModel
 from textodds.stats.sample import UNIT
 
@@ -42,6 +43,7 @@ CONDITIONALS = (Multinomial, Bernoulli, Complement)
 """Class-conditionals whose counts a kernel can leave a document out of."""
 
 PIECE = 2000  # documents that are looked at together
+AT_ONCE = 4  # times `CELLS` scores, where nothing else is made of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +84,14 @@ class LeaveOneOut:
         ``rows`` are the counts of words (N, V), SciPy sparse; ``codes`` the classes, all of which are among
         those of the tally.
         """
+        likelihood = self.log_likelihood(rows, codes, weights, alpha)
+        weights = np.round(weights / UNIT) * UNIT  # as they were counted
+        return log_joint(likelihood, self.log_prior(codes, weights))
+
+    def log_likelihood(
+        self, rows: Any, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None
+    ) -> Floats:
+        """The same without the prior, or scores where the model has none."""
         conditional, counts = self._conditional, self.counts
         alpha = float(conditional.alpha) if alpha is None else alpha
         weights = np.round(weights / UNIT) * UNIT  # as they were counted
@@ -90,14 +100,14 @@ class LeaveOneOut:
             name,
             raw(rows),
             (counts.starts, counts.class_of, cells, self.documents, totals),
-            (codes.astype(np.uint32), weights, self._least(weights)),
+            (codes.astype(np.uint32), weights, self.least(weights)),
             alpha,
             LOG_ZERO,
             absent,
         )
-        return log_joint(found, self.log_prior(codes, weights))
+        return np.asarray(found)
 
-    def _least(self, weights: Floats) -> Floats:
+    def least(self, weights: Floats) -> Floats:
         """In how many documents a word must be, without each document, to be in the vocabulary: (N,)."""
         least = self.recipe.selection.min_df
         limit: Floats = np.full(len(weights), float(least))
@@ -118,7 +128,7 @@ class LeaveOneOut:
         weights = np.round(weights / UNIT) * UNIT
         lengths = np.diff(rows.indptr)
         row = np.repeat(np.arange(len(lengths)), lengths)
-        known = self.documents[rows.indices] - weights[row] >= self._least(weights)[row]
+        known = self.documents[rows.indices] - weights[row] >= self.least(weights)[row]
         times = np.ones(len(row)) if getattr(conditional, "binary", False) else rows.data
         return np.asarray(np.bincount(row, known * times, len(lengths)), dtype=np.float64)
 
@@ -126,7 +136,7 @@ class LeaveOneOut:
         """How many words of each document are in too few others to be words without it, (N,)."""
         weights = np.round(weights / UNIT) * UNIT
         row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        gone = self.documents[rows.indices] - weights[row] < self._least(weights)[row]
+        gone = self.documents[rows.indices] - weights[row] < self.least(weights)[row]
         return np.bincount(row, rows.data * gone, rows.shape[0]).astype(np.float64, copy=False)
 
     def _of(
@@ -135,7 +145,7 @@ class LeaveOneOut:
         """What is counted, its totals by class, what absent words add, and the name of the model."""
         counts = self.counts
         if isinstance(conditional, Bernoulli):
-            absent = self._absent(codes, weights, alpha)
+            absent = self.absent(0.0, alpha), self.absent_own(codes, weights, alpha)
             return counts.documents, counts.class_documents, absent, "bernoulli"
         if isinstance(conditional, Complement):
             return counts.occurrences, self.totals, None, "complement"
@@ -144,20 +154,21 @@ class LeaveOneOut:
             return counts.documents, counts.by_class(counts.documents), None, "binary"
         return counts.occurrences, self.totals, None, "multinomial"
 
-    def _absent(self, codes: NDArray[np.int64], weights: Floats, alpha: float) -> tuple[Floats, Floats]:
-        """``Σ_v log(1 - p_kv)`` by class (K,), and of each document's class with so much less weight (N,)."""
-        counts, n = self.counts, self.counts.class_documents
+    def absent(self, less: float, alpha: float | None = None) -> Floats:
+        """``Σ_v log(1 - p_kv)`` by class, each of which has documents of so much ``less`` weight; (K,)."""
+        alpha = float(self._conditional.alpha) if alpha is None else alpha
+        counts, total = self.counts, np.maximum(self.counts.class_documents - less, 0.0)
         unseen = counts.n_features - counts.by_class(np.ones_like(counts.documents))
+        cells = log_absent(counts.documents + alpha, total[counts.class_of] + 2 * alpha)
+        return counts.by_class(cells) + unseen * log_absent(alpha + 0 * total, total + 2 * alpha)
 
-        def summed(total: Floats) -> Floats:  # (K,) documents of each class
-            cells = log_absent(counts.documents + alpha, total[counts.class_of] + 2 * alpha)
-            return counts.by_class(cells) + unseen * log_absent(alpha + 0 * total, total + 2 * alpha)
-
+    def absent_own(self, codes: NDArray[np.int64], weights: Floats, alpha: float | None = None) -> Floats:
+        """The same of each document's class without its weight, (N,)."""
         own = np.empty(len(codes))
-        for weight in np.unique(weights):
+        for weight in np.unique(weights).tolist():
             rows = weights == weight
-            own[rows] = summed(np.maximum(n - weight, 0.0))[codes[rows]]
-        return summed(n), own
+            own[rows] = self.absent(weight, alpha)[codes[rows]]
+        return own
 
     def log_prior(self, codes: NDArray[np.int64], weights: Floats, prior: Prior | None = None) -> Floats:
         """The prior without each document, (N, K), the model's unless given; zero for one that has none."""
@@ -166,9 +177,13 @@ class LeaveOneOut:
         prior = self.recipe.learner.prior if prior is None else prior
         classes, mass = self.counts.classes, self.counts.class_documents
         if prior == "data":
-            left = np.tile(mass, (len(codes), 1))
-            left[np.arange(len(codes)), codes] -= weights
-            return log(np.maximum(left, 0.0) / np.maximum(left.sum(axis=1, keepdims=True), UNIT))
+            total = np.maximum(mass.sum() - weights, UNIT)  # (N,)
+            found = np.empty((len(codes), len(mass)))
+            for each in np.unique(total).tolist():
+                found[total == each] = log(mass / each)
+            own = np.maximum(mass[codes] - weights, 0.0)
+            found[np.arange(len(codes)), codes] = log(own / total)
+            return found
         return np.tile(log_prior(prior, classes, mass), (len(codes), 1))
 
 
@@ -237,13 +252,19 @@ class LeftOutAnswers:
         return float((self.answer == self.truth).mean())
 
     def suspects(self) -> NDArray[np.intp]:
-        """The documents in order of how little their own label is believed."""
-        return np.argsort(self.log_p_truth, kind="stable")
+        """The documents whose label is not the answer, in order of how little it is believed."""
+        order = np.argsort(self.log_p_truth, kind="stable")
+        return np.asarray(order[self.answer[order] != self.truth[order]])
 
 
 def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | None = None) -> LeftOut:
     """Documents that a model has learned, each ``without`` its own counts, in one pass."""
-    pieces = list(_left_out_pieces(model, batches, without or LeaveOneOut(model.tally, model.recipe)))
+    without = without or LeaveOneOut(model.tally, model.recipe)
+    pieces = [
+        (some.rows, some.codes, *some.scores(model, without))
+        for part in _left_out_parts(model, batches)
+        for some in map(part.of, part.cut(np.arange(len(part.codes)), CELLS // len(model.classes_)))
+    ]
     if not pieces:
         raise NoData("there are no documents to leave out")
     rows, truth, joint, posterior = (np.concatenate(each) for each in zip(*pieces, strict=True))
@@ -251,38 +272,89 @@ def left_out(model: TextModel, batches: Iterable[Batch], without: LeaveOneOut | 
 
 
 def left_out_answers(model: TextModel, batches: Iterable[Batch]) -> LeftOutAnswers:
-    """The same, keeping two numbers of each document, however many classes there are."""
-    found = []
-    for rows, truth, _, posterior in _left_out_pieces(model, batches, LeaveOneOut(model.tally, model.recipe)):
-        each, answer = np.arange(len(truth)), posterior.argmax(axis=1)
-        found.append((truth, answer, posterior[each, truth], posterior[each, answer], rows))
+    """The same, keeping two numbers of each document, however many classes there are.
+
+    Documents of few words among very many classes are answered by their words; see `CellAnswers`.
+    """
+    without, found = LeaveOneOut(model.tally, model.recipe), []
+    few = CellAnswers(without, model.calibration) if len(model.classes_) >= MANY else None
+    for part in _left_out_parts(model, batches):
+        is_few = np.zeros(len(part.codes), np.bool_) if few is None else few.worth_it(part.read)
+        answers = np.empty((3, len(part.codes)))
+        if few is not None and is_few.any():
+            some = part.of(np.flatnonzero(is_few))
+            answers[:, is_few] = few.answers(some.read, some.codes, some.weights)
+        for at in part.cut(np.flatnonzero(~is_few), AT_ONCE * CELLS // len(model.classes_)):
+            answers[:, at] = part.of(at).answers(model, without)
+        found.append((part.codes, answers[0].astype(np.int64), answers[1], answers[2], part.rows))
     if not found:
         raise NoData("there are no documents to leave out")
     parts: Any = (np.concatenate(each) for each in zip(*found, strict=True))
     return LeftOutAnswers(model.class_names, *parts)
 
 
-def _left_out_pieces(
-    model: TextModel, batches: Iterable[Batch], without: LeaveOneOut
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], Floats, Floats]]:
-    """Rows, own classes, joint log-probabilities and log-posteriors of some documents at a time."""
-    first = 0
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Documents of a batch that have weight: where they stand, their classes, weights and words."""
+
+    rows: NDArray[np.int64]  # (N,)
+    codes: NDArray[np.int64]  # (N,)
+    weights: Floats  # (N,)
+    read: Any  # (N, V)
+
+    def of(self, at: NDArray[np.intp]) -> _Part:
+        """Some of them."""
+        if len(at) == len(self.codes):
+            return self
+        return _Part(self.rows[at], self.codes[at], self.weights[at], self.read[at])
+
+    def cut(self, at: NDArray[np.intp], size: int) -> Iterator[NDArray[np.intp]]:
+        """Those of ``at`` in pieces of so many, of one at least."""
+        size = min(PIECE, max(1, size))
+        for start in range(0, len(at), size):
+            yield at[start : start + size]
+
+    def scores(self, model: TextModel, without: LeaveOneOut) -> tuple[Floats, Floats]:
+        """Joint log-probabilities and log-posteriors, (N, K)."""
+        joint = without.scores(self.read, self.codes, self.weights)
+        found = joint
+        if (calibration := model.calibration) is not None:
+            words = without.words(self.read, self.weights)
+            prior = without.log_prior(self.codes, self.weights)
+            found = calibration.applied(joint - prior, words=words) + prior
+        return joint, log_softmax(found)
+
+    def answers(self, model: TextModel, without: LeaveOneOut) -> Answers:
+        """The answers, with as few numbers at once as there can be."""
+        found = without.log_likelihood(self.read, self.codes, self.weights)  # (N, K)
+        if (calibration := model.calibration) is not None:
+            found *= calibration.slopes.item(0)
+            found += calibration.bias
+            words = without.words(self.read, self.weights)
+            if words is not None and np.any(calibration.rate):
+                found += words[:, None] * np.atleast_1d(calibration.rate)
+        found += without.log_prior(self.codes, self.weights)
+        each, answer = np.arange(len(found)), found.argmax(axis=1)
+        own, best = found[each, self.codes], found[each, answer]
+        found -= best[:, None]
+        log_total = np.log(np.exp(found, out=found).sum(axis=1))
+        return answer, own - best - log_total, -log_total
+
+
+def _left_out_parts(model: TextModel, batches: Iterable[Batch]) -> Iterator[_Part]:
+    """The documents of batches that can be left out."""
+    first, index = 0, numbers_of(model.class_names)
     for batch in batches:
-        for part in _pieces(batch, min(PIECE, max(1, CELLS // len(model.classes_)))):
+        for part in _pieces(batch, PIECE):
             weights = np.ones(len(part)) if part.weights is None else part.weights
             here = np.flatnonzero(weights >= UNIT)
             rows = first + here
             first += len(part)
             if len(here) < len(part):
                 part = part.take(here.tolist())
-            codes = class_numbers(part.label_list(), model.class_names)
-            read = model.scorer.rows(part.texts)
-            joint = without.scores(read, codes, weights[here])
-            found = joint
-            if model.calibration is not None:
-                words, prior = without.words(read, weights[here]), without.log_prior(codes, weights[here])
-                found = model.calibration.applied(joint - prior, words=words) + prior
-            yield rows, codes, joint, log_softmax(found)
+            codes = class_numbers(part.label_list(), index)
+            weights = np.round(weights[here] / UNIT) * UNIT  # as they were counted
+            yield _Part(rows, codes, weights, model.scorer.rows(part.texts))
 
 
 def _pieces(batch: Batch, size: int) -> Iterator[Batch]:
@@ -318,12 +390,17 @@ def obstacle(recipe: Recipe) -> Unsupported | None:
     return None
 
 
-def class_numbers(labels: list[str], classes: tuple[str, ...]) -> NDArray[np.int64]:
-    """The number of each label's class, all of which must be there."""
-    index = {name: k for k, name in enumerate(classes)}
+def class_numbers(labels: list[str], classes: Sequence[str] | Mapping[str, int]) -> NDArray[np.int64]:
+    """The number of each label's class, all of which must be there, among names or numbers by name."""
+    index = classes if isinstance(classes, Mapping) else numbers_of(classes)
     for label in labels:
         if label not in index:
             raise InputError(
                 f"there is no class `{label}`", hint="only documents that were learned can be left out"
             )
     return np.array([index[label] for label in labels], dtype=np.int64)
+
+
+def numbers_of(classes: Sequence[str]) -> dict[str, int]:
+    """The number of each class, by its name."""
+    return {name: k for k, name in enumerate(classes)}

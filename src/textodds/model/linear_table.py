@@ -11,7 +11,7 @@ import numpy as np
 from textodds.data import Batch, Observer
 from textodds.errors import InputError, Separable, Unsupported
 from textodds.learn.arrays import Floats
-from textodds.learn.calibration import Calibration, log_loss
+from textodds.learn.calibration import Calibration, is_worth_it
 from textodds.learn.conditionals.product import Product
 from textodds.learn.design import LabelledRows, Plain
 from textodds.learn.forms.linear import log_prior, log_softmax
@@ -19,7 +19,6 @@ from textodds.learn.held_out import FEWEST, HeldOut
 from textodds.learn.softmax.regression import held_scores
 from textodds.model.basis import Basis
 from textodds.model.blocks import TableTally
-from textodds.model.fit import CLEARLY
 from textodds.model.table_features import TableFeatures
 from textodds.model.table_model import SampleRow, TableDensity, TableLesson, TableModel, TableRecipe
 from textodds.stats.rows import Rows
@@ -188,8 +187,8 @@ class LinearTableModel(TableModel):
         prior = log_prior("data", self.class_names, self.tally.class_rows)
         found = Calibration.of_parts((scores - prior)[None], codes, weights, offset=prior)
         said = found.applied(scores - prior) + prior
-        is_better = log_loss(said, codes, weights) < CLEARLY * log_loss(scores, codes, weights)
-        answers = said if is_better else scores  # right as it is, unless it is clearly better
+        is_better = is_worth_it(scores, said, codes, weights)
+        answers = said if is_better else scores  # right as it is, unless that is better
         own = log_softmax(answers - prior + self.log_prior)
         return TableLesson(found if is_better else None, HeldOut.of(own, codes))
 

@@ -26,7 +26,7 @@ from textodds.learn.recipe import Recipe
 from textodds.learn.registry import Prior
 from textodds.model.basis import Basis, Following
 from textodds.model.one_state import of_one_state
-from textodds.model.scorer import TextScorer
+from textodds.model.scorer import RowChanges, TextScorer
 from textodds.model.text_model import TextModel
 from textodds.model.text_updates import TextUpdates
 from textodds.stats.corpus import Corpus
@@ -148,9 +148,14 @@ class MultiLabelModel(TextUpdates):
         self.held_labels = None
 
     def _install(
-        self, recipe: Recipe, vocabulary: Vocabulary, form: Any, scale: Floats | None = None
+        self,
+        recipe: Recipe,
+        vocabulary: Vocabulary,
+        form: Any,
+        scale: Floats | None = None,
+        changes: RowChanges | None = None,
     ) -> None:
-        self.scorer = TextScorer(recipe, vocabulary, form, scale)
+        self.scorer = TextScorer(recipe, vocabulary, form, scale, changes)
         self.recipe, self.vocabulary, self.form, self.scale = recipe, vocabulary, form, scale
         noun = "word" if recipe.settings.has_words else "feature"
         self.class_names, self.extent = form.classes, (len(vocabulary), noun)
@@ -435,7 +440,7 @@ class MultiLabelModel(TextUpdates):
         assert odds is not None
         slope, bias = float(odds.slopes[k]), float(odds.bias[k])
         form, prior = self.form, float(self.form.log_prior[k])
-        own = form.weights.rows(np.arange(form.n_features))[:, k] * slope  # (V,)
+        own = form.weights.columns(np.arange(form.n_features), [k])[0][:, 0] * slope  # (V,)
         constant = slope * float(form.intercept[k] + form.log_prior[k]) + bias - prior
         both = (f"not {name}", name)
         order = [0, 1] if both[0] < both[1] else [1, 0]
@@ -483,7 +488,7 @@ class MultiLabelModel(TextUpdates):
         if held is None and wanted.kind not in ("cost", "half"):
             raise Unsupported(
                 "the model has no held-out answers to choose thresholds by",
-                hint="train on at least 100 texts; or give thresholds: `model.with_thresholds(0.3)`",
+                hint="train on at least 100 texts; or give one: `--threshold 0.3` (with_thresholds(0.3))",
             )
         K = len(self.class_names)
         p, truth = (np.zeros((0, K)), np.zeros((0, K), bool)) if held is None else (held.p, held.truth)

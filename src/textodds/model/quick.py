@@ -23,6 +23,7 @@ models*, section 4.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self
@@ -50,6 +51,7 @@ from textodds.text.vocabulary import LazyVocabulary, inserted
 if TYPE_CHECKING:
     from textodds.data import Batch
     from textodds.learn.arrays import Floats
+    from textodds.model.multilabel_model import MultiLabelModel
     from textodds.model.text_model import TextModel
     from textodds.model.text_updates import Form
 
@@ -102,12 +104,13 @@ class Unmoved(QuickForm):
 
 @dataclass(frozen=True, eq=False)
 class Recounted(QuickForm):
-    """A form that is made anew of all counts."""
+    """A form that is made anew of all counts, by ``fit``."""
 
     recipe: Recipe
     tally: Tally
     vocabulary: Vocabulary
     form: Form
+    fit: Callable[[Tally, Recipe], tuple[Vocabulary, Form]] = fitted
 
     def changed(self, gone: Batch, fresh: Batch) -> Recounted:
         """The form of the counts without some documents and with others."""
@@ -116,7 +119,7 @@ class Recounted(QuickForm):
             tally = tally - Tally.count([gone], settings=settings, threads=1)
         if len(fresh):
             tally = tally + Tally.count([fresh], settings=settings, threads=1)
-        return Recounted(self.recipe, tally, *fitted(tally, self.recipe))
+        return Recounted(self.recipe, tally, *self.fit(tally, self.recipe), self.fit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,7 +310,7 @@ class QuickLinear(QuickForm):
     is_changed: bool = False
 
     @classmethod
-    def of(cls, model: TextModel, form: LinearModel, weights: Floats) -> Self:
+    def of(cls, model: TextModel | MultiLabelModel, form: LinearModel, weights: Floats) -> Self:
         """The weights of a model."""
         documents = model.info.get("documents")
         n = float(documents) if isinstance(documents, int | float) else 1.0

@@ -116,7 +116,7 @@ class TextModel(TextUpdates):
         """The fitted form of a model that scores a text word by word."""
         if not isinstance(self.form, LinearModel):
             raise Unsupported(
-                "quadratic discriminant analysis has no weights of single words",
+                f"{self.recipe.learner.entry.title} has no weights of single words",
                 hint="for words with weights of their own train with the learner lda",
             )
         return self.form

@@ -5,23 +5,29 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from msgspec import UNSET, UnsetType, convert, structs
 from numpy.typing import NDArray
 
+from textodds.data.label_sets import labels_in
 from textodds.errors import InputError, Unsupported
 from textodds.judge.baseline import Baseline
 from textodds.judge.decisions import Losses, Rule, must_be_posterior
 from textodds.judge.evaluation import calibration_error, reliability, wilson
 from textodds.learn.forms.linear import log_prior, log_softmax
+from textodds.learn.multilabel.odds import sigmoid
+from textodds.model.explain import Explanation
+from textodds.model.explain.flip import Flip
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.prediction import Prediction
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 from textodds.serve import messages, rows
 from textodds.serve.fold import ServedModel
 from textodds.serve.journal import JournalEntry
+from textodds.serve.label_messages import ExplainRowLabelRequest, LabelsCorrection
 from textodds.serve.problems import shorten
 from textodds.serve.row_messages import (
     ClassifyRowRequest,
@@ -32,7 +38,7 @@ from textodds.serve.row_messages import (
     RowCorrection,
     SuggestRowsRequest,
 )
-from textodds.serve.rows import Model
+from textodds.serve.rows import OneLabelModel
 from textodds.study.report import card
 
 Floats = NDArray[np.float64]
@@ -43,13 +49,10 @@ def classify(
     serving: ServedModel, request: messages.ClassifyRequest | ClassifyRowRequest
 ) -> messages.ClassifyAnswer:
     """The answer to one text or row."""
-    item: Any
-    if isinstance(request, messages.ClassifyRequest):
-        item = request.text
-    else:
-        item = rows.item_of(serving.model, request.row)
+    model = one_label(serving)
+    item = _item(model, request)
     if not request.costs and request.prior is None and request.abstain is None and request.top is None:
-        said = _said(serving.model, item)  # the usual case, without a detour
+        said = _said(model, item)  # the usual case, without a detour
         return messages.ClassifyAnswer(
             label=said.label,
             probability=said.probability,
@@ -57,12 +60,12 @@ def classify(
             probabilities=said.probabilities,
             version=serving.version,
         )
-    top = request.top or len(serving.model.classes_)
-    (answer,), rule = _answers(serving.model, [item], request, top)
+    top = request.top or len(model.classes_)
+    (answer,), rule = _answers(model, [item], request, top)
     return messages.ClassifyAnswer(**structs.asdict(answer), rule=rule, version=serving.version)
 
 
-def _said(model: Model, item: Any) -> Prediction[str]:
+def _said(model: OneLabelModel, item: Any) -> Prediction[str]:
     if isinstance(model, TextModel):
         return model.answer(item)
     with rows.reading(["row"]):
@@ -73,19 +76,26 @@ def classify_batch(
     serving: ServedModel, request: messages.BatchRequest | ClassifyRowsRequest
 ) -> messages.BatchAnswer:
     """The answers to several texts or rows, in order."""
+    model = one_label(serving)
     if isinstance(request, messages.BatchRequest):
         items: list[Any] = request.texts
     else:
-        items = _items(serving.model, request.rows)
-    answers, rule = _answers(serving.model, items, request, request.top)
+        items = _items(model, request.rows)
+    answers, rule = _answers(model, items, request, request.top)
     return messages.BatchAnswer(answers=answers, rule=rule, version=serving.version)
 
 
-def _items(model: Model, given: list[Any]) -> list[Any]:
+def _item(model: OneLabelModel, request: messages.ClassifyRequest | ClassifyRowRequest) -> Any:
+    if isinstance(request, messages.ClassifyRequest):
+        return request.text
+    return rows.item_of(model, request.row)
+
+
+def _items(model: OneLabelModel, given: list[Any]) -> list[Any]:
     return [rows.item_of(model, row, f"rows[{at}]") for at, row in enumerate(given)]
 
 
-def scored(model: Model, items: list[Any], wheres: str) -> tuple[Floats, NDArray[np.uint32]]:
+def scored(model: OneLabelModel, items: list[Any], wheres: str) -> tuple[Floats, NDArray[np.uint32]]:
     """Scores (N, K) of the model's answers, and what they rest on (N, 2)."""
     if not isinstance(model, TableModel):
         return model.score(items, calibrate=True)
@@ -96,7 +106,7 @@ def scored(model: Model, items: list[Any], wheres: str) -> tuple[Floats, NDArray
 
 
 def _answers(
-    model: Model, items: list[Any], request: messages.DecisionOptions, top: int | None
+    model: OneLabelModel, items: list[Any], request: messages.DecisionOptions, top: int | None
 ) -> tuple[list[messages.Answer], str | UnsetType]:
     classes = model.class_names
     scores, evidence = scored(model, items, "row" if isinstance(request, ClassifyRowRequest) else "rows[{}]")
@@ -121,7 +131,7 @@ def _answers(
     return answers, rule.told() if len(classes) == 2 else UNSET
 
 
-def _shift(model: Model, prior: dict[str, float] | None) -> Floats | float:
+def _shift(model: OneLabelModel, prior: dict[str, float] | None) -> Floats | float:
     """What another prior adds to the scores, (K,): by Bayes' rule its logarithm for that of the old one."""
     if prior is None:
         return 0.0
@@ -131,12 +141,12 @@ def _shift(model: Model, prior: dict[str, float] | None) -> Floats | float:
     return log_prior(shares, model.class_names, np.ones(len(model.classes_))) - _log_prior(model)
 
 
-def _log_prior(model: Model) -> Floats:
+def _log_prior(model: OneLabelModel) -> Floats:
     """The logarithm of the prior that is in the scores, (K,)."""
     return model.log_prior if isinstance(model, TableModel) else model.form.log_prior
 
 
-def _rule(model: Model, request: messages.DecisionOptions) -> Rule | None:
+def _rule(model: OneLabelModel, request: messages.DecisionOptions) -> Rule | None:
     if not request.costs and request.abstain is None:
         return None
     must_be_posterior(model, "a prior or costs could be applied to")
@@ -153,21 +163,54 @@ def _rule(model: Model, request: messages.DecisionOptions) -> Rule | None:
 
 
 def explain(serving: ServedModel, request: messages.ExplainRequest) -> messages.ExplainAnswer:
-    """What each word adds to the log-odds, and which words to take away for another answer."""
+    """What each word adds to the log-odds."""
     model = _of_texts(serving, "the model reads rows", "send `row` in the place of `text`")
     why = model.explain(request.text, request.label, request.rival)
-    plain, flip = why.as_dict(parts=request.parts), why.flip()
-    plain |= {"places": plain["stretches"], "version": serving.version}
-    plain["flip"] = None if flip is None else dataclasses.asdict(flip)
-    return convert(plain, messages.ExplainAnswer)
+    return explained(why, serving.version, parts=request.parts)
+
+
+def explained(why: Explanation, version: str, *, parts: bool) -> messages.ExplainAnswer:
+    """An explanation of one text."""
+    return messages.ExplainAnswer(
+        label=why.label,
+        rival=why.rival,
+        probability=why.probability,
+        log_odds=why.log_odds,
+        start=why.start,
+        prior=why.prior,
+        intercept=why.intercept,
+        calibration=why.calibration,
+        absent=why.absent,
+        remainder=why.remainder,
+        words=[messages.WordOdds(*word) for word in why.words],
+        has_words=why.has_words,
+        parts=[messages.WordOdds(*part) for part in why.parts] if parts else UNSET,
+        unknown=why.unknown,
+        unknown_words=list(why.unknown_words),
+        places=[messages.Place(*place) for place in why.stretches],
+        version=version,
+    )
+
+
+def flip(serving: ServedModel, request: messages.FlipRequest) -> messages.FlipAnswer:
+    """The fewest words to take away for another answer."""
+    model = _of_texts(serving, "the model reads rows, and words are taken out of a text", "explain the row")
+    return flipped(model.explain(request.text, request.label, request.rival).flip(), serving.version)
+
+
+def flipped(found: Flip | None, version: str) -> messages.FlipAnswer:
+    """The words that were found, if there are any."""
+    plain = None if found is None else convert(dataclasses.asdict(found), messages.Flip)
+    return messages.FlipAnswer(plain, version)
 
 
 def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowAnswer:
     """What each column adds to the log-odds; of columns of texts also each word."""
-    model, given = serving.model, request.row
+    model, given = one_label(serving), request.row
     item = rows.item_of(model, given)
     if not isinstance(model, TableModel):
-        return _explain_texts(model, item, request, serving.version)
+        of_texts = model.explain(item, request.label, request.rival)
+        return explained_texts(model, of_texts, request, serving.version)
     if request.parts:
         raise Unsupported("a model of a table has columns, and no other parts", hint="leave out `parts`")
     with rows.reading(["row"]):
@@ -191,9 +234,13 @@ def explain_row(serving: ServedModel, request: ExplainRowRequest) -> ExplainRowA
     )
 
 
-def _explain_texts(model: TextModel, item: Any, request: ExplainRowRequest, version: str) -> ExplainRowAnswer:
+def explained_texts(
+    model: TextModel | MultiLabelModel,
+    why: Explanation,
+    request: ExplainRowRequest | ExplainRowLabelRequest,
+    version: str,
+) -> ExplainRowAnswer:
     """What each column of texts adds to the log-odds, and each word."""
-    why = model.explain(item, request.label, request.rival)
     sums = dict.fromkeys(rows.names_of(model), 0.0)
     for name, _, odds in why.words:
         own = [column for column in sums if name.removeprefix("~").startswith(f"{column}:")]
@@ -222,20 +269,33 @@ def _explain_texts(model: TextModel, item: Any, request: ExplainRowRequest, vers
 
 def text_correction(entry: JournalEntry, *, stands: bool) -> messages.Correction:
     """An entry of the journal, with the beginning of its text."""
-    text = None if entry.text is None else shorten(entry.text)
-    return messages.Correction(text=text, **_entry(entry, stands=stands))
+    return messages.Correction(label=entry.label, text=_text(entry), **_entry(entry, stands=stands))
 
 
 def row_correction(entry: JournalEntry, *, stands: bool) -> RowCorrection:
     """An entry of the journal, whose texts are rows."""
-    row = None if entry.text is None else rows.kept_row(entry.text)
-    told = None if row is None else {name: _told(value) for name, value in row.items()}
-    return RowCorrection(row=told, **_entry(entry, stands=stands))
+    return RowCorrection(label=entry.label, row=_row(entry), **_entry(entry, stands=stands))
+
+
+def labels_correction(entry: JournalEntry, *, stands: bool, of_rows: bool) -> LabelsCorrection:
+    """An entry of the journal, whose documents have several labels."""
+    content: Any = {"row": _row(entry)} if of_rows else {"text": _text(entry)}
+    labels = list(labels_in(entry.label))
+    return LabelsCorrection(labels=labels, **content, **_entry(entry, stands=stands))
 
 
 def _entry(entry: JournalEntry, *, stands: bool) -> dict[str, Any]:
     change = "learned" if entry.sign > 0 else "forgotten"
-    return {"id": entry.id, "change": change, "label": entry.label, "at": entry.at, "stands": stands}
+    return {"id": entry.id, "change": change, "at": entry.at, "stands": stands}
+
+
+def _text(entry: JournalEntry) -> str | None:
+    return None if entry.text is None else shorten(entry.text)
+
+
+def _row(entry: JournalEntry) -> dict[str, Any] | None:
+    row = None if entry.text is None else rows.kept_row(entry.text)
+    return None if row is None else {name: _told(value) for name, value in row.items()}
 
 
 def _told(value: Any) -> Any:
@@ -281,11 +341,22 @@ def words(serving: ServedModel, label: str, rival: str | None, limit: int) -> me
     return messages.WordsAnswer(label, rival, telling, serving.version)
 
 
-def _of_texts(serving: ServedModel, problem: str, hint: str) -> TextModel:
-    """The model, if it is one of texts."""
-    if isinstance(serving.model, TableModel):
-        raise Unsupported(problem, hint=hint)
+def one_label(serving: ServedModel) -> OneLabelModel:
+    """The model, if it gives one label."""
+    if isinstance(serving.model, MultiLabelModel):
+        raise Unsupported(
+            "the model gives several labels a text, and this is for models of one label",
+            hint="POST /v1/classify has the probability and the threshold of each label",
+        )
     return serving.model
+
+
+def _of_texts(serving: ServedModel, problem: str, hint: str) -> TextModel:
+    """The model, if it is one of texts with one label."""
+    model = one_label(serving)
+    if isinstance(model, TableModel):
+        raise Unsupported(problem, hint=hint)
+    return model
 
 
 def model_card(
@@ -293,36 +364,43 @@ def model_card(
 ) -> messages.Card:
     """What the model is, what it was made of, and how good it is known to be."""
     model = serving.model
+    several = isinstance(model, MultiLabelModel)
     try:
         documents = model.class_documents
     except Unsupported:
         documents = {}  # the model does not say
-    prior = np.exp(log_softmax(_log_prior(model)[None, :]))[0].tolist()
+    if isinstance(model, MultiLabelModel):
+        prior, number = sigmoid(model.prior_logits).tolist(), model.n_texts or None
+    else:
+        prior = np.exp(log_softmax(_log_prior(model)[None, :]))[0].tolist()
+        number = sum(documents.values()) if documents else None
     classes = [
         messages.ClassSize(label, documents.get(label), share)
         for label, share in zip(model.class_names, prior, strict=True)
     ]
-    facts = [(fact, _FOLDERS.sub("", told) if fact == "data" else told) for fact, told in card.facts(model)]
+    told_facts = card.facts(cast("Any", model))
+    facts = [(fact, _FOLDERS.sub("", told) if fact == "data" else told) for fact, told in told_facts]
     return messages.Card(
         name=name,
         version=serving.version,
         learner=dict(facts).get("learner", ""),
+        several_labels=several,
         classes=classes,
-        documents=sum(documents.values()) if documents else None,
+        documents=number,
         words=rows.words_of(model),
         has_words=isinstance(model, TableModel) or model.recipe.settings.has_words,
         columns=[messages.ColumnCard(*column) for column in rows.columns_of(model)] or UNSET,
         facts=facts,
         recipe=model.recipe.as_dict(),
-        has_probabilities=isinstance(model, TableModel) or bool(model.form.is_posterior),
+        has_probabilities=not several and (isinstance(model, TableModel) or bool(model.form.is_posterior)),
         cannot_learn=cannot_learn,
         corrections=corrections,
-        quality=_quality(model),
+        quality=None if isinstance(model, MultiLabelModel) else _quality(model),
         limits=limits,
     )
 
 
-def _quality(model: Model) -> messages.Quality | None:
+def _quality(model: OneLabelModel) -> messages.Quality | None:
     """How the model did on documents that it had not learned; None if that is not known."""
     held_out = model.held_out
     if held_out is None or not len(held_out):

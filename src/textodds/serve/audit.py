@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from textodds.data.label_sets import is_set, labels_in
 from textodds.errors import InputError
 from textodds.serve.journal import PRIVATE, JournalEntry
 
@@ -107,7 +108,7 @@ def _line(entry: JournalEntry, change: str, by: str) -> bytes:
         "by": by,
         "change": change,
         "id": entry.id,
-        "label": entry.label,
+        **({"labels": labels_in(entry.label)} if is_set(entry.label) else {"label": entry.label}),
         "seq": entry.seq,
         "sha256": digest,
     }

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from textodds.data.label_sets import MARK, labels_of_sets
 from textodds.data.labels import plain_label
 from textodds.errors import Conflict, InputError, Unsupported, suggestion
-from textodds.serve.fold import AnyBasis, without
+from textodds.serve.fold import AnyBasis, told_label, without
 from textodds.serve.journal import Change, Journal, JournalEntry, State
+from textodds.serve.label_messages import (
+    ForgetLabelsRequest,
+    ForgetRowLabelsRequest,
+    ForgottenLabels,
+    ForgottenRowLabels,
+    LabelsDocument,
+    LabelsRowDocument,
+    LearnLabelsRequest,
+    LearnRowLabelsRequest,
+)
 from textodds.serve.live_model import Live
-from textodds.serve.messages import Changed, Document, ForgetRequest, Forgotten, LearnRequest
+from textodds.serve.messages import (
+    Changed,
+    Document,
+    ForgetRequest,
+    Forgotten,
+    LearnDocuments,
+    LearnRequest,
+)
 from textodds.serve.row_messages import ForgetRowsRequest, ForgottenRow, LearnRowsRequest, RowDocument
 from textodds.serve.rows import checked, written
 
-Changes: TypeAlias = LearnRequest | LearnRowsRequest | ForgetRequest | ForgetRowsRequest
+OfLabels = LearnLabelsRequest | LearnRowLabelsRequest | ForgetLabelsRequest | ForgetRowLabelsRequest
+OfRows = LearnRowsRequest | ForgetRowsRequest | LearnRowLabelsRequest | ForgetRowLabelsRequest
+Changes: TypeAlias = LearnRequest | ForgetRequest | OfLabels | OfRows
+Learned = Document | RowDocument | LabelsDocument | LabelsRowDocument
+AnyForgotten = Forgotten | ForgottenRow | ForgottenLabels | ForgottenRowLabels
 
 
 class Group:
@@ -41,10 +63,10 @@ class Group:
         self._trial_rest = self.rest
         outcomes: list[Changed] = []
         changes: list[Change] = []
-        if isinstance(request, LearnRequest | LearnRowsRequest):
-            self._must_be_labels({document.label for document in request.documents}, new=request.new_labels)
+        if isinstance(request, LearnDocuments):
+            self._must_be_labels(_labels(request.documents), new=request.new_labels)
         for document in request.documents:
-            if isinstance(document, Document | RowDocument):
+            if isinstance(document, Learned):
                 name = document.id or uuid.uuid4().hex
                 change = self._learning_change(name, document)
             else:
@@ -69,15 +91,15 @@ class Group:
                 self._waiting.pop(change.id, None)
 
     def _must_be_read_so(self, request: Changes) -> None:
-        """Refuse rows for a model of texts, and texts for one of rows, which may have just come."""
-        if isinstance(request, LearnRowsRequest | ForgetRowsRequest) != self._live.base.reads_rows:
+        """Refuse documents of another kind than those of the model, which may have just come."""
+        if (isinstance(request, OfRows), isinstance(request, OfLabels)) != self._live.base.kind:
             raise Conflict(
                 "the model file has been replaced by one that reads other documents", hint="send it again"
             )
 
-    def _text(self, document: Document | RowDocument | Forgotten | ForgottenRow) -> str | None:
+    def _text(self, document: Learned | AnyForgotten) -> str | None:
         """The text of a document as the journal keeps it, which of a row is JSON; None if it has none."""
-        if isinstance(document, Document | Forgotten):
+        if isinstance(document, Document | Forgotten | LabelsDocument | ForgottenLabels):
             return document.text
         if document.row is None:
             return None
@@ -96,6 +118,8 @@ class Group:
 
     def _must_be_labels(self, labels: set[str], *, new: bool) -> None:
         known = {*self._classes, *self._waiting.values()}
+        if self._live.base.several_labels:
+            known = {*self._classes, *labels_of_sets(self._waiting.values())}
         alike = {plain_label(label): label for label in known}
         for label in sorted(labels - known):
             if not new:
@@ -113,15 +137,16 @@ class Group:
                     hint="send the existing label",
                 )
 
-    def _learning_change(self, name: str, document: Document | RowDocument) -> Change | None:
+    def _learning_change(self, name: str, document: Learned) -> Change | None:
         """The change that learns a document; None if it was learned before."""
         state, before, text = self._state(name), self._label(name), self._text(document)
         if before is None:
             return Change(1, name, document.label, text)
         if before != document.label:
             raise Conflict(
-                f"document `{name}` was learned as `{before}`, and now comes as `{document.label}`",
-                hint="forget it first, then learn it under the new label",
+                f"document `{name}` was learned as {told_label(before)}, and now comes as "
+                f"{told_label(document.label)}",
+                hint=f"forget it first, then learn it under the new {self._label_noun}",
             )
         if state is not None and state.last.text != text:
             raise Conflict(
@@ -134,7 +159,11 @@ class Group:
     def _noun(self) -> str:
         return "row" if self._live.base.reads_rows else "text"
 
-    def _forgetting_change(self, document: Forgotten | ForgottenRow) -> Change | None:
+    @property
+    def _label_noun(self) -> str:
+        return "labels" if self._live.base.several_labels else "label"
+
+    def _forgetting_change(self, document: AnyForgotten) -> Change | None:
         """The change that forgets a document; None if it is not there."""
         name, state, label = document.id, self._state(document.id), self._label(document.id)
         if label is None:
@@ -143,13 +172,14 @@ class Group:
         text = given if state is None else state.last.text
         if document.label is not None and document.label != label:
             raise Conflict(
-                f"document `{name}` was learned as `{label}`, and is to be forgotten as `{document.label}`",
-                hint="give the label under which it was learned, or none",
+                f"document `{name}` was learned as {told_label(label)}, and is to be forgotten as "
+                f"{told_label(document.label)}",
+                hint=f"give the {self._label_noun} under which it was learned, or none",
             )
         if text is None:
             raise InputError(
                 f"document `{name}` was learned in training, and only its id is known here",
-                hint=f"send its {self._noun} and its label too",
+                hint=f"send its {self._noun} and its {self._label_noun} too",
             )
         if given is not None and given != text:
             noun = self._noun
@@ -160,3 +190,22 @@ class Group:
             rest = self._live.rest() if self._trial_rest is None else self._trial_rest
             self._trial_rest = without(self._live.base.model, rest, JournalEntry(0, *change, ""))
         return change
+
+
+def _labels(documents: Sequence[Learned]) -> set[str]:
+    """All labels of documents; refuses one that comes twice in a list, or that would be read as several."""
+    found: set[str] = set()
+    for at, document in enumerate(documents):
+        if isinstance(document, Document | RowDocument):
+            found.add(document.label)
+            continue
+        for place, label in enumerate(document.labels):
+            where = f"`documents[{at}].labels[{place}]`"
+            if MARK in label:
+                raise InputError(
+                    f"{where} has a record separator (U+001E) in it", hint="give it another name"
+                )
+            if label in document.labels[:place]:
+                raise InputError(f"{where}: `{label}` comes twice", hint="send every label once")
+        found |= {*document.labels}
+    return found

@@ -19,6 +19,7 @@ import msgspec
 
 from textodds.errors import InputError, TextoddsError
 from textodds.serve import problems
+from textodds.serve.journal import KINDS, Kind
 from textodds.serve.origins import is_other_site
 from textodds.serve.problems import Problem, too_large
 from textodds.serve.rows import names_of
@@ -56,12 +57,13 @@ class Call(NamedTuple):
     by: str = ""  # the name of the token, or the address that asks
 
 
-class RowShapes(NamedTuple):
-    """What an endpoint takes and gives where the model reads rows, and an example of it, by a row."""
+class Shapes(NamedTuple):
+    """What an endpoint takes and gives of a model of another kind, and an example of it, by a row."""
 
     takes: type[msgspec.Struct] | None
-    gives: type[msgspec.Struct] | None = None  # None: as of texts
+    gives: type[msgspec.Struct] | None = None  # None: as of texts with one label
     example: Callable[[Mapping[str, object]], object] = lambda row: None
+    hint: str = ""  # for who sends what another kind takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,15 @@ class Endpoint:
     query: type[msgspec.Struct] | None = None
     needs: Literal["nothing", "read", "write", "admin"] = "read"
     example: object = None
-    rows: RowShapes | None = None
+    rows: Shapes | None = None  # where the model reads rows
+    labels: Shapes | None = None  # where it gives several labels
+    label_rows: Shapes | None = None  # where it does both
+
+    def shapes(self, kind: Kind) -> Shapes | None:
+        """What it takes and gives of models of a kind; None: what it does of texts with one label."""
+        if kind.sets:
+            return self.label_rows if kind.rows and self.label_rows is not None else self.labels
+        return self.rows if kind.rows else None
 
     @property
     def is_open_inference(self) -> bool:
@@ -281,31 +291,47 @@ async def _left(receive: Receive) -> None:
 
 
 class Decoder:
-    """Reads bodies of the type that the model wants: texts, or rows."""
+    """Reads bodies of the type that the model wants: texts, or rows; with one label, or several."""
 
     def __init__(self, endpoint: Endpoint, service: Service) -> None:
-        of_rows = endpoint.rows.takes if endpoint.rows is not None else None
         self._service = service
-        self._texts: Any = msgspec.json.Decoder(endpoint.takes)
-        self._rows: Any = self._texts if of_rows is None else msgspec.json.Decoder(of_rows)
+        plain: Any = msgspec.json.Decoder(endpoint.takes)
+        self._by_kind: dict[Kind, tuple[Any, str]] = {}
+        for kind in KINDS.values():
+            shapes = endpoint.shapes(kind)
+            takes = None if shapes is None else shapes.takes
+            decoder = plain if takes is None or takes is endpoint.takes else msgspec.json.Decoder(takes)
+            self._by_kind[kind] = decoder, "" if shapes is None else shapes.hint
 
     def decode(self, body: bytes | bytearray) -> Any:
         """The request; an error that says so, if it is one for a model of another kind."""
-        reads_rows = self._service.live.base.reads_rows
-        wanted, other = (self._rows, self._texts) if reads_rows else (self._texts, self._rows)
+        kind = self._service.live.base.kind
+        wanted, own_hint = self._by_kind[kind]
         try:
             return wanted.decode(body)
         except msgspec.ValidationError as error:
-            if wanted is other:
-                raise
-            with suppress(msgspec.ValidationError):
-                other.decode(body)
-                names = ", ".join(names_of(self._service.live.base.model))
-                hint = f"send `row` or `rows`, with {names}" if reads_rows else "send `text` or `texts`"
-                misfit = _misfit(error)
-                misfit.hint = f"the model reads {'rows' if reads_rows else 'one text'}: {hint}"
-                raise misfit from error
+            nearest = sorted(
+                self._by_kind, key=lambda other: (other[0] != kind[0]) + 1.5 * (other[1] != kind[1])
+            )
+            for other in nearest:
+                decoder, _ = self._by_kind[other]
+                if decoder is wanted:
+                    continue
+                with suppress(msgspec.ValidationError):
+                    decoder.decode(body)
+                    misfit = _misfit(error)
+                    misfit.hint = self._hint(kind, other, own_hint)
+                    raise misfit from error
             raise
+
+    def _hint(self, kind: Kind, other: Kind, own: str) -> str:
+        """What to send to a model of a kind, rather than what one of another takes."""
+        if kind.sets != other.sets:
+            return own if kind.sets and own else "the model gives one label: send `label` and not `labels`"
+        if not kind.rows:
+            return "the model reads one text: send `text` or `texts`"
+        names = ", ".join(names_of(self._service.live.base.model))
+        return f"the model reads rows: send `row` or `rows`, with {names}"
 
 
 @lru_cache(maxsize=64)

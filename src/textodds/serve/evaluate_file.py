@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from textodds.errors import BadRow, InputError, MissingColumn, NoData, TextoddsError, Unsupported
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.serve.parent import questions
 from textodds.serve.rows import Model
@@ -33,6 +34,10 @@ def measures(model: Model, file: str, columns: dict[str, str | None]) -> dict[st
             "the model reads a table, whose columns go by their names", hint="leave `text` out of the query"
         )
     model.info.get("reading", {}).pop("encoding", None)  # what is sent is in UTF-8, as everything here
+    if isinstance(model, MultiLabelModel):
+        return model.evaluate_batches(model.read(Path(file), labelled=True, **named)).as_dict()
+    if "label_separator" in named:
+        raise InputError("the model gives one label", hint="leave `label_separator` out of the query")
     evaluation, data = measured(model, model.read(Path(file), labelled=True, **named))
     with contextlib.suppress(Unsupported):  # matplotlib is not installed
         page = evaluation_page(model, evaluation, data, called="the model", data="the file")
@@ -69,7 +74,7 @@ def main(model: str, file: str, columns: str) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    loaded = load_one_label(model)
+    loaded = load(model)
     plain: dict[str, Any]
     try:
         with warnings.catch_warnings():

@@ -14,15 +14,18 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from textodds.data import Batch
+from textodds.data.label_sets import is_set, labels_in
 from textodds.errors import Conflict, InputError, ModelFileError, TextoddsError
 from textodds.learn.recipe import is_of_documents
 from textodds.model.basis import Basis
 from textodds.model.blocks import TableTally
-from textodds.model.file import load_one_label
+from textodds.model.file import load
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.quick import QuickForm, Recounted, quick_form
+from textodds.model.quick_labels import quick_form_of_labels, take_odds
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
-from textodds.serve.journal import JournalEntry
+from textodds.serve.journal import JournalEntry, Kind
 from textodds.serve.rows import Model, batches_of, reads_rows
 from textodds.stats.document_ids import DocumentIds
 
@@ -57,6 +60,16 @@ class Base(NamedTuple):
         return reads_rows(self.model)
 
     @property
+    def several_labels(self) -> bool:
+        """Whether a document may have several labels, or none."""
+        return isinstance(self.model, MultiLabelModel)
+
+    @property
+    def kind(self) -> Kind:
+        """What corrections of the model are made of."""
+        return Kind(self.reads_rows, self.several_labels)
+
+    @property
     def must_try(self) -> bool:
         """Whether a change could leave too little to make a model of: no word, too few rows."""
         if isinstance(self.model, TableModel):
@@ -87,7 +100,7 @@ def open_model(path: Path) -> Base:
 
 def _opened(private: str, path: Path) -> Model:
     try:
-        return load_one_label(private, threads=1, check=True)  # requests run side by side, each on one
+        return load(private, threads=1, check=True)  # requests run side by side, each on one
     except ModelFileError as error:
         raise ModelFileError(error.problem.replace(private, str(path)), hint=error.hint) from error
 
@@ -176,7 +189,9 @@ def solution(model: Model, standing: Standing, base: Base, seq: int) -> ServedMo
 
 def form_of(model: Model) -> QuickForm | None:
     """The form of a model of texts, ready to be changed; that of a table is made of its counts."""
-    return quick_form(model) if isinstance(model, TextModel) else None
+    if isinstance(model, TableModel):
+        return None
+    return quick_form_of_labels(model) if isinstance(model, MultiLabelModel) else quick_form(model)
 
 
 def fold_in(
@@ -197,8 +212,9 @@ def fold_in(
     changed._corpus = (lambda: corpus_of(found())) if model.has_documents else None
     if isinstance(changed, TableModel):
         changed._install_counts(_counts_after(changed, gone, fresh))
-    elif isinstance(model, TextModel):
-        form = form or quick_form(model)  # of the counts before
+    else:
+        form = form or form_of(model)  # of the counts before
+        assert form is not None
         changed._tally = (lambda: tally_of(found())) if model.has_counts else None
         form = _install_quickly(changed, form, gone, fresh)
     known = model.info.get("documents")
@@ -208,7 +224,7 @@ def fold_in(
 
 
 def _install_quickly(
-    changed: TextModel, form: QuickForm, gone: list[JournalEntry], fresh: list[JournalEntry]
+    changed: TextModel | MultiLabelModel, form: QuickForm, gone: list[JournalEntry], fresh: list[JournalEntry]
 ) -> QuickForm | None:
     """Let a model become that of other documents, by its form or by its counts; the form that it then has."""
     after = form.changed(batch_of(changed, gone), batch_of(changed, fresh))
@@ -238,15 +254,28 @@ def like(model: M, last: Model, documents: float) -> M:
     same = model.class_names == last.class_names
     model = copy.copy(model)
     model._is_behind = False
-    model.typical = last.typical
-    model.held_out = last.held_out if same and last.has_documents else None  # else it promises nothing
-    model.calibration = last.calibration
-    if last.calibration is not None and not same:
-        model.calibration = last.calibration.of_classes(last.class_names, model.class_names)
+    if isinstance(model, MultiLabelModel) and isinstance(last, MultiLabelModel):
+        take_odds(model, last)
+    else:
+        model.typical = last.typical
+        model.held_out = last.held_out if same and last.has_documents else None  # else it promises nothing
+        model.calibration = last.calibration
+        if last.calibration is not None and not same:
+            model.calibration = last.calibration.of_classes(last.class_names, model.class_names)
     measured = ("quality", "fingerprint", "left_out")  # of another model than this
     info = {part: value for part, value in last.info.items() if part not in measured}
     model.info = {**info, "documents": documents}
     return model
+
+
+def told_label(name: str) -> str:
+    r"""A label, or a set of them, as errors tell it.
+
+    >>> told_label("spam"), told_label("\x1ea\x1eb"), told_label("\x1e")
+    ('`spam`', '`a`, `b`', 'having no label')
+    """
+    names = labels_in(name) if is_set(name) else (name,)
+    return ", ".join(f"`{label}`" for label in names) or "having no label"
 
 
 def teach(base: Model, standing: Iterable[JournalEntry]) -> Iterator[JournalEntry]:
@@ -266,8 +295,8 @@ def teach(base: Model, standing: Iterable[JournalEntry]) -> Iterator[JournalEntr
             )
         if known is not None and known != entry.label:
             raise Conflict(
-                f"document `{entry.id}` is learned as `{known}` in the model file, and as `{entry.label}` in "
-                "the journal",
+                f"document `{entry.id}` is learned as {told_label(known)} in the model file, and as "
+                f"{told_label(entry.label)} in the journal",
                 hint="train the model with the label that is right, or forget the document here first",
             )
         if (known is None) == (entry.sign > 0):
@@ -318,7 +347,7 @@ def batches(model: Model, entries: Sequence[JournalEntry]) -> list[Batch]:
     return batches_of(model, texts, labels, [entry.id for entry in entries])
 
 
-def batch_of(model: TextModel, entries: Sequence[JournalEntry]) -> Batch:
+def batch_of(model: TextModel | MultiLabelModel, entries: Sequence[JournalEntry]) -> Batch:
     """The documents of entries, as a model of texts reads them."""
     return batches(model, entries)[0] if entries else Batch([], [], None)
 

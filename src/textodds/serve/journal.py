@@ -26,7 +26,7 @@ from textodds.serve.seals import SALT, Sealed, chained, digest, first_damaged, r
 
 logger = logging.getLogger("textodds.serve")
 
-LAYOUT, OF_ROWS = 2, 3  # the same with texts, and with rows as JSON in their place
+LAYOUT = 2  # of texts with one label each; see `Kind` for the others
 FIELDS = "seq, sign, id, label, text, at"
 OURS = int.from_bytes(b"todd")  # marks a database as one of ours
 PRIVATE = 0o600  # the mode of files that hold texts; the log has that of its database
@@ -62,6 +62,31 @@ ALTER TABLE entries ADD COLUMN chain BLOB NOT NULL DEFAULT x'';
 """
 
 
+class Kind(NamedTuple):
+    """What a journal keeps: texts, or rows as JSON in their place; under a label, or under sets of labels."""
+
+    rows: bool = False
+    sets: bool = False
+
+    @property
+    def layout(self) -> int:
+        """The number of the layout, by which another version knows whether it can read the file."""
+        return LAYOUT + self.rows + 2 * self.sets
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What the seal of the header has in it, beside the header."""
+        return (*(("rows",) if self.rows else ()), *(("sets",) if self.sets else ()))
+
+    @property
+    def told(self) -> str:
+        """The kind in words."""
+        return ("rows" if self.rows else "texts") + (" with several labels" if self.sets else "")
+
+
+KINDS = {kind.layout: kind for kind in (Kind(rows, sets) for rows in (False, True) for sets in (False, True))}
+
+
 class Change(NamedTuple):
     """A document that is learned (``sign`` 1) or forgotten (-1)."""
 
@@ -94,7 +119,7 @@ class JournalFile:
 
     def __init__(self, path: str | Path) -> None:
         self.path, self._lock = path, threading.Lock()
-        self.of_rows = False  # whether its documents are rows, which it keeps as JSON
+        self.kind = Kind()
         log = read_log(Path(path))
         if log == "damaged":  # before it is opened, as that would drop what follows the damage
             raise damaged(path, "its write-ahead log")
@@ -157,7 +182,7 @@ class JournalFile:
         """Refuse a file that is not as it was written."""
         *about, seal = self._db.execute("SELECT journal, base, since, snapshot, seal FROM about").fetchone()
         self.key, self.base, self.since, self._noted = about
-        if _about_seal(*about, of_rows=self.of_rows) != seal:
+        if _about_seal(*about, kind=self.kind) != seal:
             raise damaged(self.path, "its header")
         query = f"SELECT {FIELDS}, salt, seal, chain FROM entries ORDER BY seq"
         with closing(self._db.execute(query)) as rows:  # which else holds the file when it is refused
@@ -178,8 +203,8 @@ class JournalFile:
         layout, ours, tables = (self._db.execute(query).fetchone()[0] for query in queries)
         if (layout, ours, tables) == (0, 0, 0):
             return True
-        self.of_rows = layout == OF_ROWS
-        if ours != OURS or layout not in (1, LAYOUT, OF_ROWS):
+        self.kind = KINDS.get(layout, Kind())
+        if ours != OURS or layout not in (1, *KINDS):
             raise ModelFileError(
                 f"`{self.path}` is not a journal of this version of textodds",
                 hint="name another file with `--journal`",
@@ -204,31 +229,37 @@ class JournalFile:
 
     def rest_on(self, base: str, since: int) -> None:
         """From entry ``since`` on changes are those of another model file."""
-        seal = _about_seal(self.key, base, since, self._noted, of_rows=self.of_rows)
+        seal = _about_seal(self.key, base, since, self._noted, kind=self.kind)
         with self._lock:
             self._db.execute("UPDATE about SET base = ?, since = ?, seal = ?", (base, since, seal))
         self.base, self.since = base, since
 
-    def must_suit(self, *, rows: bool, name: str) -> None:
-        """Refuse corrections of rows for a model of texts, and those of texts for one of rows."""
-        if self.last and self.of_rows != rows:
-            mine, theirs = ("rows", "texts") if self.of_rows else ("texts", "rows")
-            place = Path(self.path).name
+    @property
+    def of_rows(self) -> bool:
+        """Whether its documents are rows, which it keeps as JSON."""
+        return self.kind.rows
+
+    def must_suit(self, kind: Kind, name: str) -> None:
+        """Refuse corrections of another kind than a model takes: of rows, of texts, with several labels."""
+        if self.last and self.kind != kind:
+            place, model = Path(self.path).name, f"`{name}` reads {kind.told}"
+            if self.kind.rows == kind.rows:
+                model = f"`{name}` gives {'several labels' if kind.sets else 'one label'}"
             raise Conflict(
-                f"the journal `{place}` holds corrections of {mine}, and `{name}` reads {theirs}",
+                f"the journal `{place}` holds corrections of {self.kind.told}, and {model}",
                 hint="serve it with another `--journal`",
             )
 
-    def keep_rows(self, *, rows: bool) -> None:
-        """Keep rows, or texts, from now on; in a journal that has entries they are of one kind."""
-        if self.of_rows == rows:
+    def keep(self, kind: Kind) -> None:
+        """Keep documents of a kind from now on; in a journal that has entries they are of one kind."""
+        if self.kind == kind:
             return
         assert not self.last
-        seal = _about_seal(self.key, self.base, self.since, self._noted, of_rows=rows)
+        seal = _about_seal(self.key, self.base, self.since, self._noted, kind=kind)
         with self._lock, self._transaction():
-            self._db.execute(f"PRAGMA user_version = {OF_ROWS if rows else LAYOUT}")
+            self._db.execute(f"PRAGMA user_version = {kind.layout}")
             self._db.execute("UPDATE about SET seal = ?", (seal,))
-        self.of_rows = rows
+        self.kind = kind
 
     def copy(self) -> bytes:
         """The journal as it is now, its log included, as the content of one file."""
@@ -401,8 +432,8 @@ def sealed(entries: Iterable[JournalEntry], chain: bytes) -> Iterator[Sealed]:
         yield row._replace(chain=chain)
 
 
-def _about_seal(key: str, base: str, since: int, snapshot: str, *, of_rows: bool = False) -> str:
-    return digest(key, base, since, snapshot, *(("rows",) if of_rows else ())).hex()
+def _about_seal(key: str, base: str, since: int, snapshot: str, *, kind: Kind | None = None) -> str:
+    return digest(key, base, since, snapshot, *(kind or Kind()).marks).hex()
 
 
 def damaged(path: str | Path, what: str) -> ModelFileError:

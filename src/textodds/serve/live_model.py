@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
+from textodds.data.label_sets import labels_in
 from textodds.errors import InputError, TextoddsError, Unsupported
-from textodds.model.text_model import TextModel
+from textodds.model.table_model import TableModel
 from textodds.serve import snapshot as snapshots
 from textodds.serve.fold import (
     AnyBasis,
@@ -69,8 +70,8 @@ class Live:
         A snapshot that cannot be used is no loss: all is in the file and the journal.
         """
         snapshot = None
-        self._journal.must_suit(rows=self.base.reads_rows, name=self._settings.model.name)
-        self._journal.keep_rows(rows=self.base.reads_rows)
+        self._journal.must_suit(self.base.kind, self._settings.model.name)
+        self._journal.keep(self.base.kind)
         if self.base.fixed is None:
             snapshot = snapshots.recover(self._settings, self._journal, self.base.digest)
         if snapshot is not None:
@@ -238,16 +239,23 @@ class Live:
     def must_leave_classes(self, entries: Sequence[JournalEntry]) -> None:
         """Refuse entries after which too few classes would be left for the model to tell apart."""
         forgets, model = any(entry.sign < 0 for entry in entries), self.base.model
-        if not forgets or not isinstance(model, TextModel):  # of tables it is tried
+        if not forgets or isinstance(model, TableModel):  # of tables it is tried
             return
-        if not model.recipe.learner.entry.needs_documents:
+        if not self.base.several_labels and not model.recipe.learner.entry.needs_documents:
             return
         with self._changing:
             solved, waiting = self._solved, [*self._pending, *self._window]
         left = Counter(solved.model.class_documents)
         for entry in (*waiting, *entries):
-            left[entry.label] += entry.sign
-        if sum(number > 0 for number in left.values()) < 2:
+            for label in labels_in(entry.label) if self.base.several_labels else (entry.label,):
+                left[label] += entry.sign
+        number = sum(n > 0 for n in left.values())
+        if self.base.several_labels and not number:
+            raise InputError(
+                "that would leave no document with a label, and nothing to learn from",
+                hint="learn documents with a label first",
+            )
+        if not self.base.several_labels and number < 2:
             raise InputError(
                 "that would leave documents of one class only, which this model has nothing to tell from",
                 hint="learn documents of another class first",
@@ -308,10 +316,10 @@ class Live:
             raise
         if base.digest == self.base.digest:
             return False
-        self._journal.must_suit(rows=base.reads_rows, name=path.name)
+        self._journal.must_suit(base.kind, path.name)
         self.fold()
         solved = self._from(base, is_swap=True)
-        self._journal.keep_rows(rows=base.reads_rows)
+        self._journal.keep(base.kind)
         with self._folding, self._changing:
             self.base, self._rest, self.saved = base, None, 0
             self._solved, self._folded, self._pending = solved, Folded(solved, None), []

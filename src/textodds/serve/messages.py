@@ -125,14 +125,19 @@ Parts = Annotated[
 ]
 
 
-class ExplainRequest(Request):
-    """A text, and the classes whose odds are to be explained."""
+class FlipRequest(Request):
+    """A text, and the classes that are to change places."""
 
     text: Text
     label: Annotated[Named | None, Meta(description="By default the most probable class.")] = None
     rival: Annotated[
         Named | None, Meta(description="By default the runner-up; `others` for all other classes together.")
     ] = None
+
+
+class ExplainRequest(FlipRequest):
+    """A text, and the classes whose odds are to be explained."""
+
     parts: Parts = False
 
 
@@ -163,6 +168,13 @@ class Flip(Struct):
     exact: bool
 
 
+class FlipAnswer(Struct):
+    """The fewest words that were found; null if no words would change the answer."""
+
+    flip: Flip | None
+    version: Version
+
+
 class ExplainAnswer(Struct, kw_only=True):
     """A sum: ``start``, every word's ``log_odds`` and ``remainder`` add up to ``log_odds``.
 
@@ -188,7 +200,6 @@ class ExplainAnswer(Struct, kw_only=True):
     unknown: int
     unknown_words: list[str]
     places: list[Place]
-    flip: Flip | None
     version: Version
 
 
@@ -342,6 +353,7 @@ class Card(Struct, kw_only=True):
     name: str
     version: Version
     learner: str
+    several_labels: Annotated[bool, Meta(description="Whether a text may have several labels.")] = False
     classes: list[ClassSize]
     documents: Annotated[float | None, Meta(description="Null if the model does not say.")]
     words: Annotated[int, Meta(description="Of a table 0.")]

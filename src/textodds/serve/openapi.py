@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.serve import uploads
 from textodds.serve.endpoint import Endpoint
+from textodds.serve.journal import Kind
 from textodds.serve.messages import ProblemDetails
 from textodds.serve.rows import Model, columns_of, example, reads_rows
 from textodds.serve.settings import Settings
@@ -34,8 +36,9 @@ REFUSALS = {
 def description(endpoints: Iterable[Endpoint], settings: Settings, model: Model) -> dict[str, object]:
     """The description of a service of a model."""
     described = [endpoint for endpoint in endpoints if not endpoint.path.startswith(("/page/", "/openapi"))]
-    if reads_rows(model):
-        described = [_of_rows(endpoint, model) for endpoint in described]
+    kind = Kind(reads_rows(model), isinstance(model, MultiLabelModel))
+    if kind != Kind():
+        described = [_of_kind(endpoint, kind, model) for endpoint in described]
     kinds: list[type] = [ProblemDetails, InferenceError]
     for endpoint in described:
         kinds += [kind for kind in (endpoint.takes, endpoint.gives, endpoint.query) if isinstance(kind, type)]
@@ -75,19 +78,23 @@ def _refusals() -> dict[str, object]:
     }
 
 
-def _of_rows(endpoint: Endpoint, model: Model) -> Endpoint:
-    """What an endpoint takes and gives where the model reads rows."""
+def _of_kind(endpoint: Endpoint, kind: Kind, model: Model) -> Endpoint:
+    """What an endpoint takes and gives where the model reads rows, or gives several labels."""
+    row = example(model) if kind.rows else {"text": "win a free phone now"}
+    shapes = endpoint.shapes(kind)
     if endpoint.takes == "file":
-        row = {"label": model.class_names[0], **example(model)}
-        head, values = (",".join(f'"{text}"' for text in each) for each in (row, row.values()))
-        return replace(endpoint, example=f"{head}\n{values}\n")
-    if endpoint.rows is None:
+        cells = {"label": model.class_names[0], **row}
+        head, values = (",".join(f'"{text}"' for text in each) for each in (cells, cells.values()))
+        endpoint = replace(endpoint, example=f"{head}\n{values}\n")
+    if shapes is None:
         return endpoint
-    takes, gives, shown = endpoint.rows
-    told = shown(example(model))
-    if isinstance(told, dict) and "label" in (told.get("documents") or [{}])[0]:
-        told["documents"][0]["label"] = model.class_names[0]
-    return replace(endpoint, takes=takes, gives=gives or endpoint.gives, example=told)
+    takes, gives, shown, _ = shapes
+    told = shown(row) or endpoint.example
+    first = (told.get("documents") or [{}])[0] if isinstance(told, dict) else {}
+    for name, value in (("label", model.class_names[0]), ("labels", list(model.class_names[:1]))):
+        if name in first:
+            first[name] = value
+    return replace(endpoint, takes=takes or endpoint.takes, gives=gives or endpoint.gives, example=told)
 
 
 def _name_columns(schemas: dict[str, Any], model: Model) -> None:

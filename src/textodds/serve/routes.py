@@ -15,13 +15,25 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 import msgspec
 from msgspec import Meta
 
-from textodds.serve import answers, messages, metrics, row_messages, tensor_messages, tensors
-from textodds.serve.endpoint import Body, Call, Endpoint, RowShapes
+from textodds.model.multilabel_model import MultiLabelModel
+from textodds.serve import (
+    answers,
+    label_answers,
+    label_messages,
+    messages,
+    metrics,
+    row_messages,
+    tensor_messages,
+    tensors,
+)
+from textodds.serve.corrections import OfRows
+from textodds.serve.endpoint import Body, Call, Endpoint
 from textodds.serve.fold import ServedModel
 from textodds.serve.openapi import description
 from textodds.serve.problems import Problem, unavailable
 from textodds.serve.rows import reads_rows
 from textodds.serve.service import BRIEF, Service
+from textodds.serve.shapes import OF_KINDS, SPAM, TWO
 
 PAGE_POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -59,10 +71,12 @@ class EvaluateQuery(msgspec.Struct, forbid_unknown_fields=True):
 
     text: Annotated[str | None, Meta(description="The column of texts.")] = None
     label: Annotated[str | None, Meta(description="The column of labels.")] = None
+    label_separator: Annotated[
+        str | None,
+        Meta(description="What stands between labels, of a model of several; by default as in training."),
+    ] = None
 
 
-SPAM = "win a free phone now"
-TWO = [SPAM, "see you at noon"]
 FILE = "label,text\nspam,win a free phone now\nham,see you at noon\n"
 
 A = TypeVar("A")
@@ -79,34 +93,37 @@ def endpoint(
     def register(answer: Responder) -> Responder:
         summary = (answer.__doc__ or "").rstrip(".")
         kind = gives or get_type_hints(answer)["return"]
-        ENDPOINTS.append(Endpoint(method, path, answer, summary, gives=kind, **options))
+        of_kinds: Any = OF_KINDS.get(path, {})
+        ENDPOINTS.append(Endpoint(method, path, answer, summary, gives=kind, **of_kinds, **options))
         return answer
 
     return register
 
 
-ROW = RowShapes(row_messages.ClassifyRowRequest, example=lambda row: {"row": row})
-ROWS = RowShapes(row_messages.ClassifyRowsRequest, example=lambda row: {"rows": [row, row]})
-
-
-@endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM}, rows=ROW)
+@endpoint("POST", "/v1/classify", takes=messages.ClassifyRequest, example={"text": SPAM})
 async def classify(service: Service, call: Call) -> messages.ClassifyAnswer:
     """Classify one text or row."""
     request = call.body
-    if isinstance(request, row_messages.ClassifyRowRequest):
-        return await _classified_rows(service, answers.classify, request, (request.row,))
-    return await _classified(service, answers.classify, request, (request.text,))
+    answer: Callable[..., Any] = answers.classify
+    if isinstance(request, label_messages.LabelsOptions):
+        answer = label_answers.classify
+    if isinstance(request, row_messages.ClassifyRowRequest | label_messages.ClassifyRowLabelsRequest):
+        return await _classified_rows(service, answer, request, (request.row,))
+    return await _classified(service, answer, request, (request.text,))
 
 
-@endpoint("POST", "/v1/classify/batch", takes=messages.BatchRequest, example={"texts": TWO}, rows=ROWS)
+@endpoint("POST", "/v1/classify/batch", takes=messages.BatchRequest, example={"texts": TWO})
 async def classify_batch(service: Service, call: Call) -> messages.BatchAnswer:
     """Classify several texts or rows."""
     request = call.body
-    if isinstance(request, row_messages.ClassifyRowsRequest):
+    answer: Callable[..., Any] = answers.classify_batch
+    if isinstance(request, label_messages.LabelsOptions):
+        answer = label_answers.classify_batch
+    if isinstance(request, row_messages.ClassifyRowsRequest | label_messages.ClassifyRowsLabelsRequest):
         service.must_be_few(len(request.rows))
-        return await _classified_rows(service, answers.classify_batch, request, request.rows)
+        return await _classified_rows(service, answer, request, request.rows)
     service.must_be_few(len(request.texts))
-    return await _classified(service, answers.classify_batch, request, request.texts)
+    return await _classified(service, answer, request, request.texts)
 
 
 async def _classified_rows(
@@ -129,42 +146,59 @@ async def _classified(
     return classify(serving, request)
 
 
-EXPLAIN = RowShapes(
-    row_messages.ExplainRowRequest, row_messages.ExplainRowAnswer, example=lambda row: {"row": row}
-)
+QUICK = 5_000  # characters of a text that is explained in some milliseconds
 
 
-@endpoint("POST", "/v1/explain", takes=messages.ExplainRequest, example={"text": SPAM}, rows=EXPLAIN)
+@endpoint("POST", "/v1/explain", takes=messages.ExplainRequest, example={"text": SPAM})
 async def explain(service: Service, call: Call) -> messages.ExplainAnswer:
     """Explain what each word or column adds to the odds."""
+    request = call.body
     most = min(service.settings.explained, service.settings.text)
     service.metrics.texts += 1
-    if isinstance(call.body, row_messages.ExplainRowRequest):
-        service.must_be_short_rows((call.body.row,), most)
-        work: Callable[..., Any] = answers.explain_row
-        return await service.at_length(work, await service.serving(), call.body)
-    service.must_be_short((call.body.text,), most)
-    return await service.at_length(answers.explain, await service.serving(), call.body)
+    work = EXPLAINED[type(request)]
+    if hasattr(request, "row"):
+        service.must_be_short_rows((request.row,), most)
+        of_row: messages.ExplainAnswer = await service.at_length(work, await service.serving(), request)
+        return of_row
+    length = service.must_be_short((request.text,), most)
+    serving = await service.serving()
+    # A short text does not wait behind those who look for a flip.
+    answer: messages.ExplainAnswer = await (service.aside if length <= QUICK else service.at_length)(
+        work, serving, request
+    )
+    return answer
+
+
+EXPLAINED: dict[type, Callable[..., Any]] = {
+    messages.ExplainRequest: answers.explain,
+    row_messages.ExplainRowRequest: answers.explain_row,
+    label_messages.ExplainLabelRequest: label_answers.explain,
+    label_messages.ExplainRowLabelRequest: label_answers.explain_row,
+}
+
+
+@endpoint("POST", "/v1/explain/flip", takes=messages.FlipRequest, example={"text": SPAM})
+async def explain_flip(service: Service, call: Call) -> messages.FlipAnswer:
+    """Find the fewest words without which the answer would be another, which may take a second."""
+    service.metrics.texts += 1
+    service.must_be_short((call.body.text,), min(service.settings.explained, service.settings.text))
+    several = isinstance(call.body, label_messages.FlipLabelRequest)
+    work = label_answers.flip if several else answers.flip
+    answer: messages.FlipAnswer = await service.at_length(work, await service.serving(), call.body)
+    return answer
 
 
 LEARN = {"documents": [{"id": "mail-4711", "text": SPAM, "label": "spam"}]}
 FORGET = {"documents": [{"id": "mail-4711"}]}
-LEARN_ROWS = RowShapes(
-    row_messages.LearnRowsRequest,
-    example=lambda row: {"documents": [{"id": "case-4711", "row": row, "label": "…"}]},
-)
-FORGET_ROWS = RowShapes(
-    row_messages.ForgetRowsRequest, example=lambda row: {"documents": [{"id": "case-4711"}]}
-)
 
 
-@endpoint("POST", "/v1/learn", takes=messages.LearnRequest, needs="write", example=LEARN, rows=LEARN_ROWS)
+@endpoint("POST", "/v1/learn", takes=messages.LearnRequest, needs="write", example=LEARN)
 async def learn(service: Service, call: Call) -> messages.ChangeAnswer:
     """Learn documents; acknowledged once they are on disk."""
     return await _change(service, call)
 
 
-@endpoint("POST", "/v1/forget", takes=messages.ForgetRequest, needs="write", example=FORGET, rows=FORGET_ROWS)
+@endpoint("POST", "/v1/forget", takes=messages.ForgetRequest, needs="write", example=FORGET)
 async def forget(service: Service, call: Call) -> messages.ChangeAnswer:
     """Forget documents; acknowledged once that is on disk."""
     return await _change(service, call)
@@ -173,7 +207,7 @@ async def forget(service: Service, call: Call) -> messages.ChangeAnswer:
 async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
     documents = call.body.documents
     service.must_be_few(len(documents))
-    if isinstance(call.body, row_messages.LearnRowsRequest | row_messages.ForgetRowsRequest):
+    if isinstance(call.body, OfRows):
         service.must_be_short_rows([document.row or {} for document in documents])
     else:
         service.must_be_short(document.text or "" for document in documents)
@@ -181,15 +215,16 @@ async def _change(service: Service, call: Call) -> messages.ChangeAnswer:
     return answer
 
 
-CORRECTED_ROWS = RowShapes(None, row_messages.RowCorrectionsAnswer)
-
-
-@endpoint("GET", "/v1/corrections", query=CorrectionsQuery, rows=CORRECTED_ROWS)
+@endpoint("GET", "/v1/corrections", query=CorrectionsQuery)
 async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswer:
     """What was learned and forgotten here, the latest first."""
     entries = await service.aside(service.journal.recent, call.query.limit)
     count: dict[str, Any] = {"total": service.journal.last, "version": (await service.serving()).version}
-    if service.journal.of_rows:
+    rows, sets = service.journal.kind
+    if sets:
+        of_sets = [answers.labels_correction(entry, stands=stands, of_rows=rows) for entry, stands in entries]
+        return label_messages.LabelsCorrectionsAnswer(corrections=of_sets, **count)  # type: ignore[return-value]
+    if rows:
         of_rows = [answers.row_correction(entry, stands=stands) for entry, stands in entries]
         return row_messages.RowCorrectionsAnswer(corrections=of_rows, **count)  # type: ignore[return-value]
     of_texts = [answers.text_correction(entry, stands=stands) for entry, stands in entries]
@@ -199,31 +234,30 @@ async def corrections(service: Service, call: Call) -> messages.CorrectionsAnswe
 @endpoint("GET", "/v1/model")
 async def model(service: Service, call: Call) -> messages.Card:
     """The model's card."""
-    standing = await service.aside(service.journal.standing)
-    return await service.aside(
+    standing, serving = await service.aside(service.journal.standing), await service.serving()
+    card = await service.aside(
         answers.model_card,
-        await service.serving(),
+        serving,
         service.settings.model.name,
         cannot_learn=service.live.base.cannot_learn,
         corrections=standing,
         limits=msgspec.convert(service.settings, messages.Limits, from_attributes=True),
     )
+    return await service.aside(label_answers.labels_card, card, serving) if card.several_labels else card
 
 
 @endpoint("GET", "/v1/words", query=WordsQuery)
 async def words(service: Service, call: Call) -> messages.WordsAnswer:
     """The words that speak most for a class."""
-    query: WordsQuery = call.query
-    return await service.aside(answers.words, await service.serving(), query.label, query.rival, query.limit)
+    query, serving = call.query, await service.serving()
+    words = label_answers.words if isinstance(serving.model, MultiLabelModel) else answers.words
+    return await service.aside(words, serving, query.label, query.rival, query.limit)
 
 
 SUGGEST = {"texts": TWO, "limit": 1}
-SUGGEST_ROWS = RowShapes(
-    row_messages.SuggestRowsRequest, example=lambda row: {"rows": [row, row], "limit": 1}
-)
 
 
-@endpoint("POST", "/v1/suggest", takes=messages.SuggestRequest, example=SUGGEST, rows=SUGGEST_ROWS)
+@endpoint("POST", "/v1/suggest", takes=messages.SuggestRequest, example=SUGGEST)
 async def suggest(service: Service, call: Call) -> messages.SuggestAnswer:
     """Which texts to label next."""
     if isinstance(call.body, row_messages.SuggestRowsRequest):
@@ -240,7 +274,11 @@ async def evaluate(service: Service, call: Call) -> messages.EvaluateAnswer:
     """Measure the model on a labelled file."""
     serving = await service.serving()
     query: EvaluateQuery = call.query
-    measures = await service.uploads.evaluate(serving, call.body, call.media, query.text, query.label)
+    columns = msgspec.structs.asdict(query)
+    measures = await service.uploads.evaluate(serving, call.body, call.media, columns)
+    if isinstance(serving.model, MultiLabelModel):
+        measures |= {"version": serving.version}
+        return msgspec.convert(measures, label_messages.EvaluateLabelsAnswer)  # type: ignore[return-value]
     if measures["report"] is not None:
         measures["report"] = f"/v1/reports/{measures['report']}"
     return msgspec.convert(measures | {"version": serving.version}, messages.EvaluateAnswer)
@@ -337,7 +375,6 @@ async def model_metadata(service: Service, call: Call) -> tensor_messages.ModelM
 INFER: dict[str, Any] = {
     "takes": tensor_messages.InferRequest,
     "example": tensors.example({tensors.TEXT: SPAM}),
-    "rows": RowShapes(tensor_messages.InferRequest, example=tensors.example),
 }
 
 

@@ -14,10 +14,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from textodds.data import Batch
 from textodds.errors import BadRow, InputError, TextoddsError, suggestion
+from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 
-Model: TypeAlias = TextModel | TableModel
+OneLabelModel: TypeAlias = TextModel | TableModel
+Model: TypeAlias = OneLabelModel | MultiLabelModel
 Kind = Literal["number", "category", "text"]
 
 LISTED = 50  # categories of a column that are told
@@ -62,7 +64,7 @@ def columns_of(model: Model) -> list[ColumnFacts]:
 
 def words_of(model: Model) -> int:
     """The words of a model of texts; of a table none."""
-    return len(model.vocabulary) if isinstance(model, TextModel) else 0
+    return 0 if isinstance(model, TableModel) else len(model.vocabulary)
 
 
 def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict[str, Any]:
@@ -80,7 +82,7 @@ def checked(model: Model, row: Mapping[str, object], where: str = "row") -> dict
             near = next((f"; did you mean `{each}`?" for each in names if each.lower() == name.lower()), None)
             near = near or suggestion(name, names)
             raise InputError(f"`{where}`: there is no column `{name}`{near}", hint=hint)
-        is_text = isinstance(model, TextModel)
+        is_text = not isinstance(model, TableModel)
         if not isinstance(value, str | None if is_text else str | float | int | None):  # a bool is an int
             wanted = "a text" if is_text else "a number, a text, true or false"
             problem = f"`{where}`: column `{name}` must be {wanted}, or null; got {json.dumps(value)[:60]}"
@@ -131,7 +133,7 @@ def batches_of(model: Model, texts: Sequence[str], labels: list[str], names: Seq
         return [Batch(list(texts), labels, None)]
     columns = names_of(model)
     rows = [{name: row.get(name) for name in columns} for row in map(kept_row, texts)]
-    if isinstance(model, TextModel):
+    if not isinstance(model, TableModel):
         return [Batch([model.row_of(row) for row in rows], labels, None)]
     with reading([f"document {name}" for name in names]):
         return list(model.read(rows, labels, labelled=True))

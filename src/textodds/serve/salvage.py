@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from textodds.errors import ModelFileError
-from textodds.serve.journal import FIELDS, OF_ROWS, Journal, JournalEntry
+from textodds.serve.journal import FIELDS, KINDS, Journal, JournalEntry, Kind
 from textodds.serve.seals import Sealed, is_whole, read_log
 
 
@@ -21,7 +21,7 @@ class Salvaged(NamedTuple):
     entries: list[JournalEntry]
     lost: list[int]
     has_lost_log: bool  # entries at the end may be missing, and nobody knows how many
-    of_rows: bool = False  # whether its documents are rows
+    kind: Kind = Kind()
 
 
 def salvage(path: Path) -> Salvaged:
@@ -35,7 +35,7 @@ def salvage(path: Path) -> Salvaged:
         try:
             with closing(sqlite3.connect(copy, isolation_level=None)) as db:
                 layout = db.execute("PRAGMA user_version").fetchone()[0]
-                return Salvaged(*_entries(db, has_seals=layout > 1), has_lost_log, layout == OF_ROWS)
+                return Salvaged(*_entries(db, has_seals=layout > 1), has_lost_log, KINDS.get(layout, Kind()))
         except (sqlite3.Error, TypeError, ValueError) as error:
             raise ModelFileError(
                 f"nothing can be read of the journal `{path}`: {error}", hint="put a backup in its place"
@@ -80,6 +80,6 @@ def repair(path: Path, output: Path) -> Salvaged:
         raise ModelFileError(f"`{output}` exists already", hint="name another file with `-o`")
     found = salvage(path)
     with closing(Journal(output)) as journal:
-        journal.keep_rows(rows=found.of_rows)
+        journal.keep(found.kind)
         journal.restore(found.entries)
     return found

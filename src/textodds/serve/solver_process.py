@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from textodds.errors import TextoddsError
-from textodds.model.file import load_one_label
+from textodds.model.file import load
 from textodds.serve.fold import Base, ServedModel, Standing, catch_up, solution
 from textodds.serve.journal import JournalEntry
 from textodds.serve.parent import questions
@@ -53,7 +53,7 @@ class SolverProcess:
             if "problem" in found:
                 return None
             path, seq = Path(str(found["path"])), int(str(found["seq"]))
-            model = load_one_label(path, threads=1)
+            model = load(path, threads=1)
             path.unlink()  # it stays mapped
         except (OSError, ValueError, TextoddsError) as error:
             if not self._is_closed:
@@ -108,7 +108,7 @@ class SolverProcess:
 
 def answer(folder: Path, lines: Iterable[bytes], answers: IO[bytes]) -> None:
     """Solve the model in a folder with the entries of each line; say where it is, or what is wrong."""
-    model = load_one_label(folder / BEGUN, threads=1)
+    model = load(folder / BEGUN, threads=1)
     last = ServedModel(model, "", 0)
     for number, line in enumerate(lines):
         entries = [JournalEntry(*entry) for entry in json.loads(line)]

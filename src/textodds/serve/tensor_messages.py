@@ -17,7 +17,7 @@ Parameters = Annotated[
     Meta(description="Only `content_type`: `str`, `np` or `pd`; and `binary_data…`: false."),
 ]
 Shape = list[Annotated[int, Meta(ge=0, le=1 << 53)]]
-OutputName = Literal["label", "probability", "probabilities", "classes"]
+OutputName = Literal["label", "probability", "labels", "probabilities", "classes"]
 
 
 class RequestInput(Request, kw_only=True):
@@ -38,7 +38,10 @@ class RequestOutput(Request, kw_only=True):
 
 
 class InferRequest(Request, kw_only=True):
-    """Texts or rows to classify, as tensors; `outputs` are by default `label` and `probability`."""
+    """Texts or rows to classify, as tensors; `outputs` are by default `label` and `probability`.
+
+    Of a model of several labels they are by default `labels` and `probabilities`.
+    """
 
     id: Annotated[
         str | UnsetType, Meta(description="The caller's name for the request; the answer has it too.")
@@ -75,9 +78,10 @@ class TensorCard(Struct, kw_only=True):
 
 
 class ModelParameters(Struct):
-    """The classes, in the order of the columns of `probabilities`."""
+    """The classes, in the order of the columns of `probabilities`; of several labels their thresholds too."""
 
     classes: list[str]
+    thresholds: list[float] | UnsetType = UNSET
 
 
 class ModelMetadata(Struct, kw_only=True):

@@ -15,10 +15,11 @@ import numpy as np
 
 from textodds.errors import InputError, suggestion
 from textodds.learn.forms.linear import log_softmax
-from textodds.serve import answers, rows
+from textodds.model.multilabel_model import MultiLabelModel
+from textodds.serve import answers, label_answers, rows
 from textodds.serve.fold import ServedModel
 from textodds.serve.problems import Problem, no_binary
-from textodds.serve.rows import Model
+from textodds.serve.rows import Model, OneLabelModel
 from textodds.serve.tensor_messages import (
     InferAnswer,
     InferRequest,
@@ -32,6 +33,7 @@ from textodds.serve.tensor_messages import (
 
 TEXT = "text"  # the name of the tensor of texts
 USUAL: tuple[OutputName, ...] = ("label", "probability")
+USUAL_OF_LABELS: tuple[OutputName, ...] = ("labels", "probabilities")
 CONTENT_TYPES = ("str", "np", "pd")  # how MLServer's clients say: as they stand
 BINARY = ("binary_data", "binary_data_output", "binary_data_size")
 
@@ -58,6 +60,14 @@ def metadata(serving: ServedModel, name: str) -> ModelMetadata:
     model = serving.model
     columns = [(each.name, each.kind) for each in rows.columns_of(model)] or [(TEXT, "text")]
     wide = len(model.class_names)
+    parameters = ModelParameters(list(model.class_names))
+    first = [
+        TensorCard(name="label", datatype="BYTES", shape=[-1]),
+        TensorCard(name="probability", datatype="FP64", shape=[-1]),
+    ]
+    if isinstance(model, MultiLabelModel):
+        first = [TensorCard(name="labels", datatype="BYTES", shape=[-1])]
+        parameters.thresholds = list(label_answers.thresholds_of(model).values())
     return ModelMetadata(
         name=name,
         versions=_versions(serving),
@@ -66,12 +76,11 @@ def metadata(serving: ServedModel, name: str) -> ModelMetadata:
             for each, kind in columns
         ],
         outputs=[
-            TensorCard(name="label", datatype="BYTES", shape=[-1]),
-            TensorCard(name="probability", datatype="FP64", shape=[-1]),
+            *first,
             TensorCard(name="probabilities", datatype="FP64", shape=[-1, wide]),
             TensorCard(name="classes", datatype="BYTES", shape=[wide]),
         ],
-        parameters=ModelParameters(list(model.class_names)),
+        parameters=parameters,
     )
 
 
@@ -195,27 +204,68 @@ def infer(serving: ServedModel, name: str, request: InferRequest, given: Sequenc
     model, items = serving.model, list(given)
     if rows.reads_rows(model):
         items = [rows.item_of(model, row, f"row {at}") for at, row in enumerate(items)]
+    wanted = [each.name for each in request.outputs]
+    outputs = _of_labels if isinstance(model, MultiLabelModel) else _of_one_label
+    return InferAnswer(
+        model_name=name,
+        model_version=serving.version,
+        id=request.id,
+        outputs=outputs(model, items, wanted),  # type: ignore[arg-type]
+    )
+
+
+def _of_one_label(
+    model: OneLabelModel, items: list[Any], wanted: Sequence[OutputName]
+) -> list[ResponseOutput]:
+    """The tensors of a model that gives one label."""
+    _must_be_given(wanted, ("labels",), "one label", "label")
     scores, _ = answers.scored(model, items, "row {}")
     log_posterior = log_softmax(scores)  # (N, K)
     best, classes = log_posterior.argmax(axis=1), model.class_names
 
     def output(wanted: OutputName) -> ResponseOutput:
         if wanted == "label":
-            labels = [classes[k] for k in best.tolist()]
-            return ResponseOutput(name=wanted, shape=[len(items)], datatype="BYTES", data=labels)
+            return _texts(wanted, [classes[k] for k in best.tolist()])
         if wanted == "classes":
-            return ResponseOutput(name=wanted, shape=[len(classes)], datatype="BYTES", data=list(classes))
+            return _texts(wanted, classes)
         chosen = log_posterior if wanted == "probabilities" else log_posterior[np.arange(len(best)), best]
-        found, shape = np.exp(chosen), list(chosen.shape)
-        return ResponseOutput(name=wanted, shape=shape, datatype="FP64", data=found.ravel().tolist())
+        return _numbers(wanted, np.exp(chosen))
 
-    wanted = [each.name for each in request.outputs] or USUAL
-    return InferAnswer(
-        model_name=name,
-        model_version=serving.version,
-        id=request.id,
-        outputs=[output(each) for each in wanted],
-    )
+    return [output(each) for each in wanted or USUAL]
+
+
+def _of_labels(
+    model: MultiLabelModel, items: list[Any], wanted: Sequence[OutputName]
+) -> list[ResponseOutput]:
+    """The tensors of a model that gives several labels: those of each text as a list in JSON."""
+    _must_be_given(wanted, ("label", "probability"), "several labels", "labels")
+    p, _ = label_answers.scored(model, items)  # (N, K)
+
+    def output(wanted: OutputName) -> ResponseOutput:
+        if wanted == "classes":
+            return _texts(wanted, model.class_names)
+        if wanted == "probabilities":
+            return _numbers(wanted, p)
+        lists = model.label_lists(p, model.given(p))
+        return _texts(wanted, [json.dumps(list(map(str, each)), ensure_ascii=False) for each in lists])
+
+    return [output(each) for each in wanted or USUAL_OF_LABELS]
+
+
+def _must_be_given(wanted: Sequence[str], other: Sequence[str], gives: str, instead: str) -> None:
+    """Refuse an output that a model does not have."""
+    for at, name in enumerate(wanted):
+        if name in other:
+            problem = f"`outputs[{at}].name`: there is no output `{name}`, as the model gives {gives}"
+            raise InputError(problem, hint=f"ask for `{instead}`")
+
+
+def _texts(name: OutputName, values: Sequence[str]) -> ResponseOutput:
+    return ResponseOutput(name=name, shape=[len(values)], datatype="BYTES", data=list(values))
+
+
+def _numbers(name: OutputName, values: np.ndarray) -> ResponseOutput:
+    return ResponseOutput(name=name, shape=list(values.shape), datatype="FP64", data=values.ravel().tolist())
 
 
 def example(row: Mapping[str, object]) -> dict[str, object]:

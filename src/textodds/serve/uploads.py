@@ -72,8 +72,7 @@ class Uploads:
         serving: ServedModel,
         content: bytes | bytearray,
         media: str,
-        text: str | None,
-        label: str | None,
+        columns: dict[str, str | None],
     ) -> dict[str, Any]:
         """The measures of a model on a labelled file, and the key of their report."""
         if media not in SUFFIXES:
@@ -85,11 +84,10 @@ class Uploads:
             )
         if not content:
             raise InputError("the uploaded file is empty", hint="send its content as the body of the request")
-        columns = json.dumps({"text": text, "label": label})
         name = f"upload-{secrets.token_hex(8)}.{SUFFIXES[media]}"  # which no text of the file has in it
         with tempfile.TemporaryDirectory(prefix="textodds-") as folder:
             await _finished(asyncio.to_thread(_lay_out, Path(folder), serving.model, name, content))
-            measures = await self._measure(folder, name, columns)
+            measures = await self._measure(folder, name, json.dumps(columns))
             page = Path(folder, "report.html")
             measures["report"] = self._keep(page.read_bytes()) if page.exists() else None
             return measures

@@ -183,9 +183,13 @@ def _train_on(rows: DataFrame, plan: Plan, bad_rows: str, observer: Observer) ->
     if not of_counts:
         from textodds.spark.fit import fit
 
-        held = None if choice is None else choice.winner.held
+        held = None
         if seeks:
             recipe, held = _with_penalty(recipe, _pool(counted), plan.threads)
+        elif choice is not None:
+            # Its penalty is for scores that are calibrated by as many texts as are learned from.
+            given = replace(recipe, learner=choice.winner.candidate.learner)
+            recipe, held = _with_penalty(given, pool, plan.threads)
         model = fit(rows, counted.tally, recipe, bad_rows=bad_rows, observer=observer)
         fits = choice is None or choice.winner.classes == model.class_names
         if plan.calibrate and held is not None and fits:
@@ -286,5 +290,5 @@ def _with_penalty(recipe: Recipe, pool: Pool, threads: int) -> tuple[Recipe, Hel
     learner: Any = recipe.learner
     if len(pool) < FEWEST or len(pool.classes) < 2:  # too few to hold any out
         return replace(recipe, learner=replace(learner, C=1.0)), None
-    trial = Trials(pool, threads).of(candidate_of(recipe), len(pool), ENOUGH)
+    trial = Trials(pool, threads, calibrate=False).of(candidate_of(recipe), len(pool), ENOUGH)
     return trial.recipe, trial.held

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.label_sets import shown_name
 from textodds.errors import Conflict, InputError, LengthMismatch
 
 FORGET_FIRST = "forget it under its old label first, then learn it under the new one"
@@ -115,7 +116,8 @@ class DocumentIds:
                 fresh[row], new[number] = True, label
             elif before != label:
                 raise Conflict(
-                    f"document `{names[row]}` was learned as `{before}`, and now comes as `{label}`",
+                    f"document `{names[row]}` was learned as `{shown_name(before)}`, "
+                    f"and now comes as `{shown_name(label)}`",
                     hint=FORGET_FIRST,
                 )
         return (self._with(np.array(list(new), dtype=np.uint64), list(new.values())) if new else self), fresh
@@ -131,7 +133,8 @@ class DocumentIds:
         for row, (number, label, before) in enumerate(rows):
             if before is not None and before != label:
                 raise Conflict(
-                    f"document `{names[row]}` was learned as `{before}`, and is to be forgotten as `{label}`",
+                    f"document `{names[row]}` was learned as `{shown_name(before)}`, "
+                    f"and is to be forgotten as `{shown_name(label)}`",
                     hint="give the label under which it was learned",
                 )
             there[row] = before is not None and number not in gone

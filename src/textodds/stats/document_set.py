@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from textodds.data.label_sets import shown_name
 from textodds.errors import InputError, NotLearned
 from textodds.stats.tally import Additive
 
@@ -89,7 +90,7 @@ class KeptDocuments(Additive):
 
     def _stranger(self, row: int) -> NotLearned:
         """The error for a document that others do not have."""
-        label = self.classes[self.codes[row]]
+        label = shown_name(self.classes[self.codes[row]])
         weight = "" if self.weights[row] == 1.0 else f" with the weight {self.weights[row]:g}"
         shown = self._shown(row)
         return NotLearned(

@@ -312,6 +312,7 @@ def _refuse_negative(total: Moments, at: int, other: Moments, k: int) -> None:
     # Means are rounded, and what remains of equal ones is not a difference.
     rounding = 1e-12 * (np.abs(other.mean[k]) + np.abs(total.mean[at]))
     slack = 1e-6 * (mine + theirs) + share * rounding * (2 * np.abs(delta) + rounding) + before * rounding**2
+    slack += (1.0 + share) * np.finfo(np.float64).tiny  # squares below it have no digits
     below = np.flatnonzero(some & (left < -slack))
     if len(below):
         raise NegativeCount(

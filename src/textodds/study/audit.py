@@ -15,6 +15,7 @@ from textodds.model.leave_one_out import LeftOutAnswers, left_out_answers, suppo
 from textodds.model.text_model import TextModel
 from textodds.stats.tally import checked_threads
 from textodds.study.duplicates import Repeat, Repeats, repeats
+from textodds.training.labels import must_have_one_label
 from textodds.training.plan import Running, plan_of, reading_and_words
 from textodds.training.train import train_on
 
@@ -23,7 +24,7 @@ USUAL = "multinomial"
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A document whose label is not believed.
+    """A document whose label is not the one that all others expect of it.
 
     ``row`` counts from 1, in the order of the data, without rows that were skipped as bad; ``p_label`` is the
     probability of the label it has, and ``suggested`` the label that is the most probable without it.
@@ -102,7 +103,7 @@ def audit(
     observer: Observer | None = None,
     **options: object,
 ) -> Audit:
-    """The documents of a source whose labels look wrong, at most ``most``.
+    """The documents of a source whose labels look wrong, at most ``most``: another label is more probable.
 
     The source is read twice: to learn from it, and to leave out each of its documents. Nothing is held out
     and nothing fitted again: the model without a document is exact.
@@ -134,6 +135,7 @@ def audit(
             f"{data.description} can be read only once, and is read several times here",
             hint="put it in a file first",
         )
+    must_have_one_label(data, "audit", "put them in a file; or audit a model of them: `audit_labels(model)`")
     model = train_on(data, plan, observer)
     found = left_out_answers(model, observer.watched(data, data.ahead(), "looking"))
     chosen = found.suspects()[:most]

@@ -10,12 +10,18 @@ from typing import TypeVar
 from textodds.data import Source
 from textodds.data.label_sets import is_set, labels_in, name_of
 from textodds.data.labels import spellings, told
-from textodds.errors import InputError, SimilarLabels
+from textodds.errors import InputError, SimilarLabels, Unsupported
 from textodds.model.multilabel_model import MultiLabelModel
 from textodds.model.table_model import TableModel
 from textodds.model.text_model import TextModel
 
 M = TypeVar("M", TextModel, TableModel, MultiLabelModel)
+
+
+def must_have_one_label(data: Source, doing: str, hint: str) -> None:
+    """Refuse rows that may have several labels, for what is not done with them."""
+    if data.has_label_sets:
+        raise Unsupported(f"`{doing}` is for one label a row, and these data may have several", hint=hint)
 
 
 def checked_labels(data: Source, clean: bool) -> Source:

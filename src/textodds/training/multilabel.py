@@ -62,10 +62,11 @@ class Tried:
     loss: float | None
     why: str = ""
 
-    def report(self) -> dict[str, object]:
+    def report(self, chosen: Recipe) -> dict[str, object]:
         """Plain data, for the model file."""
-        why: dict[str, object] = {"why": self.why} if self.why else {}
-        return {"name": self.name, "log_loss": self.loss, **why}
+        more: dict[str, object] = {"why": self.why} if self.why else {}
+        more |= {"chosen": True} if self.recipe is chosen else {}
+        return {"name": self.name, "log_loss": self.loss, **more}
 
 
 def train_labels_on(
@@ -80,8 +81,8 @@ def train_labels_on(
         warnings.warn(note, LabelsRead, stacklevel=5)
     if not batches:
         raise nothing_in(data)
-    recipe, tried = _settled(batches, plan, observer)
-    recipe = replace(recipe, calibrate=plan.calibrate)
+    settled, tried = _settled(batches, plan, observer)
+    recipe = replace(settled, calibrate=plan.calibrate)
     corpus = Corpus.of(batches, recipe.settings)
     if not len(corpus):
         raise nothing_in(data)
@@ -101,7 +102,7 @@ def train_labels_on(
         if plan.documents:
             model.info["not_kept"] = why_not_kept(False)
     if tried:
-        model.info["tried"] = [each.report() for each in tried]
+        model.info["tried"] = [each.report(settled) for each in tried]
     if plan.textbook:
         model.info["textbook"] = True
     return model
@@ -200,9 +201,7 @@ def _try(name: str, recipe: Recipe, corpus: Corpus, n: int, budget: float, threa
     from textodds.learn.softmax.regression import as_c
 
     C = as_c(learner.C, learner.alpha, float(rows.weights.sum())) or 1.0
-    parts = [fold.held(C, threads) for fold in folds]
-    held = HeldScores(*(np.concatenate(each) for each in zip(*parts, strict=True))) if parts else None
-    return Tried(name, recipe, _loss(held))
+    return Tried(name, recipe, _loss(HeldScores.of(fold.held(C, threads) for fold in folds)))
 
 
 def _loss(held: HeldScores | None) -> float:

@@ -375,6 +375,9 @@ def texts_or_table(
     data = read(source, labels, weights, **vars(reading))
     try:
         return of_texts(data)
+    except KeyboardInterrupt:  # the first rows are read before an observer knows of the source
+        data.rejects.discard()
+        raise
     except MissingColumn as error:
         if error.wanted != "text" or reading.text is not None or not plan.may_be_of_tables:
             raise

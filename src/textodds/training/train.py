@@ -121,8 +121,8 @@ def train(
         The data; see `textodds.read`.
     learner : learner or str, optional
         Of texts: `MultinomialNB`, `BernoulliNB`, `ComplementNB`, `SoftmaxRegression`, `NBSoftmax`; of
-        tables: `MixedNB`, the default where there is no column of texts, `GaussianNB`, `CategoricalNB`,
-        `JointTable`; of either: `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`. Or as on the
+        tables: `MixedNB`, the default where there is no column of texts, `CategoricalNB`, `JointTable`; of
+        either: `GaussianNB`, `LinearDiscriminantAnalysis`, `QuadraticDiscriminantAnalysis`. Or as on the
         command line: a name, perhaps with settings, such as ``"softmax:C=10:ngrams=1-2"``; or several, of
         which the best is chosen on held-out texts together with the features. By default it is chosen
         (``"auto"``), as the command line does: of fewer than 100 texts, with ``typical`` or with ``unknown``

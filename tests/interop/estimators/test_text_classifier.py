@@ -483,7 +483,7 @@ def test_what_a_learner_is_told_of_truth_values_is_of_the_classes(learner):
     ("learner", "message"),
     [
         ("multinomal", "did you mean `multinomial`"),
-        ("gaussian", "learns from tables"),
+        ("categorical", "learns from tables"),
         (naive_bayes.MultinomialNB(), "not a textodds learner"),
         (None, "None is not a textodds learner"),
         (

@@ -1,6 +1,5 @@
 """The race: who is tried on what, who is out and why, and what a budget allows."""
 
-import itertools
 import time
 
 import numpy as np
@@ -12,15 +11,20 @@ from textodds.learn.registry import name_of
 from textodds.learn.softmax.penalty import HeldOutScores
 from textodds.training.choose import Choice, Pins, Pool, candidates, race
 from textodds.training.choose.race import (
-    ENOUGH_FIRST,
+    ENOUGH,
+    EQUAL,
     FEWEST,
     FIRST,
+    FIRST_SIZE,
     GROWTH,
     HOPELESS,
+    LAST,
+    LAST_SIZE,
     MOST,
     MOST_COUNTS,
     SLACK,
     SURE,
+    enough,
     sizes,
     sureness,
 )
@@ -63,11 +67,14 @@ def test_few_texts_are_one_lap_and_everything_is_tried(small):
     assert len({trial.candidate.name for trial in choice.trials}) == len(choice.trials)
 
 
-def test_the_winner_has_the_least_loss_and_stands_first(small):
+def test_the_winner_has_about_the_least_loss_and_stands_first(small):
     _, _, choice = small
     losses = [trial.log_loss for trial in choice.trials]
     assert choice.winner is choice.trials[0]
-    assert losses == sorted(losses)
+    assert losses[1:] == sorted(losses[1:])
+    best = min(choice.trials, key=lambda trial: trial.log_loss)
+    behind, error = choice.winner.answers.behind(best.answers)
+    assert behind <= EQUAL * error
     assert choice.recipe == choice.winner.recipe
 
 
@@ -75,7 +82,7 @@ def test_the_winner_is_tried_with_its_occurrences_worth_something_else(small):
     _, field, choice = small
     others = {trial.candidate.name for trial in choice.trials} - {one.name for one in field}
     assert others
-    assert {name.rpartition(", ")[2] for name in others} <= {"binary", "counts"}
+    assert {name.rpartition(", ")[2] for name in others} == {"binary"}
 
 
 def test_by_how_much_and_how_sure_are_those_of_a_paired_test(small):
@@ -89,7 +96,7 @@ def test_by_how_much_and_how_sure_are_those_of_a_paired_test(small):
         t = stats.ttest_1samp(difference, 0.0).statistic
         assert line["behind"] / line["error"] == pytest.approx(t * np.sqrt(M / (M - 1)), rel=1e-9)
         assert line["sure"] == pytest.approx(stats.norm.cdf(line["behind"] / line["error"]), rel=1e-9)
-        assert line["behind"] >= 0
+        assert line["behind"] >= -EQUAL * line["error"]
 
 
 def trial_of(losses, weights):
@@ -145,24 +152,27 @@ def test_a_report_is_plain_and_says_what_was_chosen_by_what(small):
     assert {type(value) for line in report["tried"] for value in line.values()} <= {str, int, float}
 
 
-@pytest.mark.parametrize("n", [100, 1999, 2 * FIRST, 2 * FIRST + 1, 25_000, 100_000])
-def test_laps_grow_to_the_whole_pool(n):
+@pytest.mark.parametrize("n", [100, 1999, FIRST + 1, 2 * FIRST, LAST, 100_000])
+def test_a_lap_of_a_few_texts_goes_before_one_of_more(n):
     found = sizes(Pool(["x" * 80] * n, [*"ab"] * (n // 2) + ["a"] * (n % 2), np.ones(n), n))
-    assert found[-1] == n
-    assert found[0] <= max(FIRST, min(n, 2 * FIRST))
-    assert all(later >= 2 * before for before, later in itertools.pairwise(found))
-    assert all(later == GROWTH * before for before, later in itertools.pairwise(found[:-1]))
+    assert found == ([FIRST, min(n, LAST)] if n >= 2 * FIRST else [n])
 
 
-def test_of_long_texts_fewer_are_tried_first_but_not_too_few():
-    for size, first in ((5000, 1258), (500_000, FEWEST)):
-        assert sizes(Pool(["x" * size] * 3000, [*"ab"] * 1500, np.ones(3000), 3000))[0] == first
+@pytest.mark.parametrize(
+    ("size", "laps"), [(1000, [1572, 3000]), (5000, [FEWEST, 2097]), (500_000, [FEWEST])]
+)
+def test_of_long_texts_fewer_are_tried_and_held_out_but_not_too_few(size, laps):
+    pool = Pool(["x" * size] * 3000, [*"ab"] * 1500, np.ones(3000), 3000)
+    assert sizes(pool) == laps
+    assert enough(laps[0], pool) == max(FIRST_SIZE // 5 // size, 1)
+    if len(laps) > 1:
+        assert enough(laps[1], pool) == max(min(LAST_SIZE // 5 // size, ENOUGH), FEWEST)
 
 
 def test_the_better_ones_go_on_to_all_texts_and_the_others_are_clearly_behind(large):
     pool, field, choice, _ = large
     trials = Trials(pool, 1)
-    first = {one.name: trials.of(one, FIRST, ENOUGH_FIRST) for one in field}
+    first = {one.name: trials.of(one, FIRST, enough(FIRST, pool)) for one in field}
     best = min(first.values(), key=lambda trial: trial.log_loss)
     last = {trial.candidate.name: trial for trial in choice.trials if trial.n == len(pool)}
     slack = SLACK * np.log(len(pool) / FIRST) / np.log(GROWTH)

@@ -21,9 +21,9 @@ ALL = 10_000
 """More than there are texts: all of them are held out, a fold at a time."""
 
 
-def tried(pool, learners=LEARNERS, features="words", *, enough=ALL, n=None, **recipe):
+def tried(pool, learners=LEARNERS, features="words", *, enough=ALL, n=None, calibrate=True, **recipe):
     """The trial of each learner, by name."""
-    trials = Trials(pool, 1)
+    trials = Trials(pool, 1, calibrate=calibrate)
     field = candidates(Pins(learners, (features,), recipe))
     return {name_of(one.learner): trials.of(one, len(pool) if n is None else n, enough) for one in field}
 
@@ -132,7 +132,7 @@ def test_features_by_name_are_the_settings_they_say(pooled, texts, features):
 def test_of_softmax_loss_is_about_that_of_training_without_the_held_out_texts(pooled, texts, case):
     """About: the path is solved to a hundredth, and idf is that of all texts of the sample."""
     pool = pooled(*CASES[case](*texts))
-    trial = tried(pool, ("softmax",))["softmax"]
+    trial = tried(pool, ("softmax",), calibrate=False)["softmax"]
     learner = SoftmaxLearner(C=trial.recipe.learner.C)
     found = by_hand(
         pool, lambda *rows: textodds.train(*rows, learner=learner, ngrams=(1, 1), calibrate=False)
@@ -143,7 +143,7 @@ def test_of_softmax_loss_is_about_that_of_training_without_the_held_out_texts(po
 def test_words_are_selected_without_the_texts_that_are_held_out(pooled):
     """A word in two texts is in one when the other is held out, and is dropped as any word of one text is."""
     pool = pooled(*drawn(400, 80, doubt=0.05))
-    trial = tried(pool, ("softmax",))["softmax"]
+    trial = tried(pool, ("softmax",), calibrate=False)["softmax"]
     learner = SoftmaxLearner(C=trial.recipe.learner.C)
     log_p, codes, weights = by_hand(
         pool, lambda *rows: textodds.train(*rows, learner=learner, ngrams=(1, 1), calibrate=False)
@@ -151,6 +151,25 @@ def test_words_are_selected_without_the_texts_that_are_held_out(pooled):
     right = accuracy_score(codes, log_p.argmax(axis=1), sample_weight=weights)
     assert trial.answers.accuracy == pytest.approx(right, abs=0.03)
     assert trial.log_loss == pytest.approx(loss_by_hand(log_p, codes, weights), rel=0.05)
+
+
+@pytest.mark.parametrize("learner", ["softmax", "nb-softmax"])
+def test_the_loss_of_calibrated_softmax_is_that_of_its_best_slope(pooled, texts, learner):
+    trial = tried(pooled(*texts), (learner,))[learner]
+    scores, codes = trial.held.scores, trial.held.codes
+    losses = [log_loss(codes, np.exp(log_softmax(slope * scores))) for slope in np.geomspace(0.1, 10, 200)]
+    assert trial.log_loss == pytest.approx(min(losses), rel=1e-3)
+    assert trial.log_loss < log_loss(codes, np.exp(log_softmax(scores)))
+
+
+def test_a_penalty_is_found_with_the_first_features_or_with_each_where_nothing_is_calibrated(pooled, texts):
+    trials = Trials(pooled(*texts), 1)
+    words, pairs = candidates(Pins(("softmax",), ("words", "pairs")))
+    (first,), (second,) = trials.together([words], 300, ALL), trials.together([pairs], 300, ALL)
+    assert second.recipe.learner == first.recipe.learner
+    plain = Trials(pooled(*texts), 1, calibrate=False)
+    (first,), (second,) = plain.together([words], 300, ALL), plain.together([pairs], 300, ALL)
+    assert second.recipe.learner != first.recipe.learner
 
 
 def test_of_many_texts_one_fold_is_held_out_and_of_few_all(pooled):

@@ -23,34 +23,38 @@ CHOOSE = """
 import json, sys, warnings
 warnings.simplefilter("ignore")  # a feature that is not there cannot be switched off
 import textodds
-model = textodds.train(sys.argv[1])
-chosen = model.info["chosen"]
-tried = [[one["name"], round(one["log_loss"], 9)] for one in chosen["tried"]]
-print(json.dumps([model.recipe.learner.C, tried]))
+for data in sys.argv[1:]:
+    model = textodds.train(data)
+    chosen = model.info["chosen"]
+    tried = [[one["name"], round(one["log_loss"], 9)] for one in chosen["tried"]]
+    print(json.dumps([model.recipe.learner.C, tried]))
 """
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def data(request, tmp_path_factory):
+@pytest.fixture
+def data(tmp_path):
     """Messages of two classes, and of three: long spam is one of its own."""
-    lines = (demo.messages_folder() / "messages.csv").read_text(encoding="utf-8").splitlines()
-    if request.param == 3:
-        lines = [f"long {line}" if line.startswith("spam,") and len(line) > 110 else line for line in lines]
-        assert sum(line.startswith("long spam,") for line in lines) > 20
-    path = tmp_path_factory.mktemp("data") / "messages.csv"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
+    two = (demo.messages_folder() / "messages.csv").read_text(encoding="utf-8").splitlines()
+    three = [f"long {line}" if line.startswith("spam,") and len(line) > 110 else line for line in two]
+    assert sum(line.startswith("long spam,") for line in three) > 20
+    paths = [tmp_path / "two.csv", tmp_path / "three.csv"]
+    for path, lines in zip(paths, (two, three), strict=True):
+        path.write_text("\n".join(lines), encoding="utf-8")
+    return paths
 
 
 def chosen_on(processor, data):
+    """What is chosen for each file, in one process."""
     done = subprocess.run(
-        [sys.executable, "-c", CHOOSE, str(data)],
+        [sys.executable, "-c", CHOOSE, *map(str, data)],
         env=os.environ | processor,
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(found) == len(data)
+    return found
 
 
 @pytest.mark.slow

@@ -5,7 +5,8 @@ A covariance of V columns has V² entries; these never exist here. Shrunk toward
 .. math:: \Sigma_k = (1 - \gamma) C_k + \gamma \tau I, \qquad \tau = \operatorname{tr}(C) / V       \tag{1}
 
 where C is the covariance within classes: the shared one is used through products with the rows, an own one
-through its few directions of largest variance.
+through its few directions of largest variance. A diagonal one has a variance of each word that a class has,
+and one for all others (`WordMoments`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from textodds.errors import TooFewRows
 from textodds.learn.arrays import Floats, Integers, Mask, SparseRows
-from textodds.learn.forms.quadratic import GAUSSIANS, LowRank, lengths, restricted
+from textodds.learn.forms.quadratic import GAUSSIANS, LowRank, SparseDiagonal, lengths, restricted
 from textodds.stats.compressed_rows import as_scipy
 
 Watch = Callable[[int, float], object]  # told the step, and how far there is to go
 MORE = 8  # directions that are followed beyond those wanted, so that the last of these are found as well
+ROUNDING = 1e-12  # share of rows, or of a mean, that may be left by sums of numbers that are all the same
 ROUNDS = 2  # rounds of subspace iteration; each multiplies by the covariance once more
 
 
@@ -201,6 +203,69 @@ class Directions:
                 )
             variance.append(np.maximum((1 - shrinkage) * own + level, rest[k]))
         return LowRank(self.data.mean, self.words, self.basis, tuple(variance), rest)
+
+
+@dataclass(frozen=True, eq=False)
+class WordMoments:
+    r"""Means and variances of the words of each class, from which every smoothing is at hand.
+
+    .. math:: \sigma_{kv}^2 = \frac{1}{n_k} \sum_{i \in k} u_i (x_{iv} - \mu_{kv})^2
+              + s \max_w \operatorname{Var}(x_w)                                     \tag{4}
+
+    with weights u of rows, :math:`n_k = \sum_{i \in k} u_i`, and the variance over all rows, whatever their
+    class: as scikit-learn's ``GaussianNB`` with ``var_smoothing`` s, but that weights count in this too.
+    """
+
+    classes: tuple[str, ...]
+    mean: SparseRows  # (K, V)
+    variance: Floats  # of each stored mean, without smoothing
+    largest: float  # variance of a word over all rows
+
+    @classmethod
+    def of(cls, data: SparseClasses) -> WordMoments:
+        """The moments of rows."""
+        from scipy import sparse
+
+        (N, V), K = data.rows.shape, len(data.classes)
+        row = np.repeat(np.arange(N), np.diff(data.rows.indptr))
+        word, x = data.rows.indices.astype(np.int64), data.rows.data
+        share = (data.weights / np.where(data.mass > 0, data.mass, 1.0)[data.codes])[row]
+        cells, cell = np.unique(data.codes[row] * V + word, return_inverse=True)
+        mean, variance = _moments(cell, share, x, len(cells))
+        starts = np.searchsorted(cells, np.arange(K + 1) * V)
+        means = sparse.csr_array((mean, (cells % max(V, 1)).astype(np.int32), starts), shape=(K, V))
+        _, overall = _moments(word, data.weights[row] / max(float(data.mass.sum()), 1e-300), x, V)
+        return cls(data.classes, means, variance, float(overall.max(initial=0.0)))
+
+    def smoothed(self, smoothing: float) -> SparseDiagonal:
+        """The Gaussians of (4)."""
+        level = smoothing * self.largest
+        if self.largest <= 0:
+            raise TooFewRows(
+                "no word varies: all texts are alike", hint="give texts that differ, or train multinomial"
+            )
+        if level <= 0:
+            raise TooFewRows(
+                f"without smoothing a word that does not vary in class `{self._flat()}` has no density there",
+                hint="leave smoothing out, so that it is chosen, or give a number such as 1e-9",
+            )
+        return SparseDiagonal(self.mean, self.variance + level, level)
+
+    def _flat(self) -> str:
+        """A class in which a word is absent, or always the same; the first, if none is."""
+        K, V = self.mean.shape
+        row = np.repeat(np.arange(K), np.diff(self.mean.indptr))
+        varied = np.bincount(row[self.variance > 0], minlength=K)
+        return self.classes[int(np.argmax(varied < V))]
+
+
+def _moments(place: Integers, share: Floats, x: Floats, n: int) -> tuple[Floats, Floats]:
+    """Means and variances (n,) of values that have a place; the shares that are not there are zeros."""
+    mean = np.bincount(place, share * x, n).astype(np.float64, copy=False)
+    absent = 1.0 - np.bincount(place, share, n)
+    absent[absent < ROUNDING] = 0.0
+    variance = np.bincount(place, share * (x - mean[place]) ** 2, n) + absent * mean**2
+    return mean, np.where(variance > (ROUNDING * mean) ** 2, variance, 0.0)
 
 
 def _principal(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -216,9 +217,7 @@ class LowRank(Gaussians):
 
         kinds = {"mean_starts": "u8", "mean_words": "u4", "mean": "f8", "words_of": "u8", "words": "u4"}
         kinds |= {"ranks": "u8", "variance": "f8", "basis": "f4", "rest": "f8"}
-        for name, kind in kinds.items():
-            if name not in arrays or arrays[name].dtype != np.dtype(kind) or arrays[name].ndim != 1:
-                raise InputError(f"the tensor `{name}` is missing, or has the wrong type")
+        _must_be(arrays, kinds)
         starts, words_of, ranks = (arrays[name] for name in ("mean_starts", "words_of", "ranks"))
         sizes = {"mean_starts": K + 1, **dict.fromkeys(("words_of", "ranks", "rest"), K)}
         sizes["mean"] = len(arrays["mean_words"])
@@ -250,6 +249,121 @@ class LowRank(Gaussians):
             part.reshape(len(own), len(along)) for part, own, along in zip(flat, words, variance, strict=True)
         )
         return cls(mean, words, basis, variance, arrays["rest"])
+
+
+@dataclass(frozen=True, eq=False)
+class SparseDiagonal(Gaussians):
+    r"""For sparse rows of many columns: a variance of each column in each class, one for all that are absent.
+
+    A column that no row of class k has is zero there, with no variance but what smoothing adds, :math:`\rho`.
+    So the density of a row is that of zero and what its own columns change,
+
+    .. math::
+        \log p(x \mid k) = c_k + \sum_v \Bigl(\frac{x_v \mu_{kv}}{\sigma_{kv}^2}
+          - \frac{x_v^2}{2 \sigma_{kv}^2}\Bigr), \qquad
+        c_k = -\tfrac12 \sum_v \Bigl(\log 2\pi\sigma_{kv}^2 + \frac{\mu_{kv}^2}{\sigma_{kv}^2}\Bigr)
+
+    by three products of sparse matrices. The same as `Diagonal`, but that products of large numbers are
+    rounded: where a variance is nothing but smoothing of 1e-9, log-densities to about 1e-5.
+    """
+
+    mean: SparseRows  # (K, V)
+    variance: Floats  # of each stored mean
+    rest: float  # of all others
+
+    @cached_property
+    def _stored(self) -> tuple[SparseRows, SparseRows, SparseRows, Floats]:
+        """Of stored means (V, K) μ/σ², 1/σ² and 1; and ``c`` (K,)."""
+        from scipy import sparse
+
+        K, V = self.mean.shape
+        row = np.repeat(np.arange(K), np.diff(self.mean.indptr))
+
+        def of(values: Floats) -> SparseRows:
+            return sparse.csr_array(
+                sparse.csr_array((values, self.mean.indices, self.mean.indptr), shape=(K, V)).T
+            )
+
+        mean, variance = self.mean.data, self.variance
+        each = np.bincount(row, np.log(variance) + mean**2 / variance, K)
+        absent = V - np.diff(self.mean.indptr)
+        at_zero = -0.5 * (each + absent * np.log(self.rest) + V * LOG_2PI)
+        return of(mean / variance), of(1 / variance), of(np.ones(len(mean))), at_zero
+
+    def log_density(self, rows: Matrix) -> Floats:
+        """``log p(x | k)`` of sparse rows, (N, K)."""
+        X = as_scipy(rows, GAUSSIANS)
+        from scipy import sparse
+
+        X = sparse.csr_array(X)
+        if X.shape[1] != self.n_features:
+            raise InputError(f"rows have {X.shape[1]} columns, the model has {self.n_features}")
+        pull, precision, stored, at_zero = self._stored
+        squares, ones = X.copy(), X.copy()
+        squares.data, ones.data = X.data**2, np.ones(len(X.data))
+        outside = lengths(X)[:, None] - (squares @ stored).toarray()  # (N, K) of columns that are absent in k
+        # Where there is none, what is left is rounding, and would be divided by very little.
+        outside[(ones @ stored).toarray() == np.diff(X.indptr)[:, None]] = 0.0
+        quadratic = (squares @ precision).toarray() + np.maximum(outside, 0.0) / self.rest
+        return np.asarray(at_zero + (X @ pull).toarray() - 0.5 * quadratic)
+
+    def columns(self, features: NDArray[np.integer]) -> tuple[Floats, Floats]:
+        """Means and variances of some columns, (n, K)."""
+        pull, precision, stored, _ = self._stored
+        inside = stored[features].toarray() > 0
+        over = precision[features].toarray()
+        variance = np.where(inside, 1 / np.where(inside, over, 1.0), self.rest)
+        return pull[features].toarray() * variance, variance
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The distributions as flat arrays, class after class, for a file."""
+        return {
+            "mean_starts": self.mean.indptr.astype(np.uint64),
+            "mean_words": self.mean.indices.astype(np.uint32),
+            "mean": self.mean.data.astype(np.float64),
+            "variance": self.variance,
+            "rest": np.array([self.rest]),
+        }
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, NDArray[Any]], K: int, V: int) -> SparseDiagonal:
+        """The distributions that `arrays` made flat; refuses arrays that are none."""
+        require("scipy", why=GAUSSIANS)
+        from scipy import sparse
+
+        kinds = {"mean_starts": "u8", "mean_words": "u4", "mean": "f8", "variance": "f8", "rest": "f8"}
+        _must_be(arrays, kinds)
+        starts, words, mean = (arrays[name] for name in ("mean_starts", "mean_words", "mean"))
+        sound = (
+            len(starts) == K + 1
+            and len(arrays["rest"]) == 1
+            and len(mean) == len(words) == len(arrays["variance"])
+            and int(starts[0]) == 0
+            and int(starts[-1]) == len(mean)
+            and bool((starts[:-1] <= starts[1:]).all())
+            and bool((words < V).all())
+            and bool((np.abs(mean) < LARGEST).all())
+            and all(
+                ((arrays[name] > 1 / LARGEST) & (arrays[name] < LARGEST)).all()
+                for name in ("variance", "rest")
+            )
+        )
+        if sound and len(words):
+            row = np.searchsorted(starts[1:], np.arange(len(words), dtype=np.uint64), side="right")
+            sound = bool((np.diff(row * V + words.astype(np.int64)) > 0).all())  # no column twice
+        if not sound:
+            raise InputError("the parts of its Gaussian distributions do not fit together")
+        index = (words.astype(np.int32), starts.astype(np.int64))
+        return cls(
+            sparse.csr_array((mean, *index), shape=(K, V)), arrays["variance"], float(arrays["rest"][0])
+        )
+
+
+def _must_be(arrays: dict[str, NDArray[Any]], kinds: dict[str, str]) -> None:
+    """Refuse arrays that are missing, or of another type."""
+    for name, kind in kinds.items():
+        if name not in arrays or arrays[name].dtype != np.dtype(kind) or arrays[name].ndim != 1:
+            raise InputError(f"the tensor `{name}` is missing, or has the wrong type")
 
 
 def restricted(rows: SparseRows, place: Integers, n: int) -> SparseRows:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
+from textodds import _kernels
 from textodds.learn.arrays import FEW_CELLS, Floats, Integers, Mask, Matrix
+from textodds.learn.calibration import Calibration, log_loss
 from textodds.learn.design import LabelledRows
+from textodds.learn.forms.linear import log_softmax
 from textodds.learn.held_out import held_out, tells_classes_apart
-from textodds.learn.solvers.objective import Objective, Parameters
+from textodds.learn.solvers.objective import Objective, Parameters, best_bias, product
 from textodds.learn.solvers.solve import Ascent, ascends, solve
 
 ENOUGH = 4000  # held-out rows after which another fold would hardly change the choice
@@ -22,11 +26,13 @@ STEP = math.sqrt(10.0) ** 1.5
 FIRST, LAST, LEAST = 1.0, 1e3, 1e-3
 """Where the path of C begins, and its ends, for rows of length 1; rows of length r have C / r²."""
 
+MOST = 100.0
+"""Where the path of calibrated scores ends: more C hardly matters to them, and takes long to solve."""
+
 ROUGH = 1e-2  # relative gap to which the path is solved: held-out loss differs by far more from C to C
 
 WORTH = 0.99
-"""Share of its loss that a larger C must get below: where it hardly matters the smaller one is kept, which
-strays less and is found sooner."""
+"""Share of its loss that another C must get below: where it hardly matters the first one is kept."""
 
 PASSES = 20  # over the rows that a step of Newton's method takes, about
 EPOCHS = 8  # passes that a point of the path may take: where more would be needed, more C hardly matters
@@ -34,11 +40,32 @@ EPOCHS = 8  # passes that a point of the path may take: where more would be need
 
 @dataclass(frozen=True, eq=False)
 class HeldOutScores:
-    """What was said of rows that were held out, at the best C that was looked at."""
+    """What was said of rows that were held out, at the C that was chosen."""
 
     scores: Floats  # (M, K)
     codes: Integers  # (M,)
     weights: Floats  # (M,)
+    slope: float = 1.0  # by which the scores are to be multiplied, where they are calibrated
+
+    @classmethod
+    def of(cls, folds: Sequence[_Fold], *, calibrated: bool) -> HeldOutScores:
+        """Those of all folds; ``calibrated`` ones have the slope of least loss."""
+        parts = [(fold.scores, fold.codes, fold.weights) for fold in folds]
+        scores, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        if not calibrated:
+            return cls(scores, codes, weights)
+        found = Calibration.of_parts(scores[None], codes, weights, biases=False)
+        return cls(scores, codes, weights, found.slopes.item(0))
+
+    @cached_property
+    def log_posterior(self) -> Floats:
+        """Log-probabilities, (M, K)."""
+        return log_softmax(self.slope * self.scores)
+
+    @cached_property
+    def log_loss(self) -> float:
+        """Mean loss, by weight."""
+        return log_loss(self.slope * self.scores, self.codes, self.weights)
 
 
 @dataclass(frozen=True)
@@ -60,7 +87,7 @@ def choose(
     data: LabelledRows,
     *,
     C: float | None = None,
-    near: float | None = None,
+    calibrated: bool = False,
     enough: int = ENOUGH,
     threads: int = 1,
     penalise_bias: bool = False,
@@ -70,8 +97,10 @@ def choose(
 
     ``split`` is told which rows (N,) are held out. Folds are as even by class as they can be, and as
     many are used as it takes to hold out ``enough`` rows. From each C the next is begun where the last
-    ended; the path stops once the loss has risen. It begins just below the C that it is to be ``near``. Folds
-    share the threads, and any number of them finds the same.
+    ended; the path goes up while the loss falls by a percent, or else down. Folds share the threads, and
+    any number of them finds the same.
+
+    The loss may be that of scores once they are ``calibrated``, which depends on C far less.
     """
     folds = [
         _Fold(split(held), held, data, penalise_bias)
@@ -80,36 +109,32 @@ def choose(
     ]
     if not folds:  # too few rows to hold any out
         return Path(1.0 if C is None else C, (), 0)
-    points: dict[float, float] = {}
-    held: HeldOutScores | None = None
+    unit = _mean_square(folds[0].objective.rows)
+    said: dict[float, HeldOutScores] = {}
     workers = ThreadPoolExecutor(threads) if min(threads, len(folds)) > 1 else None
 
-    def measured(C: float) -> float:
-        nonlocal held
-        losses = (workers.map if workers else map)(lambda fold: fold.loss(C), folds)
-        points[C] = sum(losses) / sum(fold.total for fold in folds)
-        if _plainest(points) == C:
-            parts = [(fold.scores, fold.codes, fold.weights) for fold in folds]
-            held = HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True)))
-        if watch is not None:
-            watch(C, points[C])
-        return points[C]
+    def loss(C: float) -> float:
+        if C not in said:
+            list((workers.map if workers else map)(lambda fold: fold.solve(C), folds))
+            said[C] = HeldOutScores.of(folds, calibrated=calibrated)
+            if watch is not None:
+                watch(C, said[C].log_loss)
+        return said[C].log_loss
 
-    if C is not None:
-        measured(C)
-        return Path(C, tuple(points.items()), sum(fold.n for fold in folds), held, _passes(folds, data))
-    unit = _mean_square(folds[0].objective.rows)
-    first = C = FIRST / unit if near is None else near / STEP
-    measured(C)
-    while 1.01 * LAST / unit >= C * STEP and measured(C * STEP) < WORTH * points[C]:
-        C *= STEP
-    C = first
-    while _plainest(points) == C and LEAST / unit <= C / STEP:
-        C /= STEP
-        measured(C)
-    found = sorted(points.items())
-    n = sum(fold.n for fold in folds)
-    return Path(_lowest(found), tuple(found), n, held, _passes(folds, data))
+    best = C
+    if best is None:
+        first, last = (MOST / STEP / unit, MOST / unit) if calibrated else (FIRST / unit, LAST / unit)
+        best = first
+        while 1.01 * last >= best * STEP and WORTH * loss(best) > loss(best * STEP):
+            best *= STEP
+        while best <= first and LEAST / unit <= best / STEP and WORTH * loss(best) > loss(best / STEP):
+            best /= STEP
+    loss(best)
+    points = tuple((at, held.log_loss) for at, held in sorted(said.items()))
+    if C is None:
+        C = float(f"{best:.3g}") if calibrated else _lowest(points, best)
+    passes = sum(fold.passes * (1.0 - fold.n / len(data.codes)) for fold in folds)
+    return Path(C, points, sum(fold.n for fold in folds), said[best], passes)
 
 
 class _Fold:
@@ -129,8 +154,8 @@ class _Fold:
         self.run: Ascent | Parameters | None = None
         self.passes = 0  # over its rows so far
 
-    def loss(self, C: float) -> float:
-        """Sum of held-out losses at C; cheap if C is above that of the last call."""
+    def solve(self, C: float) -> None:
+        """Say what is said of held-out rows at C; cheap if C is above that of the last call."""
         objective = self.objective.with_penalty(1.0 / C)
         if ascends(objective):
             start = self.run
@@ -139,21 +164,16 @@ class _Fold:
                 self.passes += 1
                 if self.run.epoch() < ROUGH:
                     break
-            found = self.run.parameters
+            weights = self.run.parameters.weights
+            bias = best_bias(objective, product(objective.rows, weights), self.run.bias)
+            found = Parameters(weights, bias)  # epochs end before the bias, which moves once in each
         else:
             given = self.run if isinstance(self.run, Parameters) else None
             outcome, _ = solve(objective, given, tolerance=ROUGH)
             self.passes += PASSES * outcome.steps
             found = self.run = outcome.parameters
-        test = Objective(self.rows, self.codes, self.weights, objective.n_classes, 0.0)
-        scores = test.scores(found)
+        scores = product(self.rows, found.weights) + found.bias
         self.scores = scores if scores.shape[1] > 1 else np.hstack([-scores / 2, scores / 2])
-        return test.value(found, scores)
-
-
-def _passes(folds: list[_Fold], data: LabelledRows) -> float:
-    """How often all rows were visited, by all folds together."""
-    return sum(fold.passes * (1.0 - fold.n / len(data.codes)) for fold in folds)
 
 
 def _mean_square(rows: Matrix) -> float:
@@ -161,21 +181,15 @@ def _mean_square(rows: Matrix) -> float:
     return float(np.einsum("i,i->", values.reshape(-1), values.reshape(-1))) / rows.shape[0] or 1.0
 
 
-def _plainest(points: dict[float, float]) -> float:
-    """The smallest C that is as good as any, or nearly so."""
-    least = min(points.values())
-    return min(C for C, loss in points.items() if WORTH * loss <= least)
-
-
-def _lowest(points: list[tuple[float, float]]) -> float:
-    """Where a parabola through the plainest good point and its neighbours, over log C, is lowest.
+def _lowest(points: Sequence[tuple[float, float]], best: float) -> float:
+    """Where a parabola through the best point and its neighbours, over log C, is lowest.
 
     Three digits of it: the others are how sums were rounded, by which another machine would choose another C.
     """
-    best = [C for C, _ in points].index(_plainest(dict(points)))
-    if best in (0, len(points) - 1):
-        return points[best][0]
-    (_, left), (b, low), (_, right) = points[best - 1 : best + 2]
+    at = [C for C, _ in points].index(best)
+    if at in (0, len(points) - 1):
+        return float(f"{best:.3g}")
+    (_, left), (b, low), (_, right) = points[at - 1 : at + 2]
     bend = left - 2.0 * low + right
     shift = 0.5 * (left - right) / bend if bend > 0 else 0.0
     return float(f"{b * STEP ** min(max(shift, -0.5), 0.5):.3g}")
@@ -207,7 +221,8 @@ def log_ratios(counts: Floats, smoothing: float) -> Floats:
     """
     ours = counts + smoothing  # (V, K)
     theirs = counts.sum(axis=1, keepdims=True) - counts + smoothing
-    return np.asarray(np.log(ours / ours.sum(axis=0)) - np.log(theirs / theirs.sum(axis=0)))  # (1)
+    odds = (ours / ours.sum(axis=0)) / (theirs / theirs.sum(axis=0))
+    return _kernels.logarithms(odds.reshape(-1)).reshape(odds.shape)  # (1)
 
 
 def scales(ratios: Floats, mass: Floats) -> Floats:
@@ -220,7 +235,8 @@ def scales(ratios: Floats, mass: Floats) -> Floats:
     opposite, it is their size. A factor that differed by class would make rows of its own for each.
     """
     share, step = mass / mass.sum(), max(8, FEW_CELLS // 2 // len(mass) // 8 * 8)
-    parts = [ratios[at : at + step] ** 2 @ share for at in range(0, len(ratios), step)]
+    # einsum: its sums are the same on every machine, and dual ascent is led by them
+    parts = [np.einsum("vk,k->v", ratios[at : at + step] ** 2, share) for at in range(0, len(ratios), step)]
     return np.asarray(np.sqrt(np.concatenate([np.zeros(0), *parts])))  # (2)
 
 

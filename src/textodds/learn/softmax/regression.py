@@ -148,7 +148,7 @@ class PenalisedLearner(Learner):
         start: LinearModel | None = None,
         observer: Observer | None = None,
     ) -> SoftmaxFit:
-        """The model of a design, whose unscaled rows ``data`` has; it scores rows that are scaled."""
+        """The model of a design, whose classes and weights ``data`` has; it scores rows that are scaled."""
         observer = observer or Observer()
         weighted = _with_class_weights(self, data)
         weighted.with_two_classes()  # still two, with class weights
@@ -160,7 +160,7 @@ class PenalisedLearner(Learner):
             path = choose(split, weighted, penalise_bias=self.penalise_bias, watch=observer.penalty)
             C = path.C
         factor, centre = _from_naive_bayes(self, design, weighted)
-        rows = data.rows if factor is None else design.rows(factor)
+        rows = design.rows(factor)
         strength = 0.0 if math.isinf(C) else 1.0 / C
         objective = Objective(rows, data.codes, weights, K, strength, centre, self.penalise_bias)
         # A descent is not refused: how its weights grow for ever is there to be watched.
@@ -360,18 +360,23 @@ def path_of(
     data: LabelledRows,
     *,
     enough: int,
-    near: float | None = None,
+    calibrated: bool = False,
     threads: int = 1,
 ) -> Path:
-    """What a learner says of ``enough`` held-out rows, at its own C, or at the best, sought ``near`` one."""
+    """What a learner says of ``enough`` held-out rows, at its own C or at the best; see `choose`."""
     weighted = _with_class_weights(learner, data)
     C = as_c(learner.C, learner.alpha, float(weighted.weights.sum()))
     if C is not None and math.isinf(C):
         C = None  # without a penalty there may be no optimum; with the best one it is as good or better
     split = _splitter(learner, design, data, weighted)
-    penalise_bias = learner.penalise_bias
     return choose(
-        split, weighted, C=C, near=near, enough=enough, threads=threads, penalise_bias=penalise_bias
+        split,
+        weighted,
+        C=C,
+        calibrated=calibrated,
+        enough=enough,
+        threads=threads,
+        penalise_bias=learner.penalise_bias,
     )
 
 
@@ -411,12 +416,11 @@ def _splitter(
 
     def split(held: Mask) -> Part:
         kept, out = np.flatnonzero(~held), np.flatnonzero(held)
-        rows, left = data.rows, replace(weighted, weights=np.where(held, 0.0, weighted.weights))
+        left = replace(weighted, weights=np.where(held, 0.0, weighted.weights))
         factor, centre = _from_naive_bayes(learner, design, left)
         if (known := design.known(np.where(held, 0.0, data.weights))) is not None:
             factor = known if factor is None else known * factor
-        if factor is not None:
-            rows = design.rows(factor)
+        rows = design.rows(factor)
         return rows[kept], rows[out], centre
 
     return split

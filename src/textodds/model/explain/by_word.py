@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -66,21 +67,25 @@ def stretches_of(reading: ReadText, odds: Mapping[str, float]) -> tuple[list[Str
     """
     pieces = list(_pieces(reading))
     share, known = np.zeros(len(pieces)), np.zeros(len(pieces), dtype=bool)
-    times = Counter(term.name for term, _ in reading.terms)
+    times = Counter([term[0] for term, _ in reading.terms])
     elsewhere = {name: value for name, value in odds.items() if name not in times}
-    spans, values, are_known = [], [], []
-    for term, is_known in reading.terms:
-        value = odds.get(term.name, 0.0) / times[term.name]
-        if not term.spans and term.name in odds:
-            elsewhere[term.name] = elsewhere.get(term.name, 0.0) + value
-        for span in term.spans:
-            spans.append(span)
-            values.append(value / len(term.spans))
-            are_known.append(is_known)
+    each = {name: odds.get(name, 0.0) / n for name, n in times.items()}
+    spans: list[tuple[int, int]] = []
+    values: list[float] = []
+    are_known: list[bool] = []
+    if all(len(own) == 1 for (_, own), _ in reading.terms):  # as of words, or of letters
+        spans = [own[0] for (_, own), _ in reading.terms]
+        values = [each[name] for (name, _), _ in reading.terms]
+        are_known = [is_known for _, is_known in reading.terms]
+    for (name, own), is_known in () if spans else reading.terms:
+        if not own and name in odds:
+            elsewhere[name] = elsewhere.get(name, 0.0) + each[name]
+        spans += own
+        values += [each[name] / max(len(own), 1)] * len(own)
+        are_known += [is_known] * len(own)
     if spans:
-        _share(
-            pieces, len(reading.text), np.array(spans), np.array(values), np.array(are_known), share, known
-        )
+        where = np.fromiter(chain.from_iterable(spans), np.int64, 2 * len(spans)).reshape(-1, 2)
+        _share(pieces, len(reading.text), where, np.array(values), np.array(are_known), share, known)
     found = [
         Stretch(piece.start, piece.end, piece.name, float(share[i]), bool(known[i]))
         for i, piece in enumerate(pieces)
@@ -128,15 +133,15 @@ def _pieces(reading: ReadText) -> Iterator[_Piece]:
     settings, fields = reading.model.recipe.settings, _fields(reading)
     stop_words = frozenset(settings.stop_words)
     words = placed_words(replace(settings, stop_words=()), reading.text) if stop_words else reading.words
-    at = 0
+    at, names = 0, dict[str, str]()
     for word in words:
         for start, end in word.spans:
             if start >= at:  # two words of one ligature share a place, which the first of them has
-                yield from _between(reading, fields, at, start)
+                yield from _between(reading, fields, at, start, names)
                 plain = word.name.partition(":")[2] if settings.fields else word.name
                 yield _Piece(start, end, word.name, WORD, plain in stop_words)
                 at = end
-    yield from _between(reading, fields, at, len(reading.text))
+    yield from _between(reading, fields, at, len(reading.text), names)
 
 
 def _fields(reading: ReadText) -> list[tuple[str, int, int]]:
@@ -152,10 +157,12 @@ def _fields(reading: ReadText) -> list[tuple[str, int, int]]:
 
 
 def _between(
-    reading: ReadText, fields: Sequence[tuple[str, int, int]], start: int, end: int
+    reading: ReadText, fields: Sequence[tuple[str, int, int]], start: int, end: int, names: dict[str, str]
 ) -> Iterator[_Piece]:
-    """Signs and white space between words, under the name of their field."""
+    """Signs and white space between words, under the name of their field; ``names`` are those known."""
     for prefix, first, last in fields:
         for run in RUN.finditer(reading.text, max(start, first), max(start, first, min(end, last))):
-            name = prefix + prepare(reading.model.recipe.settings, run[0])[0]
-            yield _Piece(run.start(), run.end(), name, SPACE if run[0].isspace() else SIGNS, False)
+            written = run[0]
+            if (name := names.get(written)) is None:
+                name = names[written] = prepare(reading.model.recipe.settings, written)[0]
+            yield _Piece(*run.span(), prefix + name, SPACE if written.isspace() else SIGNS, False)

@@ -94,14 +94,17 @@ def shares(form: QuadraticModel, features: NDArray[np.integer], values: Floats) 
 
     A score is :math:`c_k + \sum_j x_j (A_k(\mu_k - x/2))_j`, with the inverse covariance :math:`A_k`:
     what word j adds is its value times a weight that depends on the words beside it. The shares add up
-    exactly to the change from x = 0, but taking a word away changes those of the others. With
-    :math:`A = I/\tau - B D B^\top`, :math:`D = \mathrm{diag}(1/\tau - 1/\lambda)`.
+    exactly to the change from x = 0, but taking a word away changes those of the others, unless A is
+    diagonal. With :math:`A = I/\tau - B D B^\top`, :math:`D = \mathrm{diag}(1/\tau - 1/\lambda)`.
     """
     from scipy import sparse
 
-    from textodds.learn.forms.quadratic import LowRank, restricted
+    from textodds.learn.forms.quadratic import LowRank, SparseDiagonal, restricted
 
     gaussians = form.gaussians
+    if isinstance(gaussians, SparseDiagonal):
+        mean, variance = gaussians.columns(features)  # (n, K)
+        return np.asarray(values[:, None] * (mean - values[:, None] / 2) / variance)
     assert isinstance(gaussians, LowRank)
     V, K = gaussians.n_features, len(gaussians.rest)
     row: Any = sparse.csr_array((values, (np.zeros(len(features), np.intp), features)), shape=(1, V))

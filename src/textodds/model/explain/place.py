@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from textodds.data.batch import BETWEEN_FIELDS
@@ -28,6 +29,10 @@ class PlacedTerm(NamedTuple):
 
     name: str
     spans: tuple[tuple[int, int], ...]
+
+
+_term = partial(tuple.__new__, PlacedTerm)
+"""A term of its two parts, cheaper than calling the class: one is made for each run of characters."""
 
 
 def placed_words(settings: TextSettings, text: str) -> list[PlacedTerm]:
@@ -75,8 +80,10 @@ def _without_signs(word: str) -> tuple[int, int]:
     return (letters[0], letters[-1] + 1) if letters else (0, len(word))
 
 
-def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
-    """The terms of a text as `TextSettings.terms` has them, each with its place.
+def placed_terms(
+    settings: TextSettings, text: str, words: list[PlacedTerm] | None = None
+) -> list[PlacedTerm]:
+    """The terms of a text as `TextSettings.terms` has them, each with its place; ``words`` if they are known.
 
     Examples
     --------
@@ -84,7 +91,7 @@ def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
     [PlacedTerm(name='see you', spans=((0, 3), (5, 8)))]
     """
     named = settings.terms(text)
-    made = list(_terms(settings, text))
+    made = _terms(settings, text, words)
     if settings.vocabulary is not None:
         inside = frozenset(settings.vocabulary)
         made = [
@@ -101,32 +108,34 @@ def placed_terms(settings: TextSettings, text: str) -> list[PlacedTerm]:
     return made if is_sound else [PlacedTerm(name, ()) for name in named]
 
 
-def _terms(settings: TextSettings, text: str) -> Iterator[PlacedTerm]:
+def _terms(settings: TextSettings, text: str, words: list[PlacedTerm] | None = None) -> list[PlacedTerm]:
     """Terms in the order of the kernel, not hashed."""
     if settings.fields:
         terms = list(_of_fields(settings, text, _terms))
-        yield from (term for term in terms if not term.name.startswith("~"))
-        yield from (term for term in terms if term.name.startswith("~"))
-        return
+        of_words = [term for term in terms if not term.name.startswith("~")]
+        return of_words + [term for term in terms if term.name.startswith("~")]
     if settings.unit == "characters":
         folded, origins = _fold_spaces(*prepare(settings, text))
-        yield from _grams(folded, origins, settings.ngrams, whole=False)
-        return
+        return _grams(folded, origins, settings.ngrams, whole=False)
+    found: list[PlacedTerm] = []
     if settings.unit == "characters-in-words":
         for word, origins in _between_spaces(*prepare(settings, text)):
-            yield from _grams(word, origins, settings.ngrams, whole=True)
-        return
-    words = placed_words(settings, text)
+            found += _grams(word, origins, settings.ngrams, whole=True)
+        return found
+    words = placed_words(settings, text) if words is None else words
     shortest, longest = settings.ngrams
-    for n in range(shortest, longest + 1):
+    if shortest == 1:
+        found += words
+    for n in range(max(shortest, 2), longest + 1):
         for i in range(len(words) - n + 1):
             run = words[i : i + n]
             spans = tuple(word.spans[0] for word in run) if all(word.spans for word in run) else ()
-            yield PlacedTerm(" ".join(word.name for word in run), spans)
+            found.append(PlacedTerm(" ".join(word.name for word in run), spans))
     if settings.characters is not None:
         for word, origins in _between_spaces(*prepare(settings, text)):
-            for gram in _grams(word, origins, settings.characters, whole=True):
-                yield PlacedTerm("~" + gram.name, gram.spans)
+            grams = _grams(word, origins, settings.characters, whole=True)
+            found += [_term(("~" + name, spans)) for name, spans in grams]
+    return found
 
 
 def _of_fields(
@@ -147,18 +156,40 @@ def _of_fields(
         at += len(part) + 1
 
 
-def _grams(text: str, origins: Origins, ngrams: tuple[int, int], *, whole: bool) -> Iterator[PlacedTerm]:
+def _grams(text: str, origins: Origins, ngrams: tuple[int, int], *, whole: bool) -> list[PlacedTerm]:
     """Runs of characters; ``whole``: a text shorter than n counts once, as itself.
 
     A run of padding alone stands for the whole text that is padded.
     """
+    size, all_of_it = len(text), _span(origins)
+    found: list[PlacedTerm] = []
+    begins, ends = _edges(origins)
     for n in range(ngrams[0], ngrams[1] + 1):
-        for i in range(len(text) - n + 1):
-            yield PlacedTerm(text[i : i + n], _span(origins[i : i + n]) or _span(origins))
-        if whole and len(text) <= n:
-            if len(text) < n:
-                yield PlacedTerm(text, _span(origins))
-            return
+        names = [text[i : i + n] for i in range(size - n + 1)]
+        edges = zip(begins, ends[n - 1 :], strict=False)
+        spans = [((start, end),) if start < end else all_of_it for start, end in edges]
+        found += map(_term, zip(names, spans, strict=True))
+        if whole and size <= n:
+            if size < n:
+                found.append(PlacedTerm(text, all_of_it))
+            break
+    return found
+
+
+def _edges(origins: Origins) -> tuple[list[int], list[int]]:
+    """Of each character where the original of it and those behind begins, and of it and those before ends.
+
+    >>> _edges([(0, 0), (4, 5), (5, 6), (0, 0)])
+    ([4, 4, 5, 6], [0, 5, 6, 6])
+    """
+    begins, ends, at = [start for start, _ in origins], [], 0
+    for start, end in origins:
+        at = end if end > start else at
+        ends.append(at)
+    for i in range(len(origins) - 1, -1, -1):
+        start, end = origins[i]
+        at = begins[i] = start if end > start else at
+    return begins, ends
 
 
 def _span(origins: Origins) -> tuple[tuple[int, int], ...]:

@@ -82,13 +82,15 @@ class ReadText:
     def terms(self) -> list[tuple[PlacedTerm, bool]]:
         """The terms of the text, named as the model names them, each with whether it knows it."""
         recipe, vocabulary = self.model.recipe, self.model.vocabulary
-        terms = placed_terms(recipe.settings, self.text)
+        terms = placed_terms(recipe.settings, self.text, self.words)
         if recipe.settings.hash_bits is not None:
             names = set(vocabulary.words(self.kernel.rows([self.text], False)[1]))
             known = [term.name in names for term in terms]
         else:
             known = (vocabulary.find([term.name for term in terms]) >= 0).tolist()
         counts_unknown = recipe.unknown != "ignore"  # as one word of their own
+        if not counts_unknown and not recipe.settings.count_unknown:
+            return list(zip(terms, known, strict=True))
         return [
             (
                 PlacedTerm(UNKNOWN, term.spans) if counts_unknown and not is_known else term,

@@ -6,7 +6,7 @@ import { startFiles } from "./files.js";
 import { startLabelling } from "./label.js";
 import { showModel, startModel } from "./model.js";
 import { focusRow } from "./rows.js";
-import { emit, isOfRows, noticed, on, state } from "./state.js";
+import { emit, isOfLabels, isOfRows, noticed, on, state } from "./state.js";
 import { startTrying, write } from "./try.js";
 
 const SETTLE = 1000; // milliseconds between looks whether corrections are solved
@@ -49,7 +49,8 @@ function head() {
   $("name").textContent = shown(name);
   document.title = `${shown(name)} · textodds`;
   const read = columns ? plural(columns.length, "column") : plural(words, hasWords ? "word" : "feature");
-  const about = [plural(classes.length, "class", "classes"), read, learner.split(" (")[0]];
+  const size = isOfLabels() ? plural(classes.length, "label") : plural(classes.length, "class", "classes");
+  const about = [size, read, learner.split(" (")[0]];
   if (corrections) about.push(plural(corrections, "correction"));
   $("about").textContent = about.join(" · ");
   $("version").textContent = `Version ${version}`;
@@ -71,7 +72,7 @@ async function start() {
   head();
   startTrying();
   startFiles();
-  if (isOfRows()) document.querySelector('nav a[href="#label"]').hidden = true; // texts are labelled there
+  if (isOfRows() || isOfLabels()) document.querySelector('nav a[href="#label"]').hidden = true; // texts are labelled there, with one label
   else startLabelling();
   startModel();
   addEventListener("hashchange", () => route(false));

@@ -104,7 +104,7 @@ const SIDE = 260;
 const EDGE = { left: 44, top: 18, right: 18, bottom: 40 };
 
 /** How often answers were right against how sure they were; larger circles are more answers. */
-export function calibration(bins, error) {
+export function calibration(bins, error, what = "answers with probability 0.8, 80 % are correct") {
   const x = (p) => EDGE.left + p * SIDE;
   const y = (p) => EDGE.top + (1 - p) * SIDE;
   const most = Math.max(1, ...bins.map((bin) => bin.rows));
@@ -126,6 +126,6 @@ export function calibration(bins, error) {
       s("title", `probability ${percent(p)}, accuracy ${percent(right)}, ${count(answers)} answers`))));
   const rows = bins.map((bin) => [count(bin.rows), percent(bin.probability), percent(bin.accuracy)].map(cell));
   return h("figure", picture,
-    h("figcaption.soft", "Calibrated: circles on the line. Of answers with probability 0.8, 80 % are correct."),
+    h("figcaption.soft", `Calibrated: circles on the line. Of ${what}.`),
     folded("As a table", table("Calibration", ["Answers", "Said", "Right"], rows)));
 }

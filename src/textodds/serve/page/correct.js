@@ -1,7 +1,7 @@
 // "That is wrong": teach the right label, see the model change its mind, and take it back.
 
 import { get, latest, post } from "./api.js";
-import { $, button, chance, h, said, shortened, soft, told, when } from "./dom.js";
+import { $, button, chance, h, said, shortened, soft, told as failed, when } from "./dom.js";
 import { Picker } from "./picker.js";
 import { asAsked, freshId, given, isOfRows, likeliest, on, own, state } from "./state.js";
 
@@ -22,6 +22,14 @@ export function startCorrections() {
   form.onkeydown = (event) => {
     if (event.key === "Escape") (open(false), opener.focus());
   };
+  listCorrections(undo);
+}
+
+let takeBack; // forgets a correction that is listed
+
+/** Lists what was corrected; `undo(id, text, labels)` takes one back. */
+export function listCorrections(undo) {
+  takeBack = undo;
   on("card", list);
   list();
 }
@@ -55,7 +63,7 @@ async function correct(label, isNew) {
     await post("v1/learn", { documents: [{ id, ...given(text), label }], new_labels: isNew });
     await compare(text, label, before, id);
   } catch (error) {
-    outcome.replaceChildren(told(error));
+    outcome.replaceChildren(failed(error));
     opener.focus();
   }
 }
@@ -77,7 +85,7 @@ async function compare(text, label, before, id) {
   const isShort = id !== null && after.label !== label;
   const back = button("Undo", async () => {
     back.disabled = true;
-    await undo(id, text, label).catch((error) => outcome.replaceChildren(told(error)));
+    await undo(id, text, label).catch((error) => outcome.replaceChildren(failed(error)));
     opener.focus();
   });
   outcome.replaceChildren(h("div.tinted",
@@ -88,7 +96,7 @@ async function compare(text, label, before, id) {
   if (id !== null) back.focus();
 }
 
-function movement(label, before, after) {
+export function movement(label, before, after) {
   const place = (p) => `${100 * (p ?? 0)}%`;
   const [was, bar] = [h("i.was"), h("i.bar.slow")];
   was.style.insetInlineStart = bar.style.inlineSize = place(before);
@@ -111,16 +119,16 @@ const list = latest(async () => {
 
 const pairs = (row) => Object.entries(row).map(([name, value]) => `${name} ${value}`).join(" · ");
 
-function entry({ id, change, label, text: whole, row, at, stands }) {
+function entry({ id, change, label, labels: several, text: whole, row, at, stands }) {
   const isStanding = change === "learned" && stands;
   const text = isOfRows() && row ? asAsked(row) : whole;
   const told = isOfRows() ? row && pairs(row) : text;
   const name = told === null ? "(it is erased)" : shortened(told, 90);
   const back = button("Undo", async () => {
     back.disabled = true;
-    await undo(id, text, label).catch((error) => back.replaceWith(told(error)));
+    await takeBack(id, text, several ?? label).catch((error) => back.replaceWith(failed(error)));
   }, { class: "quiet", "aria-label": `Undo: ${name}` });
   return h(isStanding ? "li" : "li.fallen", { "data-id": id },
     h("p.quote", { dir: "auto" }, name),
-    soft(h("b", said(label)), ` · ${change} · `, when(at)), isStanding ? back : null);
+    soft(h("b", said(several ? several.join(", ") || "no label" : label)), ` · ${change} · `, when(at)), isStanding ? back : null);
 }

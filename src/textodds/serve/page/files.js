@@ -9,7 +9,7 @@ import {
 } from "./dom.js";
 import { measure } from "./measured.js";
 import { chooser } from "./source.js";
-import { isOfRows, state } from "./state.js";
+import { isOfLabels, isOfRows, state } from "./state.js";
 
 const TEXTS = 1000; // of a batch, if the service takes as many: progress is seen to move
 const BYTES = 1_000_000;
@@ -17,6 +17,7 @@ const ROOM = 1000; // bytes of a request beside its texts
 const AT_ONCE = 2; // batches on their way: one is answered while the next is read
 const PATIENCE = 20; // times that a busy service is asked again
 const FEW = 10;
+const SEPARATOR = "|"; // between labels in what is downloaded
 
 let running = null;
 
@@ -43,22 +44,38 @@ class Answers {
   first = [];
   doubtful = []; // the least sure
   #names = [];
+  #numbers = new Map(); // of names
   #label = new Int32Array(1024);
   #probability = new Float32Array(1024);
 
   add(text, { label, probability, evidence }) {
-    if (!this.counts.has(label)) this.#names.push(label);
-    this.counts.set(label, (this.counts.get(label) ?? 0) + 1);
-    this.#put(this.#names.indexOf(label), probability);
-    this.answered++;
-    this.sum += probability;
-    if (evidence === 0) this.blind++;
+    this.#count(label);
+    this.#take(label, probability, evidence);
     const row = () => ({ number: this.rows, text: shortened(text, 200), label, probability });
     if (this.first.length < FEW) this.first.push(row());
     if (this.doubtful.length < FEW || probability < this.doubtful.at(-1).probability) {
       this.doubtful.push(row());
       this.doubtful.sort((a, b) => a.probability - b.probability).splice(FEW);
     }
+  }
+
+  /** Several labels of a row; what is kept is their list. */
+  addLabels(text, { labels, evidence }) {
+    for (const label of labels) this.#count(label);
+    this.#take(labels.join(SEPARATOR), labels.length, evidence);
+    if (this.first.length < FEW) this.first.push({ number: this.rows, text: shortened(text, 200), label: labels.join(", ") || "no label" });
+  }
+
+  #count(label) {
+    this.counts.set(label, (this.counts.get(label) ?? 0) + 1);
+  }
+
+  #take(label, number, evidence) {
+    if (!this.#numbers.has(label)) this.#numbers.set(label, this.#names.push(label) - 1);
+    this.#put(this.#numbers.get(label), number);
+    this.answered++;
+    this.sum += number;
+    if (evidence === 0) this.blind++;
   }
 
   fail(error) {
@@ -126,7 +143,11 @@ async function classify(source, answers, signal, tick) {
     [batch, size] = [[], 0];
     const asked = answered(rows, signal);
     const taken = Promise.all([asked, before]).then(([found]) => {
-      for (const row of rows) row.error ? answers.fail(row.error) : answers.add(row.text, found.shift());
+      for (const row of rows) {
+        if (row.error) answers.fail(row.error);
+        else if (isOfLabels()) answers.addLabels(row.text, found.shift());
+        else answers.add(row.text, found.shift());
+      }
       tick();
     });
     before = taken;
@@ -168,7 +189,7 @@ async function answered(rows, signal) {
 function summary(source, answers, seconds, end) {
   const ranked = [...answers.counts].sort((a, b) => b[1] - a[1]);
   const text = (n) => `${count(n)} · ${percent(n / answers.answered)}`;
-  const bars = new Bars("Rows by class", { top: 12, text, items: ranked, whole: ranked[0]?.[1] });
+  const bars = new Bars(isOfLabels() ? "Rows by label" : "Rows by class", { top: 12, text, items: ranked, whole: ranked[0]?.[1] });
   const mean = answers.answered ? answers.sum / answers.answered : null;
   const errors = h("div.note", h("p", `${plural(answers.errors, "row")} could not be answered:`),
     h("ul.plain", answers.firstErrors.map((error) => h("li", error))));
@@ -176,26 +197,27 @@ function summary(source, answers, seconds, end) {
   $("files-result").replaceChildren(
     section("h-summary", ["Answers to ", said(source.file.name), end],
       h("dl.facts", fact("rows", count(answers.rows)), fact("seconds", seconds.toFixed(seconds < 10 ? 2 : 0)),
-        fact("mean probability", percent(mean)), fact(isOfRows() ? "without a value" : "without a known word", count(answers.blind))),
+        isOfLabels() ? fact("labels a text", mean === null ? "–" : mean.toFixed(2)) : fact("mean probability", percent(mean)), fact(isOfRows() ? "without a value" : "without a known word", count(answers.blind))),
       answers.errors ? errors : "", bars.node, h("div.row", keep)),
     section("h-rows", "First rows", rowTable(answers.first),
-      folded("Least confident rows", rowTable(answers.doubtful))));
+      isOfLabels() ? "" : folded("Least confident rows", rowTable(answers.doubtful))));
 }
 
-const rowTable = (rows) => table("Rows", ["Row", "Label", "Probability", isOfRows() ? "Its columns" : "Text"],
-  rows.map((row) => [cell(count(row.number)), said(row.label), cell(chance(row.probability)), row.text]));
+const rowTable = (rows) => table("Rows", ["Row", ...(isOfLabels() ? ["Labels"] : ["Label", "Probability"]), isOfRows() ? "Its columns" : "Text"],
+  rows.map((row) => [cell(count(row.number)), said(row.label), ...(isOfLabels() ? [] : [cell(chance(row.probability))]), row.text]));
 
 /** Reads the file again and writes each row with its answer: the rows themselves were never kept. */
 async function download(source, answers, pressed) {
   pressed.disabled = true;
   const free = (name) => (source.columns.includes(name) ? free(`predicted_${name}`) : name);
   const parts = [];
-  let lines = csvLine([...source.columns, free("label"), free("probability")]);
+  const own = isOfLabels() ? [free("labels")] : [free("label"), free("probability")];
+  let lines = csvLine([...source.columns, ...own]);
   let i = 0;
   try {
     for await (const row of source.all()) {
       if (i === answers.rows) break;
-      lines += csvLine([...source.fields(row), ...answers.at(i++)]);
+      lines += csvLine([...source.fields(row), ...answers.at(i++).slice(0, own.length)]);
       if (lines.length > 1 << 20) [lines] = ["", parts.push(new Blob([lines]))];
     }
     const name = source.file.name.replace(/(\.(csv|tsv|txt|log|jsonl|ndjson))?(\.gz)?$/i, "");

@@ -2,8 +2,8 @@
 
 import { get, latest } from "./api.js";
 import { Bars, calibration, diverging } from "./charts.js";
-import { $, count, folded, h, percent, said, section, select, shortened, shown, soft, table, told } from "./dom.js";
-import { isOfRows, labels, on, state } from "./state.js";
+import { $, cell, count, folded, h, percent, said, section, select, shortened, shown, soft, table, told } from "./dom.js";
+import { isOfLabels, isOfRows, labels, on, state } from "./state.js";
 
 const WORDS = 24;
 
@@ -25,15 +25,15 @@ export function showModel(label, rival) {
   const usual = ranked[names.length === 2 ? 1 : 0][0]; // of two the rarer, whose words tell more
   if (names.includes(label)) chosen = { label, rival: null };
   else if (!names.includes(chosen.label)) chosen = { label: usual, rival: null };
-  if (rival !== chosen.label && names.includes(rival)) chosen.rival = rival;
-  if (names.length === 2) chosen.rival = names.find((name) => name !== chosen.label);
-  const total = ranked.reduce((sum, [, n]) => sum + n, 0);
+  if (rival !== chosen.label && names.includes(rival) && !isOfLabels()) chosen.rival = rival;
+  if (names.length === 2 && !isOfLabels()) chosen.rival = names.find((name) => name !== chosen.label);
+  const total = isOfLabels() ? state.card.documents : ranked.reduce((sum, [, n]) => sum + n, 0);
   const text = (n) => (isCounted ? `${count(n)} · ${percent(n / total)}` : percent(n));
   const bars = new Bars("Size of each class", { top: 12, text, items: ranked, whole: ranked[0][1] || 1 });
   const made = folded("Its recipe", h("pre", shown(JSON.stringify(recipe, null, 2))));
   $("model-body").replaceChildren(
-    h("div.stack", section("h-classes", "Its classes", bars.node),
-      section("h-quality", "How good it is", ...measured(quality))),
+    h("div.stack", section("h-classes", isOfLabels() ? "Its labels" : "Its classes", bars.node, isOfLabels() ? thresholds() : ""),
+      section("h-quality", "How good it is", ...(isOfLabels() ? measuredLabels(state.card.label_quality) : measured(quality)))),
     words ? section("h-words", `${hasWords ? "Words" : "Features"} that tell most`, selects(), h("div", { id: "telling" }, "…"))
       : section("h-columns", "Its columns", columnTable(columns)),
     h("div.wide", section("h-facts", "What it is", facts(), made)));
@@ -63,6 +63,23 @@ function measured(quality) {
     calibration(quality.reliability, quality.calibration_error)];
 }
 
+function thresholds() {
+  const { labels: all, goal } = state.card;
+  const rows = all.map(({ label, share, threshold }) => [said(label), cell(percent(share)), cell(percent(threshold))]);
+  return folded("Thresholds", soft(`A text is given a label from its threshold on. They are chosen for ${shown(goal)} on held-out texts.`),
+    table("Thresholds", ["Label", "Share of texts", "Threshold"], rows));
+}
+
+function measuredLabels(quality) {
+  if (!quality) return measured(null);
+  const range = (interval) => interval.map(percent).join(" to ");
+  return [h("p", h("b.large", percent(quality.micro_f1)), " micro-F1"),
+    soft(`${range(quality.micro_f1_interval)}, with 95\u202f% confidence: by ${count(quality.n)} texts of training, held out`),
+    soft(`macro-F1 ${percent(quality.macro_f1)}; all labels right in ${percent(quality.subset_accuracy)} of the texts; `,
+      `${quality.labels_per_text.toFixed(2)} labels a text, given ${quality.given_per_text.toFixed(2)}`),
+    calibration(quality.reliability, quality.calibration_error, "labels with probability 0.8, texts have 80 %")];
+}
+
 function selects() {
   const names = labels().map((label) => [label, label]);
   const go = (label, rival) => {
@@ -77,6 +94,7 @@ function selects() {
     against.value = rival ?? "";
     go(value, rival);
   });
+  if (isOfLabels()) return h("p.row", h("label", { for: own.id }, "For"), own);
   return h("p.row", h("label", { for: own.id }, "For"), own,
     h("label", { for: against.id }, "against"), against);
 }

@@ -2,7 +2,7 @@
 
 import { CsvReader, JsonReader, LineReader } from "./csv.js";
 import { $, button, bytes, h, said, select, shortened, soft, told } from "./dom.js";
-import { isOfRows, state } from "./state.js";
+import { isOfLabels, isOfRows, state } from "./state.js";
 
 const TEXT_NAMES = "text message body content document sentence review comment description title".split(" ");
 const LABEL_NAMES = "label labels class category target tag topic sentiment y".split(" ");
@@ -196,6 +196,12 @@ export function chooser(id, { go, withLabel, onchosen, onready }) {
       rows.push(h("p.row", isOfRows() ? [] : pick("text", "Texts are in", texts, source.text, set),
         withLabel ? pick("label", isOfRows() ? "Labels are in" : "labels in", [["", "no column"], ...names], source.label,
           (value) => (source.label = number(value))) : []));
+    }
+    if (isOfLabels() && withLabel && source.kind !== "lines") {
+      source.separator ??= state.card.label_separator ?? "|";
+      rows.push(h("p.row", h("label", { for: `${id}-separator` }, "Labels are separated by"),
+        h("input", { id: `${id}-separator`, value: source.separator, size: "3", maxlength: "20",
+          oninput: (event) => (source.separator = event.target.value) })));
     }
     if (source.isTable) {
       const again = async (event) => {

@@ -36,6 +36,9 @@ export const labels = () => state.card.classes.map((each) => each.label);
 /** Whether the model reads rows, columns by name, rather than one text. */
 export const isOfRows = () => Boolean(state.card.columns);
 
+/** Whether a text may have several labels, or none. */
+export const isOfLabels = () => Boolean(state.card.several_labels);
+
 /** A row as one string, columns in the model's order, so that two can be compared; `given` takes it. */
 export function asAsked(row) {
   const names = state.card.columns.map(({ name }) => name).filter((name) => (own(row, name) ?? null) !== null);

@@ -2,11 +2,12 @@
 
 import { latest, post } from "./api.js";
 import { Bars } from "./charts.js";
+import { showChips, spoken, startChips } from "./chips.js";
 import { offerCorrection, startCorrections } from "./correct.js";
 import { decideOn, startDeciding } from "./decide.js";
 import { $, chance, count, h, said, told } from "./dom.js";
 import { startRow } from "./rows.js";
-import { given, isOfRows, on, state } from "./state.js";
+import { given, isOfLabels, isOfRows, on, state } from "./state.js";
 import { explainSoon, startWhy } from "./why.js";
 
 const QUIET = 900; // milliseconds without typing after which the answer is read out
@@ -20,8 +21,11 @@ let silence;
 
 export function startTrying() {
   const field = $("text");
-  startDeciding();
-  startCorrections();
+  if (isOfLabels()) startChips();
+  else {
+    startDeciding();
+    startCorrections();
+  }
   startWhy(write);
   if (isOfRows()) {
     on("card", () => ask(text));
@@ -65,13 +69,14 @@ function ask(asked, words = ROW_HINT) {
   if (asked === null) hint(words);
   $("answer-body").classList.toggle("stale", asked !== null);
   answerTo(asked);
-  decideOn(asked);
+  if (!isOfLabels()) decideOn(asked);
   explainSoon(asked);
 }
 
 function hint(words) {
   $("answer-body").replaceChildren(h("p.hint", words));
-  offerCorrection(null);
+  if (isOfLabels()) showChips($("answer-body"), null, null);
+  else offerCorrection(null);
   announce("");
 }
 
@@ -88,6 +93,7 @@ const answerTo = latest(async (asked) => {
 });
 
 function show(answer, asked) {
+  if (isOfLabels()) return showLabels(answer, asked);
   bars.update(Object.entries(answer.probabilities).sort((a, b) => b[1] - a[1]));
   const verdict = h("p.verdict", said(answer.label, { class: "label" }),
     h("span.number", chance(answer.probability)));
@@ -99,6 +105,15 @@ function show(answer, asked) {
   if (asked === text) body.classList.remove("stale");
   offerCorrection(asked, answer);
   announce(`${answer.label}, ${chance(answer.probability)}`);
+}
+
+function showLabels(answer, asked) {
+  const body = $("answer-body");
+  showChips(body, answer, asked);
+  body.querySelector(".note")?.remove();
+  if (answer.evidence === 0) body.prepend(h("p.note", BLIND));
+  if (asked === text) body.classList.remove("stale");
+  announce(spoken(answer));
 }
 
 function announce(words) {

@@ -5,7 +5,7 @@ import { waterfall } from "./charts.js";
 import {
   $, button, chance, count, folded, h, listed, odds, plural, said, select, shortened, shown, signed, soft, term, told,
 } from "./dom.js";
-import { given, isOfRows, labels, state } from "./state.js";
+import { given, isOfLabels, isOfRows, labels, state } from "./state.js";
 
 const OTHERS = "others"; // the service's name for all other classes together
 const TOP = 12;
@@ -13,6 +13,7 @@ const WAIT = 180;
 
 let text = null;
 let rival = ""; // "" for all others together
+let label = null; // of several labels the one that is explained; null for the most probable
 let write;
 let timer;
 let took = 0;
@@ -22,16 +23,26 @@ export function startWhy(put) {
   write = put;
 }
 
-const hasAll = () => !isOfRows() && labels().length > 2 && !labels().includes(OTHERS);
+const hasAll = () => !isOfRows() && !isOfLabels() && labels().length > 2 && !labels().includes(OTHERS);
 
 /** Explains a text once it has stood still for a moment; null for none. */
 export function explainSoon(asked) {
   text = asked;
   clearTimeout(timer);
   $("why").classList.add("stale");
-  if (asked === null || labels().length < 2) $("why").hidden = true;
+  if (asked === null || (labels().length < 2 && !isOfLabels())) $("why").hidden = true;
   else timer = setTimeout(explain, Math.max(WAIT, Math.min(2 * took, 3000)), asked);
 }
+
+/** Explains a label of the text at hand, of several that it may have. */
+export function explainLabel(name) {
+  label = name;
+  if (text !== null) explain(text);
+}
+
+/** What is asked of a text: the odds of a label against a rival, or of one of several by itself. */
+const asking = (asked, own, rival, more = {}) =>
+  ({ ...given(asked), label: own, ...(isOfLabels() ? {} : { rival }), ...more });
 
 const explain = latest(async (asked) => {
   if (asked !== text) return;
@@ -43,10 +54,10 @@ const explain = latest(async (asked) => {
   const { explained } = state.card.limits;
   try {
     if (isOfRows()) {
-      parts = drawnRow(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
+      parts = drawnRow(await post("v1/explain", asking(asked, label, chosen)), asked);
     } else if (asked.length > explained && Array.from(asked).length > explained) {
       parts = [heading, soft(`Texts of up to ${count(explained)} characters are explained word by word.`)];
-    } else parts = drawn(await post("v1/explain", { ...given(asked), rival: chosen }), asked);
+    } else parts = drawn(await post("v1/explain", asking(asked, label, chosen)), asked);
   } catch (error) {
     if (rival && error.status === 422) { // the rival is the answer now
       rival = "";
@@ -64,10 +75,10 @@ const explain = latest(async (asked) => {
 function drawn(why, asked) {
   const isAll = why.rival === OTHERS && hasAll();
   const against = isAll ? "all others together" : why.rival;
-  const isWhole = isAll || labels().length === 2;
+  const isWhole = isAll || labels().length === 2 || isOfLabels();
   const heading = h("h3", { id: "h-why" }, "Why ", said(why.label));
   return [h("div.heading", heading, versus(why, isAll)), ...reading(why, asked, against), unknown(why),
-    summed(why, against), result(why, against, isWhole), byFeature(why, asked, against), flip(why, asked)];
+    summed(why, against), result(why, against, isWhole), byFeature(why, asked, against), flipping(why, asked)];
 }
 
 /** What each column adds, and of columns of texts each word. */
@@ -83,10 +94,11 @@ function drawnRow(why, asked) {
   const words = strongest(why.words, "other word");
   return [h("div.heading", heading, versus(why, false)), waterfall(caption(), [...ends, ...columns, ...rest], together),
     words.length ? folded("Word by word", waterfall(caption(), [...ends, ...words, ...rest], together)) : "",
-    byFeature(why, asked, why.rival), result(why, why.rival, labels().length === 2)];
+    byFeature(why, asked, why.rival), result(why, why.rival, labels().length === 2 || isOfLabels())];
 }
 
 function versus(why, isAll) {
+  if (isOfLabels()) return "";
   if (labels().length === 2) return soft("and not ", said(why.rival), "?");
   const names = labels().filter((label) => label !== why.label).map((label) => [label, label]);
   const all = hasAll() ? [["", "all others together"]] : [];
@@ -108,8 +120,7 @@ function reading(why, asked, against) {
     const { start, end, word, log_odds: x, known } = place;
     nodes.push(shown(cut(start)));
     const kind = x > 0 ? "for" : x < 0 ? "against" : known ? "" : "unknown";
-    const isFlip = why.flip?.words.includes(word);
-    const mark = h("span", { class: `word ${kind} ${isFlip ? "flip" : ""}` }, shown(cut(end)));
+    const mark = h("span", { class: `word ${kind}` }, shown(cut(end)));
     if (x) mark.style.setProperty("--depth", (Math.abs(x) / most).toFixed(3));
     mark.place = place;
     marks.push(mark);
@@ -144,12 +155,14 @@ function reading(why, asked, against) {
 }
 
 const legend = (label, against) => [h("span.key.word.for", "for ", said(label)),
-  h("span.key.word.against", "for ", said(against)), h("span.key.word.unknown", "unknown")];
+  h("span.key.word.against", ...(isOfLabels() ? ["against ", said(label)] : ["for ", said(against)])),
+  h("span.key.word.unknown", "unknown")];
 
 function saying({ word, log_odds: x, known }, label, against) {
   const name = h("q", term(word));
   if (!x) return [name, known ? " says nothing either way" : " is unknown to the model, and says nothing"];
-  return [name, " ", h("b", signed(x)), " for ", said(x > 0 ? label : against), ": it makes the odds ",
+  const side = isOfLabels() && x < 0 ? [" against ", said(label)] : [" for ", said(x > 0 ? label : against)];
+  return [name, " ", h("b", signed(x)), side, ": it makes the odds ",
     `${odds(x)} times ${x > 0 ? "higher" : "lower"}`];
 }
 
@@ -189,7 +202,7 @@ function summed(why, against, { isByFeature = false } = {}) {
   const rest = Math.abs(why.remainder) > 1e-9 ? [{ name: "several rivals", value: why.remainder, kind: "base" }] : [];
   const [what, parts] = isByFeature ? ["What each feature adds to", strongest(why.parts, "other")]
     : ["What adds to", strongest(why.words, "other word")];
-  const caption = h("span", what, " the log-odds of ", said(why.label), " against ", said(against));
+  const caption = h("span", what, " the log-odds of ", said(why.label), isOfLabels() ? "" : [" against ", said(against)]);
   return waterfall(caption, [...beginning(why), ...parts, ...rest],
     { name: "together", value: why.log_odds, kind: "" });
 }
@@ -202,7 +215,7 @@ function byFeature(why, asked, against) {
   const box = folded("By feature", soft(note), body);
   box.addEventListener("toggle", async () => {
     try {
-      const found = await post("v1/explain", { ...given(asked), label: why.label, rival: why.rival, parts: true });
+      const found = await post("v1/explain", asking(asked, why.label, why.rival, { parts: true }));
       body.replaceChildren(summed(found, against, { isByFeature: true }));
     } catch (error) {
       body.replaceChildren(told(error));
@@ -218,12 +231,38 @@ function result(why, against, isWhole) {
     isWhole ? sum : [" against ", said(less)], ".");
 }
 
-function flip(why, asked) {
+/** The fewest words that change the answer, which are looked for once the rest is shown. */
+function flipping(why, asked) {
   if (taken?.after === asked) {
     return h("p.flipping", "Words were taken out. ", button("Put them back", () => write(taken.before)));
   }
-  if (!why.flip) return h("p.flipping.soft", "No words could be taken out that would change the answer.");
-  const { words, label_after: label, probability_after: p, exact } = why.flip;
+  const line = h("p.flipping.soft", { "aria-busy": "true" }, "Looking for the fewest words that change the answer …");
+  seek({ line, why, asked });
+  return line;
+}
+
+/** One search at a time: the next begins when the one under way has its answer, if it is still wanted. */
+const seek = latest(async ({ line, why, asked }) => {
+  if (asked !== text) return;
+  let found;
+  let words = [];
+  try {
+    const { flip } = await post("v1/explain/flip", asking(asked, why.label, why.rival));
+    found = flipped(flip, why, asked);
+    words = flip?.words ?? [];
+  } catch (error) {
+    found = h("p.flipping", told(error));
+  }
+  if (!line.isConnected) return; // another explanation stands there now
+  line.replaceWith(found);
+  for (const mark of $("why").querySelectorAll(".reading .word")) {
+    mark.classList.toggle("flip", words.includes(mark.place.word));
+  }
+});
+
+function flipped(flip, why, asked) {
+  if (!flip) return h("p.flipping.soft", "No words could be taken out that would change the answer.");
+  const { words, label_after: label, probability_after: p, exact } = flip;
   const bound = exact ? "" : ` That is at most ${plural(words.length, "word")}; fewer may do.`;
   const without = () => {
     taken = { before: asked, after: stripped(asked, why.places, new Set(words)) };

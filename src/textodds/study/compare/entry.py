@@ -17,6 +17,7 @@ from textodds.study.compare.laboratory import REPEATS, Laboratory
 from textodds.study.compare.measurement import Documents
 from textodds.training.choose.candidates import SHAPE, Candidate
 from textodds.training.choose.pool import Pool, TablePool, split
+from textodds.training.labels import must_have_one_label
 from textodds.training.plan import plan_of, textbook_learner, textbook_words, texts_or_table
 from textodds.training.table_columns import kinds_of
 
@@ -268,6 +269,7 @@ def _must_suit(candidates: Iterable[Candidate], *, of_tables: bool) -> None:
 
 def _texts(data: Source, observer: Observer) -> tuple[Documents, str]:
     """The texts of a source, in memory, and what it is."""
+    must_have_one_label(data, "compare", "`train` each model, and `evaluate` it on the same data")
     return Pool.whole(observer.watched(data, data.ahead(), "reading")), data.description
 
 

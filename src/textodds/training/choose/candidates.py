@@ -21,7 +21,7 @@ Named: TypeAlias = Learner | str
 SHAPE = ("settings", "unit", "ngrams", "characters", "hash_bits", "vocabulary", "sklearn")
 """Settings that say what the features are; given, they are not chosen."""
 
-WEIGHTINGS = {"binary": Weighting("binary"), "counts": Weighting("count", idf=False)}
+WEIGHTINGS = {"binary": Weighting("binary")}
 """What occurrences may be worth, beside tf-idf; tried with the features and the learner that won."""
 
 GIVEN = "as given"

@@ -14,7 +14,7 @@ from textodds.data import Observer
 from textodds.errors import InputError
 from textodds.judge.baseline import Baseline
 from textodds.learn.held_out import FEWEST as FEWEST_TO_CHOOSE
-from textodds.learn.held_out import held_out, tells_classes_apart
+from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.recipe import Recipe
 from textodds.learn.registry import name_of
 from textodds.training.choose.candidates import Candidate, Pins, candidates, open_candidates, usual
@@ -24,18 +24,19 @@ from textodds.training.choose.trial import Trial, Trials
 BUDGET = 60.0
 """Seconds of an ordinary core that choosing and learning may take: enough for a million short texts."""
 
-FIRST, FIRST_SIZE = 2500, 6 << 20
+FIRST, FIRST_SIZE = 2500, 3 << 19
 """Texts that all candidates are tried on, or fewer of so many characters, but no fewer than `FEWEST`."""
+
+LAST, LAST_SIZE = 20_000, 10 << 20
+"""Likewise, of those that the best are tried on: more would not change the choice, only its price."""
 
 FEWEST = 1000
 
-GROWTH = 4
-"""By how much the sample grows from lap to lap."""
+ENOUGH_FIRST, ENOUGH = 500, 2000
+"""Held-out texts in the first lap and in the last, or fewer of a fifth of those characters, but in a last lap
+after another no fewer than `FEWEST`."""
 
-ENOUGH_FIRST, ENOUGH = 1000, 2000
-"""Held-out texts in the laps before the last, and in the last."""
-
-SLACK = 0.25
+GROWTH, SLACK = 4, 0.08
 """Share of the best loss by which a candidate may be behind and stay in, if the next lap has `GROWTH` times
 the texts. Models of many parameters gain most from more: what is that close now may be ahead then. Where
 counts lead, softmax may be behind by what all texts there are may bring: it overtakes them sooner or later
@@ -44,17 +45,17 @@ counts lead, softmax may be behind by what all texts there are may bring: it ove
 MOST, MOST_COUNTS = 3, 2
 """Kinds of features with which softmax goes on to the next lap, and learners from counts that do."""
 
-SURE = 2.0
-"""Standard errors by which a candidate must be behind to be out."""
+SURE, EQUAL = 2.0, 0.5
+"""Standard errors by which a candidate must be behind to be out, and up to which it is as good as another."""
 
-HOPELESS = 1.5
+HOPELESS = 1.2
 """Times the best loss so far at which a learner from counts is not tried on more features."""
 
 FIRST_SHARE = 0.4
 """Share of the budget after which no further candidate enters the first lap."""
 
-FINISH, SEARCH = 1.3, 2.5
-"""Times what a trial took on one fold that learning from all texts takes, and seeking the penalty anew."""
+FINISH = 3.0
+"""Times what a trial took on one fold that learning from all texts takes."""
 
 BEHIND, NO_TIME, NO_ROOM = "behind", "no time", "no room"
 
@@ -203,10 +204,10 @@ def race(
 ) -> Choice:
     """The candidate of least held-out log-loss that the budget allows.
 
-    Laps are run on samples that grow (successive halving): the first on a few thousand texts with every
-    candidate, the cheap ones first, the last on the whole pool. Whoever is clearly behind is out. A candidate
-    that would take longer than the budget has left, learning from all texts included, does not start. Time is
-    reckoned from the work, so that a busy machine is slower and chooses the same.
+    The first lap is run on a few thousand texts with every candidate, the cheap ones first, the last on more
+    with the best ones (successive halving). The penalty is sought with the first features. A
+    candidate that would take longer than the budget has left, learning from all texts included, does not
+    start. Time is reckoned from the work, so that a busy machine is slower and chooses the same.
 
     References
     ----------
@@ -223,30 +224,34 @@ def race(
         ran = now
         running = _still_in(board, ran, next_n, pool)
     winner = _best(board, ran, pool)
-    if winner.n == len(pool):
-        others = [other for other in winner.candidate.reweighted() if other.name not in board.last]
-        winner = _reweighted(
-            board, winner, _lap(board, trials, others, winner.n, observer, like=winner), pool
-        )
-        if (finer := _refined(board, trials, winner)) is not None:
-            winner = board.last[winner.candidate.name] = finer
+    if winner.n == laps[-1]:
+        for trial in _near(winner, ran, 1.0):
+            ran += _lap(board, trials, trial.candidate.reweighted(), trial.n, observer, like=trial)
+        winner = _best(board, ran, pool)
     tried = sorted(board.last.values(), key=lambda trial: (trial is not winner, -trial.n, trial.log_loss))
     return Choice(winner, tuple(tried), dict(board.fate), board.spent, budget)
 
 
 def sizes(pool: Pool) -> list[int]:
     """How many texts each lap has."""
-    n = max(min(FIRST, int(FIRST_SIZE / max(pool.mean_size, 1.0))), FEWEST)
-    found = []
-    while 2 * n < len(pool):
-        found.append(n)
-        n *= GROWTH
-    return [*(n for n in found if can_tell(pool.head(n))), len(pool)]
+    first, last = (
+        min(max(min(most, int(size / max(pool.mean_size, 1.0))), FEWEST), len(pool))
+        for most, size in ((FIRST, FIRST_SIZE), (LAST, LAST_SIZE))
+    )
+    return [first, last] if 1.5 * first < last and can_tell(pool.head(first)) else [last]
+
+
+def enough(n: int, pool: Pool) -> int:
+    """How many of the n texts of a lap are to be held out; one part of them at least."""
+    laps = sizes(pool)
+    most = ENOUGH if n == laps[-1] else ENOUGH_FIRST
+    size, least = (FIRST_SIZE, 1) if n == laps[0] else (LAST_SIZE, FEWEST)
+    return max(min(most, int(size / FOLDS / max(pool.mean_size, 1.0))), least)
 
 
 def can_tell(pool: Pool) -> bool:
     """Whether there is a fold to hold out that says something about classes."""
-    folds = held_out(pool.codes, ENOUGH_FIRST)
+    folds = held_out(pool.codes, ENOUGH)
     return any(tells_classes_apart(pool.codes, pool.weights, fold) for fold in folds)
 
 
@@ -279,9 +284,7 @@ def _lap(
                 those.append(candidate)
                 if observer is not None:
                     observer.candidate(candidate.name, n, number, len(running))
-        known = [board.last.get(candidate.name, like) for candidate in those]
-        enough = ENOUGH if n == len(trials.pool) else ENOUGH_FIRST
-        for trial in trials.together(those, n, enough, known):
+        for trial in trials.together(those, n, enough(n, trials.pool)):
             board.last[trial.candidate.name] = trial
             board.spent += trial.seconds
             board.fate.pop(trial.candidate.name, None)
@@ -312,17 +315,6 @@ def _is_late(board: _Board, before: Trial | None, n: int, pool: Pool, *, is_firs
     if before is None:
         return not is_first and board.left < (1 - FIRST_SHARE) * board.budget
     return _expected(before, n) + _finish(before, pool) > board.left
-
-
-def _refined(board: _Board, trials: Trials, winner: Trial) -> Trial | None:
-    """The winner with its penalty sought on all texts, if it was found on fewer, and there is time."""
-    if not winner.recipe.learner.entry.needs_documents or len(sizes(trials.pool)) == 1:
-        return None
-    if SEARCH * winner.seconds + _finish(winner, trials.pool) > board.left:
-        return None
-    finer = trials.of(winner.candidate, winner.n, ENOUGH)
-    board.spent += finer.seconds
-    return finer if finer.log_loss < winner.log_loss else None
 
 
 def _is_hopeless(candidate: Candidate, ran: Sequence[Trial]) -> bool:
@@ -357,21 +349,27 @@ def _still_in(board: _Board, ran: Sequence[Trial], n: int, pool: Pool) -> list[C
 
 
 def _best(board: _Board, ran: Sequence[Trial], pool: Pool) -> Trial:
-    """The trial of least loss of a lap that can be learned in time, or that which is learned soonest."""
-    in_time = [trial for trial in ran if _finish(trial, pool) <= max(board.left, 0.0)]
-    if in_time:
-        return min(in_time, key=_by_loss)
-    return min(ran, key=lambda trial: _finish(trial, pool))
+    """The trial of least loss of a lap, or one as good that is learned far sooner, if it can be in time."""
+
+    def time(trial: Trial) -> float:
+        return _finish(trial, pool)
+
+    in_time = [trial for trial in ran if time(trial) <= max(board.left, 0.0)]
+    if not in_time:
+        return min(ran, key=time)
+    best = min(in_time, key=_by_loss)
+    sooner = [trial for trial in in_time if 2 * time(trial) < time(best)]
+    return min(_near(best, sooner, EQUAL), key=time, default=best)
 
 
-def _reweighted(board: _Board, winner: Trial, others: Sequence[Trial], pool: Pool) -> Trial:
-    """The winner, or its features with other weights where these are ahead by more than a standard error.
-
-    Otherwise rounding would choose between them, and another machine another model.
-    """
-    best = _best(board, [winner, *others], pool)
-    behind, error = winner.answers.behind(best.answers)
-    return best if behind > error else winner
+def _near(best: Trial, ran: Sequence[Trial], errors: float) -> list[Trial]:
+    """The trials of a lap that are behind the best by no more than so many standard errors."""
+    found = []
+    for trial in ran:
+        behind, error = trial.answers.behind(best.answers)
+        if behind <= errors * error:
+            found.append(trial)
+    return found
 
 
 def _by_loss(trial: Trial) -> float:

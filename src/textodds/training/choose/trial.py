@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from textodds.learn.arrays import Floats, Integers
 from textodds.learn.design import DesignMatrix
-from textodds.learn.forms.linear import LOG_ZERO, log_softmax
+from textodds.learn.forms.linear import LOG_ZERO
 from textodds.learn.held_out import FOLDS, held_out, tells_classes_apart
 from textodds.learn.registry import name_of
-from textodds.learn.softmax.penalty import HeldOutScores, Path
-from textodds.learn.softmax.regression import NBSoftmaxLearner, PenalisedLearner, SoftmaxLearner, path_of
+from textodds.learn.softmax.penalty import HeldOutScores
+from textodds.learn.softmax.regression import NBSoftmaxLearner, SoftmaxLearner, path_of
 from textodds.model.fit import fit_counts
 from textodds.stats.tally import Tally
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 LESSON, LESSON_SIZE, LEAST = 2000, 1 << 20, 250
 """Texts by which counts choose their smoothing and their temperature, or fewer of so many characters."""
 
-TERM, GATHER, VISIT, COLUMN = 40e-9, 150e-9, 11e-9, 1.5e-9
+TERM, GATHER, VISIT, COLUMN = 40e-9, 80e-9, 8e-9, 1e-9
 """Seconds that an ordinary core takes to count an occurrence of a term; to gather a term of a text for its
 row; to visit that in a pass of the solver, and for each column of weights.
 
 Work is reckoned by these, never by the clock: a busy machine is slower, and chooses the same."""
 
-LESSON_BEGUN, LESSON_TERM, SEARCH = 0.05, 25e-9, 4.0
-"""Seconds that a lesson takes, and for every occurrence of a term in it, for each class; and how many times
-that, where the smoothing is sought."""
+LESSON_BEGUN, LESSON_TERM, SEARCH = 0.015, 30e-9, 2.5
+"""Seconds that a lesson takes, and for every occurrence of a term in it, beside its columns; and how many
+times that, where the smoothing is sought."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Trial:
     @cached_property
     def answers(self) -> Answers:
         """What was said of each held-out text."""
-        return Answers.of(log_softmax(self.held.scores), self.held.codes, self.held.weights)
+        return Answers.of(self.held.log_posterior, self.held.codes, self.held.weights)
 
     @property
     def log_loss(self) -> float:
@@ -142,29 +142,29 @@ class Trials:
         self.pool, self.threads, self.calibrate = pool, threads, calibrate
         self._last: tuple[tuple[TextSettings, Selection, int], DesignMatrix] | None = None
         self._cells = 0
-        self._near: dict[str, float] = {}  # where the last search for a penalty ended, by learner
+        self._found: dict[str, float] = {}  # the first penalty that was found, by learner
 
-    def together(
-        self, those: Sequence[Candidate], n: int, enough: int, at: Sequence[Trial | None]
-    ) -> list[Trial]:
+    def together(self, those: Sequence[Candidate], n: int, enough: int) -> list[Trial]:
         """Candidates of the same features, at the same time; see `of`."""
         if len(those) < 2 or self.threads < 2:
-            trials = [self.of(one, n, enough, known) for one, known in zip(those, at, strict=True)]
+            trials = [self.of(one, n, enough) for one in those]
         else:
             if those[0].recipe.learner.entry.needs_documents:
                 sample = self.pool.head(n)
                 self._gathered(self._of_sample(those[0].recipe, sample), sample)  # once for all
             with ThreadPoolExecutor(self.threads) as workers:
-                trials = list(workers.map(lambda one, known: self.of(one, n, enough, known), those, at))
+                trials = list(workers.map(lambda one: self.of(one, n, enough), those))
         for trial in trials:  # now, not on the way: whoever ended first must not lead the others
-            if isinstance(trial.recipe.learner, PenalisedLearner) and trial.recipe.learner.C is not None:
-                self._near[name_of(trial.recipe.learner)] = trial.recipe.learner.C
+            C = getattr(trial.recipe.learner, "C", None)
+            if C is not None:
+                self._found.setdefault(name_of(trial.recipe.learner), C)
         return trials
 
-    def of(self, candidate: Candidate, n: int, enough: int, at: Trial | None = None) -> Trial:
+    def of(self, candidate: Candidate, n: int, enough: int) -> Trial:
         """A candidate on the first n texts, ``enough`` of which are held out, a part at a time.
 
-        The penalty is that which another trial found ``at``, or it is sought.
+        The penalty is that which was found with the first features: calibrated scores want about the same.
+        Where they are not calibrated, it is sought each time.
         """
         sample = self.pool.head(n)
         recipe = self._of_sample(candidate.recipe, sample)
@@ -175,9 +175,17 @@ class Trials:
             learner = recipe.learner
             assert isinstance(learner, (SoftmaxLearner, NBSoftmaxLearner))
             is_open = learner.C is None and learner.alpha is None
-            if is_open and at is not None:
-                learner = replace(learner, C=getattr(at.recipe.learner, "C", None))
-            path = self._path(learner, self._gathered(recipe, sample), enough)
+            if is_open and self.calibrate:
+                learner = replace(learner, C=self._found.get(name_of(learner)))
+            design = self._gathered(recipe, sample)
+            path = path_of(
+                learner,
+                design,
+                design.labels,
+                enough=enough,
+                calibrated=self.calibrate,
+                threads=self.threads,
+            )
             if is_open:
                 recipe = replace(recipe, learner=replace(learner, C=path.C))
             assert path.held is not None
@@ -191,10 +199,6 @@ class Trials:
     def _of_sample(self, recipe: Recipe, sample: Pool) -> Recipe:
         """A recipe whose numbers of documents are those for a sample of all texts."""
         return replace(recipe, selection=recipe.selection.of_part(len(sample) / self.pool.total))
-
-    def _path(self, learner: PenalisedLearner, gathered: DesignMatrix, enough: int) -> Path:
-        near = self._near.get(name_of(learner))  # other features want about the same
-        return path_of(learner, gathered, gathered.labelled, enough=enough, near=near, threads=self.threads)
 
     def _gathered(self, recipe: Recipe, sample: Pool) -> DesignMatrix:
         key = (recipe.settings, recipe.selection, len(sample))
@@ -223,7 +227,7 @@ class Trials:
                 recipe, searches = replace(recipe, learner=model.recipe.learner), False
             terms = float(tally.counts().occurrences.sum() / kept.weights.mean())
             share = len(lesson) / len(kept)
-            own = LESSON_BEGUN + LESSON_TERM * passes * terms * share * len(tally.classes)
+            own = LESSON_BEGUN + passes * terms * share * (LESSON_TERM + COLUMN * len(tally.classes))
             seconds, fixed = seconds + TERM * terms + own, fixed + own
             scores = np.full((len(asked), len(sample.classes)), LOG_ZERO)
             columns = [sample.classes.index(name) for name in model.class_names]
@@ -231,4 +235,5 @@ class Trials:
             codes = sample.codes[out]
             # What is held out altogether says nothing, here as for softmax.
             parts.append((scores, codes, np.where(np.isin(codes, columns), asked.weights, 0.0)))
-        return HeldOutScores(*(np.concatenate(each) for each in zip(*parts, strict=True))), seconds, fixed
+        scores, codes, weights = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return HeldOutScores(scores, codes, weights), seconds, fixed
